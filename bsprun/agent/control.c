@@ -24,6 +24,7 @@
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/debug.h"
 #include "bsprun/agent/fence.h"
 #include "bsprun/agent/finish.h"
 #include "bsprun/agent/guest.h"
@@ -33,6 +34,7 @@
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/status.h"
+#include "bsprun/agent/stacks.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
 #include "lib/base/digest.h"
@@ -42,6 +44,7 @@
 #include "lib/shm/board.h"
 
 #define LIMIT_AGAIN_MS 10u
+#define LIMIT_DEBUG_MS 1000u
 
 void agent_say_hello(struct agent *agent)
 {
@@ -63,6 +66,10 @@ static void on_limit(uv_timer_t *timer)
     struct agent *agent = timer->data;
     char text[160];
 
+    if (agent_debug_runs(agent)) { /* which takes the time it takes */
+        uv_timer_start(timer, on_limit, LIMIT_DEBUG_MS, 0);
+        return;
+    }
     if (agent->job == JOB_REWINDING) { /* bsprun does not wait for this agent now */
         uv_timer_start(timer, on_limit, LIMIT_AGAIN_MS, 0);
         return;
@@ -89,9 +96,11 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->stdio = start->stdio;
     order->report = start->report;
     order->balance = start->balance;
+    order->attach = start->attach;
     order->core_dumps = start->core_dumps;
     order->verbosity = start->verbosity;
     order->timeout_ns = start->timeout_ns;
+    order->stacks_ms = start->stacks_ms;
     order->consult_every = start->consult_every;
     order->abort_at = start->abort_at;
     order->dataspace_memory = start->dataspace_memory;
@@ -123,6 +132,8 @@ static int make_board(struct agent *agent)
 
     if (agent->order.balance)
         flags |= BSPZ_BOARD_TIMING | BSPZ_BOARD_MEASURES;
+    if (agent->order.attach != WIRE_ATTACH_NOT)
+        flags |= BSPZ_BOARD_ATTACH;
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
         return -errno;
     bspz_hex(token, random, sizeof random);
@@ -178,6 +189,11 @@ static void start(struct agent *agent, const struct wire_message *message)
     take_order(agent, &message->start);
     if (!prepare(agent, &message->start))
         return;
+    error = agent_debug_open(agent, &message->start);
+    if (error) {
+        no_system(agent, "no debugger", error);
+        return;
+    }
     if (!message->start.resume) {
         if (!agent_start_program(agent, &message->start, &verdict)) {
             agent_abort(agent, COORD_NOBODY, &verdict);
@@ -188,7 +204,8 @@ static void start(struct agent *agent, const struct wire_message *message)
         agent_input_rewind(agent, 0, BSPZ_DIGEST_NOTHING);
     }
     if (agent->order.timeout_ns)
-        uv_timer_start(&agent->limit_timer, on_limit, agent->order.timeout_ns / 1000000u + 1, 0);
+        uv_timer_start(&agent->limit_timer, on_limit,
+                       agent->order.timeout_ns / 1000000u + 1 + agent->order.stacks_ms, 0);
     agent_scan(agent);
     error = agent_guest_begin(agent, &message->start);
     if (error)
@@ -277,14 +294,20 @@ static void on_message(void *context, struct net_connection *connection,
         agent_input_take(agent, message);
         break;
     case WIRE_STOP:
-        agent_stop(agent, (enum wire_stop_how)message->stop.how, (int)message->stop.signal,
-                   message->stop.text);
+        if (message->stop.how == WIRE_STOP_TIMEOUT)
+            on_limit(&agent->limit_timer);
+        else
+            agent_stop(agent, (enum wire_stop_how)message->stop.how, (int)message->stop.signal,
+                       message->stop.text);
         break;
     case WIRE_GIVE_WAY:
         agent_guest_order(agent, message->give_way.act);
         break;
     case WIRE_QUERY_STATUS:
         agent_answer_status(agent, message->query_status.times);
+        break;
+    case WIRE_QUERY_STACKS:
+        agent_stacks_take(agent, &message->query_stacks);
         break;
     case WIRE_RESIZE:
         resize(agent, message->resize.rows, message->resize.columns);

@@ -9,6 +9,7 @@
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/debug.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/zero.h"
 #include "bsprun/usage.h"
@@ -58,6 +59,8 @@ void agent_finish(struct agent *agent)
 {
     if (agent->finished || (!agent->dismissed && !agent_relay_drained(agent)))
         return;
+    if (agent->outcome.cause == WIRE_CAUSE_NONE && !agent->dismissed && agent_debug_runs(agent))
+        return; /* whoever debugs may look at the end */
     agent->finished = true;
     agent_snapshots_close(agent);
     agent_blame_end(agent);

@@ -22,8 +22,11 @@
 #include "bsprun/agent/core/quiet_thread.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/tool.h"
+#include "bsprun/agent/debug.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/stacks.h"
 #include "bsprun/link/link_tune.h"
 #include "lib/shm/board.h"
 
@@ -114,6 +117,11 @@ static bool is_for_bsprun(struct agent *agent, int signal)
 {
     struct wire_message message = {.kind = WIRE_STOP};
 
+    if ((signal == SIGINT || signal == SIGQUIT) && agent_debug_in_terminal(agent))
+        return true; /* its own */
+    if (signal == SIGINT && agent->order.stacks_ms > 0 && agent->order.verbosity > 0)
+        return true; /* it prints the stacks first */
+
     if ((signal != SIGTERM && signal != SIGUSR1 && signal != SIGUSR2) || agent->bare ||
         !agent_recovers(agent))
         return signal == SIGUSR1; /* which does not end the job */
@@ -146,7 +154,7 @@ static bool is_of_the_job(const void *context, pid_t ospid)
     const struct agent *agent = context;
 
     if (ospid == agent->root.ospid || agent->job == JOB_FORMING || agent->job == JOB_REGISTERED ||
-        agent_snapshots_expect(agent, ospid))
+        agent_snapshots_expect(agent, ospid) || tool_owns(agent, ospid))
         return true;
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (agent->members[pid].process.ospid == ospid)
@@ -264,6 +272,8 @@ void agent_close(struct agent *agent)
     agent_fence_close(agent);
     agent_guest_close(agent);
     agent_pause_close(agent);
+    agent_stacks_close(agent);
+    agent_debug_close(agent);
     if (agent->control)
         net_finish(agent->control);
 }
@@ -277,6 +287,8 @@ int agent_run(struct agent *agent)
     agent_snapshots_free(agent);
     agent_replicas_free(agent);
     agent_peers_free(agent);
+    agent_stacks_free(agent);
+    agent_debug_free(agent);
     free(agent->members);
     free(agent->home);
     free(agent->blame);

@@ -18,6 +18,7 @@
 #include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/debug.h"
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/route.h"
@@ -99,7 +100,7 @@ static void tell_running(struct agent *agent, const struct wire_run *order)
     free(homes);
 }
 
-static void run(struct agent *agent, const struct wire_run *order)
+static void let_run(struct agent *agent, const struct wire_run *order)
 {
     if (!job_may_move(agent->job, JOB_RUNNING))
         return;
@@ -123,6 +124,13 @@ static void run(struct agent *agent, const struct wire_run *order)
         status.notice.text = text;
         agent_send(agent, &status);
     }
+}
+
+static void run(struct agent *agent, const struct wire_run *order)
+{
+    if (!job_may_move(agent->job, JOB_RUNNING) || agent_debug_begin(agent, order, let_run))
+        return;
+    let_run(agent, order);
 }
 
 static enum bspz_decision decision_word(uint32_t decision)

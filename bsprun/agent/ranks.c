@@ -26,6 +26,7 @@
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/dataspace.h"
+#include "bsprun/agent/debug.h"
 #include "bsprun/agent/measure.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/snapshots.h"
@@ -162,6 +163,7 @@ void agent_scan(struct agent *agent)
         if (agent_is_here(agent, pid))
             scan_rank(agent, pid);
     agent_dataspace_scan(agent);
+    agent_debug_scan(agent);
     agent_snapshots_scan(agent);
     if (agent->nprocs > 0)
         scan_consultation(agent);

@@ -57,7 +57,7 @@ static int find_hosts(struct launcher *launcher, struct options *options)
 {
     char error[SAVED_TEXT];
 
-    if (!options_find_hosts_from_here(options)) {
+    if (!options_find_hosts_from_here(options) || !options_check_debug(options)) {
         notices_say(&launcher->common.notices, "%s", options->error);
         return STATUS_USAGE;
     }
@@ -83,7 +83,7 @@ static int complete_options(struct launcher *launcher, struct options *options)
     if (options->command_length > 0 &&
         program_find(options->command[0], options->lookup("PATH"), path, sizeof path))
         linked = program_linked_seconds(path);
-    if (!options_complete(options, linked)) {
+    if (!options_complete(options, linked) || !options_check_debug(options)) {
         notices_say(&launcher->common.notices, "%s", options->error);
         return STATUS_USAGE;
     }
@@ -115,12 +115,29 @@ static int prepare_input(struct launcher *launcher, const struct options *option
     return 1;
 }
 
+/* --debug, --attach-on-error: 0, or a status after a message. */
+static int prepare_debugger(struct launcher *launcher, const struct options *options)
+{
+    char error[512];
+
+    if (!options->debug.asked && !options->debug.attach)
+        return 0;
+    if (!debugger_possible(options, error, sizeof error)) {
+        notices_say(&launcher->common.notices, "%s", error);
+        return STATUS_USAGE;
+    }
+    debugger_keep_terminal(&launcher->terminal);
+    return 0;
+}
+
 /* Opens the directory of snapshots, if any. 0, or a status after a message. */
 static int open_saved(struct launcher *launcher, struct options *options)
 {
     char error[SAVED_TEXT];
     int status = complete_options(launcher, options);
 
+    if (status == 0)
+        status = prepare_debugger(launcher, options);
     if (status)
         return status;
     status = saved_open(&launcher->common.saved, options, error);
@@ -144,6 +161,7 @@ static int set_up(struct launcher *launcher)
 
     if (!error) {
         uv_timer_init(&launcher->common.loop, &launcher->progress_timer);
+        launcher_open_stacks(launcher);
         uv_timer_init(&launcher->common.loop, &launcher->machine_timer);
         launcher->progress_timer.data = launcher->machine_timer.data = launcher;
         launcher->machine_due = launcher_machine_due;
@@ -251,6 +269,7 @@ int launcher_run(struct options *options, const struct process_signals *signals)
     } else if (status == 0) {
         status = run(&launcher);
     }
+    debugger_reset_terminal(&launcher.terminal);
     if (status != 0 && common->notices.lines == 0)
         launcher_tell_reason(&launcher, status);
     saved_close(&common->saved, launcher.committed.term > 0 || launcher.finish_noted);

@@ -10,6 +10,7 @@
  *   launcher_finish.c  events; the end
  *   launcher_start.c   START
  *   launcher_status.c  answers to bspstat; progress
+ *   launcher_stacks.c  the C stacks of all processes
  *   launcher_job.c     the job machine: events to it, effects of it
  *   launcher_expect.c  where processes will be after a move
  *   launcher_report.c  --report
@@ -29,6 +30,7 @@
 #include "bsprun/launcher/agents.h"
 #include "bsprun/launcher/allocation.h"
 #include "bsprun/launcher/common.h"
+#include "bsprun/launcher/debugger.h"
 #include "bsprun/launcher/job_machine.h"
 #include "bsprun/launcher/launcher.h"
 #include "bsprun/launcher/learning.h"
@@ -39,10 +41,12 @@
 #include "bsprun/launcher/stdin.h"
 #include "bsprun/launcher/timeline.h"
 #include "bsprun/launcher/wanted_moves.h"
+#include "bsprun/status/stacks_text.h"
 #include "bsprun/status/status_socket.h"
 
 #define LAUNCHER_STOPS        5
 #define LAUNCHER_SAME_MS      1000u /* within which equal signals count as one */
+#define LAUNCHER_STACKS_MS    5000u /* for stacks before the end of the job */
 #define LAUNCHER_EVENTS       64u
 #define LAUNCHER_NOT_RUNNABLE 126 /* exit status */
 
@@ -55,6 +59,20 @@ struct host_places {
     uint64_t available; /* bytes of memory for further processes; PLACEMENT_UNKNOWN */
 };
 
+struct launcher;
+
+/* The question for the stacks of all processes. */
+struct stacks_request {
+    bool gathering;
+    bool has_limit;          /* the job's time limit is set */
+    uint32_t number;         /* of the last question */
+    bool awaited[HOSTS_MAX]; /* hosts of which answers are missing */
+    struct stacks stacks;    /* so far */
+    uv_timer_t limit_timer;
+    uv_timer_t job_timer; /* the job's time limit, with --stacks */
+    void (*then)(struct launcher *launcher, const char *text); /* also gets the text; or NULL */
+};
+
 struct launcher {
     struct common common;
     struct agents agents;
@@ -65,6 +83,8 @@ struct launcher {
     /* Requests of the user. */
     uv_signal_t stops[LAUNCHER_STOPS], save_signal, window_signal;
     uint64_t saving_ms; /* when a signal requested a snapshot before the end; 0: none */
+    uint32_t debuggers; /* that run */
+    struct debugger_terminal terminal;
     bool end_requested; /* bspkill has requested the end */
     bool has_elected;
     double moving_seconds;  /* what moves by Processor Zero's decision have cost at most */
@@ -132,6 +152,7 @@ struct launcher {
     uint64_t saved_ms; /* when the newest snapshot was committed; 0: none by this bsprun */
     struct status_host *status_hosts;
     struct learned_facts learned;
+    struct stacks_request stacks;
 };
 
 static inline bool launcher_has_snapshots(const struct launcher *launcher)
@@ -235,6 +256,25 @@ void launcher_query_status(struct launcher *launcher, bool times);
 void launcher_forget_status(struct launcher *launcher, uint32_t host);
 void launcher_take_status(struct launcher *launcher, const struct launcher_agent *agent,
                           const struct wire_status *status);
+
+/* ---- launcher_stacks.c ---- */
+
+/* Asks all agents for the stacks of their processes, unless that is under way; within the limit
+ * clients that wait for them get the text (stacks_text.h), and `then` is called with it, from the
+ * loop (NULL: for the clients alone), unless the job ends first. */
+void launcher_ask_stacks(struct launcher *launcher, uint32_t limit_ms,
+                         void (*then)(struct launcher *launcher, const char *text));
+void launcher_take_stack(struct launcher *launcher, const struct launcher_agent *agent,
+                         const struct wire_stack *answer);
+/* --stacks: prints them at the job's time limit, which ends the job then.  From now on; only the
+ * first call counts. */
+void launcher_limit_with_stacks(struct launcher *launcher);
+/* Prints them on stderr. */
+void launcher_tell_stacks(struct launcher *launcher, const char *text);
+/* The agent is lost. */
+void launcher_stacks_lost(struct launcher *launcher, const struct launcher_agent *agent);
+void launcher_open_stacks(struct launcher *launcher);
+void launcher_close_stacks(struct launcher *launcher);
 
 /* ---- launcher_job.c ---- */
 

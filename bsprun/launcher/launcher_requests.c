@@ -116,14 +116,39 @@ void launcher_asked_by_agent(struct launcher *launcher, const struct launcher_ag
         launcher_save_and_stop(launcher, signal);
 }
 
+static void end_by_terminal(struct launcher *launcher, const char *text)
+{
+    if (life_is_over(&launcher->common.life) || launcher->common.life.signals > 1)
+        return;
+    launcher_tell_stacks(launcher, text);
+    ask_to_stop(launcher, SIGINT);
+}
+
+static bool wants_stacks(const struct launcher *launcher, int signal)
+{
+    const struct options *options = launcher->common.options;
+
+    return signal == SIGINT && options->run.stacks && options->verbosity > 0;
+}
+
+/* The keys of the terminal are for a debugger in it. */
+static bool is_for_debugger(const struct launcher *launcher, int signal)
+{
+    return (signal == SIGINT || signal == SIGQUIT) && launcher->debuggers > 0 &&
+           !launcher->common.options->debug.xterm;
+}
+
 static void on_stop_signal(uv_signal_t *handle, int signal)
 {
     struct launcher *launcher = handle->data;
 
-    if (is_the_same(launcher, signal))
+    if (is_the_same(launcher, signal) || is_for_debugger(launcher, signal))
         return;
     if (launcher->common.life.signals++ == 0 && !life_is_over(&launcher->common.life)) {
-        ask_to_stop(launcher, signal);
+        if (wants_stacks(launcher, signal))
+            launcher_ask_stacks(launcher, LAUNCHER_STACKS_MS, end_by_terminal);
+        else
+            ask_to_stop(launcher, signal);
         return;
     }
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_STOP,

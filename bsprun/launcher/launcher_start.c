@@ -145,6 +145,11 @@ static void send_start(struct launcher *launcher, struct launcher_agent *agent)
     start->core_dumps = options->core_dumps;
     start->verbosity = (uint32_t)options->verbosity;
     start->timeout_ns = time_left(launcher);
+    start->stacks_ms = options->run.stacks ? 2 * LAUNCHER_STACKS_MS : 0;
+    start->debug_all = options->debug.all;
+    start->debug = (struct wire_numbers){options->debug.pids, options->debug.count};
+    start->attach = options->debug.attach ? debugger_attaches(options) : WIRE_ATTACH_NOT;
+    start->window = options->debug.xterm ? debugger_window(options) : "";
     start->consult_every = options->faults.consult_every;
     start->abort_at = options->faults.abort_at;
     start->owner_policy = options->hosts.owner.policy;
@@ -156,6 +161,7 @@ static void send_start(struct launcher *launcher, struct launcher_agent *agent)
     if (launcher->common.saved.store)
         fill_snapshots(launcher, start);
     agents_send(agent, &message);
+    launcher_limit_with_stacks(launcher);
 }
 
 static void start_if_possible(struct launcher *launcher, struct launcher_agent *agent)

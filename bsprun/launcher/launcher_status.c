@@ -201,6 +201,11 @@ static uint32_t ask(void *context, bool times)
     return count;
 }
 
+static void ask_stacks(void *context)
+{
+    launcher_ask_stacks(context, STATUS_STACKS_MS, NULL);
+}
+
 void launcher_tell_not_joined(struct launcher *launcher, const struct launcher_agent *agent,
                               const char *why)
 {
@@ -221,7 +226,7 @@ void launcher_tell_not_joined(struct launcher *launcher, const struct launcher_a
 void launcher_open_status(struct launcher *launcher,
                           const char *(*request)(void *launcher, struct status_order *order))
 {
-    launcher->status_calls = (struct status_calls){ask, describe, request};
+    launcher->status_calls = (struct status_calls){ask, describe, request, ask_stacks};
     launcher->places = calloc(launcher->agents.room, sizeof *launcher->places);
     launcher->command_line = join_command(launcher);
     launcher->directory = getcwd(NULL, 0);

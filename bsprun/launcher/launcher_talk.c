@@ -346,6 +346,12 @@ static void on_message(void *context, struct launcher_agent *agent,
     case WIRE_STATUS:
         tell_status(launcher, agent, message);
         break;
+    case WIRE_DEBUGGED:
+        launcher->debuggers = message->debugged.count;
+        break;
+    case WIRE_STACK:
+        launcher_take_stack(launcher, agent, &message->stack);
+        break;
     case WIRE_OUTPUT:
         output_take(&launcher->output, agent, message, present);
         break;
@@ -454,6 +460,7 @@ static void on_lost(void *context, struct launcher_agent *agent, enum agent_loss
     if (joins && !job_machine_joins(launcher->machine, agent->host))
         launcher_tell_not_joined(launcher, agent, text);
     launcher_owner_lost(launcher, agent);
+    launcher_stacks_lost(launcher, agent);
 }
 
 static void on_answered(void *context)

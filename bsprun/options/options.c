@@ -55,6 +55,10 @@ static const struct poptOption table[] = {
     {"export", '\0', POPT_ARG_STRING | OLD, NULL, OPT_EXPORT_LIST, NULL, NULL},
     {"stdin", '\0', POPT_ARG_STRING | OLD, NULL, OPT_STDIN, NULL, NULL},
     {"dataspace-memory", '\0', POPT_ARG_STRING | OLD, NULL, OPT_DATASPACE_MEMORY, NULL, NULL},
+    {"stacks", '\0', POPT_ARG_NONE | OLD, NULL, OPT_STACKS, NULL, NULL},
+    {"debug", '\0', POPT_ARG_STRING | OLD, NULL, OPT_DEBUG, NULL, NULL},
+    {"attach-on-error", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ATTACH, NULL, NULL},
+    {"xterm", '\0', POPT_ARG_NONE | OLD, NULL, OPT_XTERM, NULL, NULL},
     {"timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_TIMEOUT, NULL, NULL},
     {"report", '\0', POPT_ARG_NONE | OLD, NULL, OPT_REPORT, NULL, NULL},
     {"progress", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROGRESS, NULL, NULL},
@@ -206,7 +210,16 @@ bool options_take(struct options *options, enum option_code code, const char *so
     case OPT_STDIN:
     case OPT_DATASPACE_MEMORY:
     case OPT_BINDINGS:
+    case OPT_STACKS:
         return options_take_run(options, code, source, text);
+    case OPT_DEBUG:
+        return options_take_debug(options, source, text);
+    case OPT_ATTACH:
+        options->debug.attach = true;
+        return true;
+    case OPT_XTERM:
+        options->debug.xterm = true;
+        return true;
     case OPT_TIMEOUT:
         return options_take_timeout(options, source, text);
     case OPT_REPORT:
@@ -308,7 +321,7 @@ static bool take_environment(struct options *options)
     if (options->processes == 0 && limit && *limit &&
         !options_take_processes(options, "BSP_PROCS=", limit))
         return false;
-    if (!options_complete_run(options))
+    if (!options_complete_run(options) || !options_complete_debug(options))
         return false;
     if (!faults_parse(faults, &options->faults))
         return options_wrong(options, "%s=%.80s is not understood", FAULT_VARIABLE, faults);
@@ -389,6 +402,7 @@ void options_free(struct options *options)
         free(options->kept[i]);
     free(options->kept);
     options_free_run(&options->run);
+    options_free_debug(&options->debug);
     options_free_snapshots(&options->snapshots);
     options_free_hosts(&options->hosts);
     memset(options, 0, sizeof *options);

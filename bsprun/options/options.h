@@ -86,6 +86,16 @@ struct options_run {
     bool no_stdin;   /* --stdin none */
     uint64_t dataspace_memory; /* bytes; 0: not set */
     bool report_bindings;
+    bool stacks; /* --stacks: are printed before the job is ended */
+};
+
+/* --debug, --attach-on-error. */
+struct options_debug {
+    bool asked, all;
+    bool attach;    /* to processes that fail */
+    bool xterm;     /* in windows */
+    uint64_t *pids; /* owned */
+    uint32_t count;
 };
 
 struct options {
@@ -107,6 +117,7 @@ struct options {
     char **command; /* program and arguments, NULL-terminated; owned */
     int command_length;
     struct options_run run;
+    struct options_debug debug;
     struct options_snapshots snapshots;
     struct options_hosts hosts;
     uint64_t given; /* bits: set by the command line, or taken over from the job to restart */
@@ -123,7 +134,7 @@ struct options {
 void options_parse(int argc, const char **argv, options_lookup *lookup, struct options *options);
 void options_free(struct options *options);
 
-/* The four functions below return false and OPTIONS_ERROR on failure. */
+/* The functions below, but the last one, return false and OPTIONS_ERROR on failure. */
 
 /* Decides whether there are snapshots: by the command line, the environment, or because the program
  * was linked with -fcheckpointing (linked_seconds, 0: it was not).  For a new job also reads their
@@ -141,6 +152,9 @@ bool options_recall(struct options *options, const char *const *words, uint32_t 
 bool options_find_hosts(struct options *options, const char *own);
 /* The same, as seen from this host, including its addresses. */
 bool options_find_hosts_from_here(struct options *options);
+
+/* Whether --debug goes together with the snapshots, and with the hosts once they are known. */
+bool options_check_debug(struct options *options);
 
 /* The number of usable cores of this host: by affinity mask and quota; at least 1. */
 uint32_t options_own_cores(void);

@@ -6,6 +6,7 @@
  *   options_owner.c      the value of --owner-policy
  *   options_snapshots.c  values of options about snapshots
  *   options_run.c        values of options that mpirun and srun have, too
+ *   options_debug.c      values of options about debuggers
  *   options_values.c     all other values
  *
  * Each calls only functions of the files below it. */
@@ -71,6 +72,10 @@ enum option_code {
     OPT_STDIN,
     OPT_DATASPACE_MEMORY,
     OPT_BINDINGS,
+    OPT_STACKS,
+    OPT_DEBUG,
+    OPT_XTERM,
+    OPT_ATTACH,
     OPT_COUNT
 };
 _Static_assert(OPT_COUNT <= 64, "options.given has a bit for each");
@@ -130,6 +135,13 @@ bool options_take_run(struct options *options, enum option_code code, const char
 /* After the last option of the command line: what they mean together. */
 bool options_complete_run(struct options *options);
 void options_free_run(struct options_run *run);
+
+/* ---- options_debug.c ---- */
+
+bool options_take_debug(struct options *options, const char *source, const char *text);
+/* After the last option of the command line: what they mean together. */
+bool options_complete_debug(struct options *options);
+void options_free_debug(struct options_debug *debug);
 
 /* ---- options_values.c ---- */
 

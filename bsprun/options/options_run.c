@@ -134,6 +134,9 @@ bool options_take_run(struct options *options, enum option_code code, const char
     case OPT_TIMES:
         options->run.times = true;
         return true;
+    case OPT_STACKS:
+        options->run.stacks = true;
+        return true;
     case OPT_OUTPUT:
         return take_directory(options, &options->run.output, source, text) &&
                keep_absolute(options);
@@ -157,6 +160,8 @@ bool options_complete_run(struct options *options)
 {
     char *assignment;
 
+    if (options->run.stacks && options->timeout <= 0 && options->verbosity == 0)
+        options_note(options, "--stacks prints nothing without --timeout or -v");
     if (!options->run.directory || is_exported(options, "PWD"))
         return true;
     if (asprintf(&assignment, "PWD=%s", options->run.directory) < 0)

@@ -16,15 +16,17 @@
 
 #define STATUS_USAGE 2
 #define ANSWER_MS    15000
+#define QUESTION_MS  30000 /* bsprun takes less even for all stacks */
 #define LINE_MOST    512u
 #define ALREADY      "already "
 #define HOST_MOST    255u
 
 static const char help[] =
     "Usage: bspctl [--wait] JOB COMMAND [PID] [HOST]\n"
-    "Controls a job of yours that runs under bsprun --ckpt on this host.  JOB is the\n"
-    "process id of bsprun, as bspstat shows it.\n"
+    "Controls a job of yours that runs under bsprun on this host.  JOB is the process\n"
+    "id of bsprun, as bspstat shows it.  All but hosts and stacks need --ckpt.\n"
     "  hosts        list its hosts\n"
+    "  stacks       print the C stack of each process\n"
     "  save         take a snapshot at the next barrier, and go on\n"
     "  drain HOST   move the processes off HOST at the next barrier; it gets no more\n"
     "  remove HOST  the same, and end the job's agent there\n"
@@ -44,6 +46,7 @@ static const struct command {
     const char *wanted;
 } commands[] = {
     {"hosts", "hosts", 0, true, "it takes no host"},
+    {"stacks", "stacks", 0, true, "it takes no host and no pid"},
     {"save", "snapshot", 0, false, "it takes no host"},
     {"drain", "drain", 1, false, "name a host"},
     {"remove", "remove", 1, false, "name a host"},
@@ -91,7 +94,7 @@ static bool read_line(int fd, char line[LINE_MOST], int milliseconds)
 static int show(int fd, const char *job)
 {
     bool ended;
-    char *text = jobs_read(fd, ANSWER_MS, &ended);
+    char *text = jobs_read(fd, QUESTION_MS, &ended);
     bool is_busy = text && strcmp(text, STATUS_BUSY "\n") == 0;
     int status = is_busy                  ? fail(job, STATUS_BUSY)
                  : text && ended && *text ? 0

@@ -29,8 +29,9 @@
 
 enum client_state {
     CLIENT_READING,
-    CLIENT_WAITING,  /* for the agents: a question */
-    CLIENT_DECIDING, /* the same: an order that depends on what they say */
+    CLIENT_WAITING,   /* for the agents: a question */
+    CLIENT_DECIDING,  /* the same: an order that depends on what they say */
+    CLIENT_GATHERING, /* for the stacks */
     CLIENT_WRITING,
     CLIENT_STAYING
 };
@@ -248,6 +249,16 @@ static void answer_all(struct status_socket *status)
             answer(client, client->format(&facts), CLIENT_WRITING);
 }
 
+void status_socket_give_stacks(struct status_socket *status, const char *text)
+{
+    for (struct client *client = status ? status->clients : NULL; client; client = client->next) {
+        if (client->state != CLIENT_GATHERING || uv_is_closing((uv_handle_t *)&client->pipe))
+            continue;
+        uv_timer_start(&client->deadline, on_deadline, DEADLINE_MS, 0);
+        answer(client, text ? strdup(text) : NULL, CLIENT_WRITING);
+    }
+}
+
 /* ---- Orders ---------------------------------------------------------------------------------- */
 
 static void carry_out(struct client *client)
@@ -389,11 +400,13 @@ static const struct question {
     enum status_request request;                       /* else */
     bool names_host, names_pid;
     bool asks_agents; /* before the request is carried out */
+    bool gathers;     /* the stacks */
 } questions[] = {
     {.word = "status", .format = status_text},
     {.word = "json", .format = status_json},
     {.word = "metrics", .format = status_metrics},
     {.word = "hosts", .format = status_hosts_text},
+    {.word = "stacks", .gathers = true},
     {.word = "stop", .request = STATUS_STOP},
     {.word = "kill", .request = STATUS_KILL},
     {.word = "save", .request = STATUS_SAVE},
@@ -439,6 +452,12 @@ static void obey(struct client *client)
 
     if (!question) {
         drop(client);
+        return;
+    }
+    if (question->gathers) {
+        client->state = CLIENT_GATHERING;
+        uv_timer_start(&client->deadline, on_deadline, STATUS_STACKS_MS + DEADLINE_MS, 0);
+        status->calls->stacks(status->context);
         return;
     }
     if (!question->format && !question->asks_agents) {

@@ -4,6 +4,7 @@
  *
  *   status, json, metrics the status of the job as text, JSON or OpenMetrics
  *   hosts                 that of its hosts, as text
+ *   stacks                the C stacks of its processes, as text
  *   stop, kill            end it as SIGTERM would without snapshots; end it at once
  *   save                  end it after a snapshot, so that it can be restarted
  *   snapshot              take a snapshot, and go on
@@ -13,7 +14,7 @@
  *   place                 distribute the processes as at the beginning
  *   move HOST PID         move that process to the host
  *
- * After the answer to the first four the connection is closed.  The others are answered by "ok",
+ * After the answer to the first five the connection is closed.  The others are answered by "ok",
  * or by a line with the reason of a refusal, then by "done" when what was asked for has happened,
  * or by a line that says why it has not; the connection is closed after that, or when the job has
  * ended.  "already" and why is the only answer where nothing has to be done.
@@ -29,6 +30,9 @@
 
 #include "bsprun/status/status_text.h"
 #include "lib/wire/wire.h"
+
+/* Within so many milliseconds agents answer for the stacks. */
+#define STATUS_STACKS_MS 10000u
 
 enum status_request {
     STATUS_STOP,
@@ -63,6 +67,8 @@ struct status_calls {
      * told, which must stay.  Returns NULL, or the reason of a refusal, valid until the next
      * request, as is order->already. */
     const char *(*request)(void *context, struct status_order *order);
+    /* Begins to gather the stacks: status_socket_give_stacks follows. */
+    void (*stacks)(void *context);
 };
 
 /* NULL: failed (no directory for it); the job can run without.  If the process is killed, the next
@@ -71,6 +77,9 @@ struct status_socket *status_socket_open(uv_loop_t *loop, const struct status_ca
                                          void *context);
 /* A STATUS has arrived, for this module or not.  Here and below the socket may be NULL. */
 void status_socket_take(struct status_socket *status, const struct wire_status *message);
+/* The stacks of the processes, for all clients that wait for them; NULL: they get nothing.  Never
+ * called from inside `stacks`. */
+void status_socket_give_stacks(struct status_socket *status, const char *text);
 /* Requests of these kinds (bits) that were made so far have been carried out. */
 void status_socket_done(struct status_socket *status, unsigned kinds);
 /* The outcome of those that name this host: "done", or why not; a line without its end. */

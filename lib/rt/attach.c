@@ -17,6 +17,7 @@ static void become_inert(void)
         bspz_rt.life = BSPZ_LIFE_INERT;
         bspz_rt.self = NULL;
         bspz_signals_end();
+        bspz_plea_end();
     }
 }
 

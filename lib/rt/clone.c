@@ -375,6 +375,7 @@ void bspz_rank_setup(void)
     bspz_drma_begin();
     bspz_bsmp_begin();
     bspz_signals_begin();
+    bspz_plea_begin();
     bspz_stdio_begin();
     bspz_note(BSPZ_CALL_BEGIN, bspz_here(bspz_rt.begin_file, bspz_rt.begin_line));
     bspz_wait_to_run();

@@ -92,6 +92,7 @@ void bspz_has_spoken(void)
 /* The message is printed: flushes the program's output and exits. */
 static BSPZ_NORETURN void end_failed(void)
 {
+    bspz_wait_for_debugger();
     bspz_rt.life = BSPZ_LIFE_LEAVING;
     fflush(stdout);
     bspz_cut_short();

@@ -113,6 +113,7 @@ void bsp_end_cpp(int line, const char *file)
         exit(0);
     bspz_stdio_end();
     bspz_signals_end();
+    bspz_plea_end();
 }
 
 /* "(pid n)" as printed by the toolset, the text, a newline; in a single write. */

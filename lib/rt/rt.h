@@ -195,6 +195,16 @@ void bspz_stdio_clone(void);
 void bspz_signals_begin(void);
 void bspz_signals_end(void);
 
+/* ---- plea.c ---- */
+
+/* This process fails: waits while a debugger examines it, if that is wanted (--attach-on-error).
+ * Async-signal-safe. */
+void bspz_wait_for_debugger(void);
+/* From now on, until the second call, the same before it dies of the signal of an error, if the
+ * program has no handler for that. */
+void bspz_plea_begin(void);
+void bspz_plea_end(void);
+
 /* ---- threads.c ---- */
 
 /* Releases an OpenMP pool, whose threads then exit; the next parallel region makes a new one. */

@@ -243,6 +243,8 @@ struct bspz_request {
     uint64_t size;
     uint64_t offset; /* of the piece in the object, by the rank; 0: a new request */
 } __attribute__((aligned(BSPZ_LINE)));
+/* A rank that fails, and a debugger. */
+enum bspz_plea { BSPZ_PLEA_NONE, BSPZ_PLEA_ASKS, BSPZ_PLEA_TAKEN, BSPZ_PLEA_GO };
 
 struct bspz_rank {
     struct bspz_line line[2];
@@ -272,6 +274,7 @@ struct bspz_rank {
     /* While it counts: enum bspz_activity and, from bit BSPZ_DOING_SHIFT on, when that began; 0:
      * nothing yet; BSPZ_DOING_CHANGES: the counters are being changed. */
     _Atomic uint64_t doing;
+    _Atomic uint32_t plea;       /* enum bspz_plea, futex; the agent writes TAKEN and GO */
     struct bspz_counters counters __attribute__((aligned(BSPZ_LINE)));
     struct bspz_request request;
 };
@@ -282,6 +285,7 @@ struct bspz_rank {
 #define BSPZ_BOARD_CORES_KNOWN 4u
 #define BSPZ_BOARD_SNAPSHOTS                                                                       \
     16u /* with snapshots; the barrier of bsp_end is decided by the coordinator */
+#define BSPZ_BOARD_ATTACH   256u /* a rank that fails waits for a debugger first */
 #define BSPZ_BOARD_LABELS   128u /* output is labelled: ranks arrive when theirs has been read */
 #define BSPZ_BOARD_MEASURES 64u  /* ranks keep work_ns; with BSPZ_BOARD_TIMING */
 #define BSPZ_BOARD_HOSTS    32u  /* ranks live on other hosts, too: see "Several hosts" above */

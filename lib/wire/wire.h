@@ -42,6 +42,7 @@
 #define WIRE_ENUM_THING(name, text)      WIRE_THING_##name,
 #define WIRE_ENUM_POLICY(name, text)     WIRE_POLICY_##name,
 #define WIRE_ENUM_ACT(name, text)        WIRE_ACT_##name,
+#define WIRE_ENUM_ATTACH(name, text)     WIRE_ATTACH_##name,
 
 /* Why a job ended. */
 enum wire_cause {
@@ -94,6 +95,12 @@ enum wire_policy {
     WIRE_POLICY_LAST = WIRE_POLICY_COUNT - 1
 };
 enum wire_act { WIRE_OWNER_ACTS(WIRE_ENUM_ACT) WIRE_ACT_COUNT, WIRE_ACT_LAST = WIRE_ACT_COUNT - 1 };
+
+/* What is done with a process before it ends of an error. */
+enum wire_attach {
+    WIRE_ATTACHES(WIRE_ENUM_ATTACH) WIRE_ATTACH_COUNT,
+    WIRE_ATTACH_LAST = WIRE_ATTACH_COUNT - 1
+};
 
 /* The texts of the tables; "unknown" for a number outside of them. */
 const char *wire_cause_text(uint32_t cause);

@@ -114,6 +114,12 @@
     E(STOP, "stop")                                                                                \
     E(LEAVE, "leave")
 
+/* What is done with a process before it ends of an error. */
+#define WIRE_ATTACHES(E)                                                                           \
+    E(NOT, "nothing")                                                                              \
+    E(DEBUGGER, "a debugger is started")                                                           \
+    E(STACK, "its stack is printed")
+
 /* What one agent fetches from another. */
 #define WIRE_THINGS(E)                                                                             \
     E(IMAGE, "image")                                                                              \

@@ -54,6 +54,7 @@
 #define WIRE_PIECE_MAX     1048576u /* bytes of a file or an object at a time */
 #define WIRE_TAG_MAX       4096u    /* bytes of a tag of the dataspace */
 #define WIRE_OBJECT_MAX    (UINT64_C(1) << 30) /* ... of an object */
+#define WIRE_STACK_MAX     262144u  /* the C stack of a process, as text */
 #define WIRE_U32_MAX       0xffffffffu
 #define WIRE_U64_MAX       0xffffffffffffffffu
 
@@ -205,6 +206,7 @@
     M(ASK_PASSED, ask_passed, WIRE_FIELDS_ASK_PASSED, TO_AGENT)                                    \
     M(ALIVE, alive, WIRE_FIELDS_ALIVE, BOTH_WAYS)                                                  \
     M(GIVE_WAY, give_way, WIRE_FIELDS_GIVE_WAY, TO_AGENT)                                          \
+    M(QUERY_STACKS, query_stacks, WIRE_FIELDS_QUERY_STACKS, TO_AGENT)                              \
     M(HELLO, hello, WIRE_FIELDS_HELLO, TO_BSPRUN)                                                  \
     M(REGISTER, registration, WIRE_FIELDS_REGISTER, TO_BSPRUN)                                     \
     M(ELECTED, elected, WIRE_FIELDS_ELECTED, TO_BSPRUN)                                            \
@@ -224,6 +226,8 @@
     M(LINK_LOST, link_lost, WIRE_FIELDS_LINK_LOST, BOTH_WAYS)                                      \
     M(RUNNING, running, WIRE_FIELDS_RUNNING, TO_BSPRUN)                                            \
     M(OWNER, owner, WIRE_FIELDS_OWNER, TO_BSPRUN)                                                  \
+    M(STACK, stack, WIRE_FIELDS_STACK, TO_BSPRUN)                                                  \
+    M(DEBUGGED, debugged, WIRE_FIELDS_DEBUGGED, TO_BSPRUN)                                         \
     M(HOST_READY, host_ready, WIRE_FIELDS_HOST_READY, TO_ZERO)                                     \
     M(REGISTERED, registered, WIRE_FIELDS_REGISTERED, TO_ZERO)                                     \
     M(RANKS_READY, ranks_ready, WIRE_FIELDS_RANKS_READY, TO_ZERO)                                  \
@@ -299,10 +303,14 @@
  * committed snapshots to retain, 0: all.  bounded: the user set the overhead.  stop_on_failure,
  * stop_on_late_failure: a failed snapshot ends the job before, after the first one taken at a
  * barrier.  excluded: the rules of --ckpt-exclude.  options: bsprun's, for the manifest.  balance:
- * Processor Zero may move processes to other hosts.  owner_policy: what is done while the owner of
- * the host is active; owner_input_ms, owner_load, owner_quiet_ms: struct owner_rule.
- * dataspace_memory: bytes of objects of the dataspace that the host has in memory; 0: half of what
- * is available. */
+ * Processor Zero may move processes to other hosts.  stacks_ms: bsprun prints stacks before it ends
+ * the job at the time limit (by a STOP), and takes no longer than that; the limit of the agent
+ * comes after it, and SIGINT is bsprun's with -v.  debug: processes that get a debugger, or
+ * debug_all; attach: what is done with a process that fails (enum wire_attach); window: the command
+ * that opens one for each debugger, "": in the terminal of bsprun.  owner_policy: what is done
+ * while the owner of the host is active; owner_input_ms, owner_load, owner_quiet_ms: struct
+ * owner_rule.  dataspace_memory: bytes of objects of the dataspace that the host has in memory; 0:
+ * half of what is available. */
 #define WIRE_FIELDS_START(F, E)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(text, program, WIRE_PATH_MAX)                                                                \
@@ -327,6 +335,11 @@
     F(flag, core_dumps, 0)                                                                         \
     F(u32, verbosity, 9)                                                                           \
     F(u64, timeout_ns, WIRE_U64_MAX)                                                               \
+    F(u32, stacks_ms, WIRE_U32_MAX)                                                                \
+    F(flag, debug_all, 0)                                                                          \
+    F(numbers, debug, WIRE_RANKS_MAX)                                                              \
+    F(u32, attach, WIRE_ATTACH_LAST)                                                               \
+    F(text, window, WIRE_PATH_MAX)                                                                 \
     F(u64, consult_every, WIRE_U64_MAX)                                                            \
     F(u64, abort_at, WIRE_U64_MAX)                                                                 \
     F(text, store, WIRE_PATH_MAX)                                                                  \
@@ -451,6 +464,29 @@
     F(flag, active, 0)                                                                             \
     F(u32, act, WIRE_ACT_LAST)                                                                     \
     F(text, text, WIRE_NAME_MAX)
+
+/* Answer with the C stacks of the processes of the host, within so many milliseconds.  number: of
+ * the question; a newer one replaces one that is not answered yet. */
+#define WIRE_FIELDS_QUERY_STACKS(F, E)                                                             \
+    F(u32, number, WIRE_U32_MAX)                                                                   \
+    F(u32, limit_ms, WIRE_U32_MAX)
+
+/* The answer to QUERY_STACKS `number` for one process: where it is, by the board; none when no
+ * process lives there.  stays: it was there during the whole time since the question came.  text:
+ * its stack, or "" and `why` there is none; advice: what would permit it, or "".  left: number of
+ * answers of this host that follow. */
+#define WIRE_FIELDS_STACK(F, E)                                                                    \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, number, WIRE_U32_MAX)                                                                   \
+    F(u32, left, WIRE_RANKS_MAX)                                                                   \
+    F(where, at, 1)                                                                                \
+    F(flag, stays, 0)                                                                              \
+    F(text, text, WIRE_STACK_MAX)                                                                  \
+    F(text, why, WIRE_NAME_MAX)                                                                    \
+    F(text, advice, WIRE_NAME_MAX)
+
+/* So many debuggers run now, which --debug has started. */
+#define WIRE_FIELDS_DEBUGGED(F, E) F(u32, count, WIRE_RANKS_MAX)
 
 /* addresses: where the agent listens for other agents: "1.2.3.4:5" or "[::1]:5", separated by
  * blanks; machine: as by uname -m. */

@@ -57,9 +57,11 @@ struct agent_order {
     uint32_t stdio;   /* enum wire_stdio */
     bool report, core_dumps;
     bool report_bindings;
-    bool balance; /* Processor Zero may move processes */
+    uint32_t attach; /* enum wire_attach */
+    bool balance;    /* Processor Zero may move processes */
     uint32_t verbosity;
     uint64_t timeout_ns;
+    uint32_t stacks_ms; /* the limit is bsprun's, and comes here so much later; 0: it is not */
     uint64_t consult_every, abort_at;
     uint64_t dataspace_memory; /* bytes of objects in memory; 0: half of what is available */
 };
@@ -74,6 +76,9 @@ struct agent_pause;     /* pause.c */
 struct agent_guest;     /* guest.c */
 struct agent_dataspace; /* dataspace.c */
 struct agent_quiet;     /* quiet.c */
+struct agent_stacks;    /* stacks.c */
+struct agent_debug;     /* debug.c */
+struct tool;            /* tool.c */
 struct fetches;         /* fetch_inside.h */
 struct store;           /* ckpt/store.h */
 
@@ -141,6 +146,9 @@ struct agent {
     pthread_mutex_t dataspace_lock;
     struct agent_quiet *quiet;       /* looks whether all processes wait; NULL: nobody does */
     struct fetches *fetches;         /* file transfers between hosts; NULL: none yet */
+    struct agent_stacks *stacks;     /* of the processes here; NULL: nobody has asked for them */
+    struct agent_debug *debug;       /* of processes here; NULL: none is to have a debugger */
+    struct tool *tools;              /* commands of the system that run; a list */
     struct agent_replicas *replicas; /* images kept for other hosts; NULL: none yet */
     struct net_connection *control;  /* to bsprun; NULL when bare or lost */
     struct coord_shell *zero;        /* Processor Zero, when it is here */

@@ -58,6 +58,14 @@ static void note_initial(struct bspz_board *board)
 #endif
 }
 
+/* What must survive this exec and further ones, of a shell for example. */
+static void pass_board(const struct agent *agent)
+{
+    if (agent->board->common_fd > 0)
+        fcntl(agent->board->common_fd, F_SETFD, 0);
+    fcntl(agent->board_fd, F_SETFD, 0);
+}
+
 static void child(const struct agent_launch *launch)
 {
     int error;
@@ -74,16 +82,15 @@ static void child(const struct agent_launch *launch)
         goto failed;
     for (int i = 0; i < launch->handed_on_count; i++)
         fcntl(launch->handed_on[i], F_SETFD, 0);
-    if (launch->agent->board->common_fd > 0)
-        fcntl(launch->agent->board->common_fd, F_SETFD, 0);
     if (launch->shares)
         shares_pass(launch->shares, launch->group);
     if (launch->directory[0] && chdir(launch->directory) != 0)
         goto failed;
-    /* Must survive this exec and further ones, of a shell for example. */
-    fcntl(launch->agent->board_fd, F_SETFD, 0);
     process_signals_restore(&launch->agent->signals);
-    note_initial(launch->agent->board);
+    if (!launch->tool) {
+        pass_board(launch->agent);
+        note_initial(launch->agent->board);
+    }
     execve(launch->path, launch->arguments, launch->environment);
 failed:
     error = errno;

@@ -9,13 +9,15 @@
 struct agent;
 struct shares; /* ckpt/shares.h */
 
-/* A process to be started; by default like the program. */
+/* A process to be started; by default like the program.  tool: it is none of the job and gets
+ * nothing of it. */
 struct agent_launch {
     const struct agent *agent;
     const char *path;
     char **arguments;
     char **environment;
     const char *directory;
+    bool tool;
     bool own_group;       /* not the program's */
     int standard[3];      /* its descriptors 0 to 2, -1 = inherit */
     const int *handed_on; /* descriptors inherited under their numbers */
