@@ -60,8 +60,10 @@ static struct tag_entry *find_or_add(struct tags *tags, const void *tag, size_t 
         return NULL;
     *entry = (struct tag_entry){.size = size, .tag = entry->name, .last = &entry->first};
     memcpy(entry->name, tag, size);
-    if (tsearch(entry, &tags->tree, order))
+    if (tsearch(entry, &tags->tree, order)) {
+        tags->totals.tags++;
         return entry;
+    }
     free(entry);
     return NULL;
 }
@@ -86,6 +88,7 @@ static void forget_if_empty(struct tags *tags, struct tag_entry *entry)
     if (entry->object || entry->first)
         return;
     tdelete(entry, &tags->tree, order);
+    tags->totals.tags--;
     free_entry(entry);
 }
 

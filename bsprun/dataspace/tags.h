@@ -51,10 +51,10 @@ void tags_each_waiting(const struct tags *tags,
                                     size_t size, bool removes),
                        void *context);
 
-/* The number of objects, their bytes without what they share with deliveries, and the number of
- * requests that wait. */
+/* The number of tags that have an object or are waited for, of objects, of their bytes without what
+ * deliveries share with them, and of requests that wait. */
 struct tags_totals {
-    uint64_t objects, bytes, waiting;
+    uint64_t tags, objects, bytes, waiting;
 };
 struct tags_totals tags_totals(const struct tags *tags);
 

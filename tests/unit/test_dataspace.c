@@ -145,8 +145,11 @@ START_TEST(a_read_leaves_and_a_get_removes)
     ask(DATASPACE_GET, 1, ours, WINDOW);
     expect(1, "one");
     ck_assert_uint_eq(seen.answers, 3);
+    ck_assert_uint_eq(dataspace_totals(space).tags, 0);
     ask(DATASPACE_READ, 1, ours, WINDOW);
     ck_assert_uint_eq(seen.answers, 3);
+    ck_assert_uint_eq(dataspace_totals(space).tags, 1);
+    ck_assert_uint_eq(dataspace_totals(space).waiting, 1);
     ck_assert_ptr_nonnull(dataspace_waits_for(space, 1));
     ck_assert_ptr_null(dataspace_waits_for(space, 0));
 }
@@ -174,7 +177,9 @@ START_TEST(who_waits_gets_it_in_order)
     message.data_ask.tag = (struct wire_bytes){ours, (uint32_t)strlen(ours)};
     message.data_ask.room = 100;
     dataspace_message(space, 1, &message); /* a read behind the get */
+    ck_assert_uint_eq(dataspace_totals(space).waiting, 2);
     put(1, ours, "one");
+    ck_assert_uint_eq(dataspace_totals(space).waiting, 1);
     ck_assert_uint_eq(seen.sent, 0); /* the get came first, and nothing was left */
     put(1, ours, "two");
     ck_assert_uint_eq(seen.sent, 1);
@@ -190,6 +195,10 @@ START_TEST(nothing_is_an_object_too)
     ask(DATASPACE_GET, 1, ours, 0);
     ck_assert_uint_eq(seen.answers, 2);
     ck_assert_uint_eq(seen.size, 0);
+    ask(DATASPACE_GET, 1, ours, 0); /* which a put ends, and nothing is left of the tag */
+    put(0, ours, "x");
+    ck_assert_uint_eq(seen.answers, 4);
+    ck_assert_uint_eq(dataspace_totals(space).tags, 0);
 }
 END_TEST
 
@@ -306,7 +315,8 @@ START_TEST(pieces_out_of_place)
     ask_again.data_ask.tag = (struct wire_bytes){ours, (uint32_t)strlen(ours)};
     dataspace_message(space, 1, &ask_again);
     ck_assert_uint_eq(seen.complaints, 1);
-    piece.data_put.offset = 8; /* a gap */
+    piece.data_put.offset = 8; /* a gap, before what would be the end */
+    piece.data_put.tag = (struct wire_bytes){ours, (uint32_t)strlen(ours)};
     dataspace_message(space, 1, &piece);
     ck_assert_uint_eq(seen.complaints, 2);
     piece.data_put.offset = 4;
@@ -413,8 +423,14 @@ START_TEST(the_oldest_go_to_a_file)
     object_drop(object_share(second));
     object_drop(second);
     ck_assert_uint_eq(pool_in_memory(few), 59);
+    object_drop(third);
+    third = object_make(few, 91); /* just fits */
+    ck_assert_uint_eq(pool_in_memory(few), 100);
     object_drop(small);
     object_drop(first);
+    object_drop(third);
+    third = object_make(few, 100);
+    ck_assert_uint_eq(pool_in_memory(few), 100);
     object_drop(third);
     object_drop(large);
     ck_assert_uint_eq(mapped, 0);
