@@ -230,7 +230,7 @@ def more_clients_than_are_answered():
 
             wait_until(all_taken, "all connected beside the reader")
             turned_away = f"job {job.os_pid}: too many commands ask it at once; try again$"
-            for _ in range(20):
+            for _ in range(5):
                 expect(place.stat("--json", job.os_pid), 1, out="^$", err=turned_away)
             expect(place.stat("--json"), 1, out="^$", err=turned_away)
             expect(place.ctl(job.os_pid, "hosts"), 1, out="^$", err=turned_away)
