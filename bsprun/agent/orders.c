@@ -104,6 +104,7 @@ static void run(struct agent *agent, const struct wire_run *order)
     if (!job_may_move(agent->job, JOB_RUNNING))
         return;
     job_move(&agent->job, JOB_RUNNING);
+    agent->election.never_ran = false;
     if (!agent->begin_ns)
         agent->begin_ns = agent_now_ns();
     agent->measures = order->measure;

@@ -282,19 +282,23 @@ struct bspz_rank {
 #define BSPZ_BOARD_CORES_KNOWN 4u
 #define BSPZ_BOARD_SNAPSHOTS                                                                       \
     16u /* with snapshots; the barrier of bsp_end is decided by the coordinator */
-#define BSPZ_BOARD_LABELS   128u /* output is labelled: ranks arrive when theirs has been read */
-#define BSPZ_BOARD_MEASURES 64u  /* ranks keep work_ns; with BSPZ_BOARD_TIMING */
-#define BSPZ_BOARD_HOSTS    32u  /* ranks live on other hosts, too: see "Several hosts" above */
-#define BSPZ_BOARD_REFUSED  8u /* set by a libbsp of another version, which has printed an error */
+#define BSPZ_BOARD_LABELS    128u /* output is labelled: ranks arrive when theirs has been read */
+#define BSPZ_BOARD_MEASURES  64u  /* ranks keep work_ns; with BSPZ_BOARD_TIMING */
+#define BSPZ_BOARD_HOSTS     32u  /* ranks live on other hosts, too: see "Several hosts" above */
+/* Why the ranks of this term go on from a snapshot, by the agent before they are made; neither of
+ * these: after a failure. */
+#define BSPZ_BOARD_RESTARTED 256u /* the user has started the job again */
+#define BSPZ_BOARD_MOVED     512u /* processes move to other hosts */
+#define BSPZ_BOARD_REFUSED   8u /* set by a libbsp of another version, which has printed an error */
 
-#define BSPZ_SPOKEN         0x80000000u /* in board->speaker */
+#define BSPZ_SPOKEN          0x80000000u /* in board->speaker */
 
-#define BSPZ_TOKEN          40
+#define BSPZ_TOKEN           40
 
-#define BSPZ_INITIAL_WORDS  512
+#define BSPZ_INITIAL_WORDS   512
 
-#define BSPZ_ENTRY_BYTES    40
-#define BSPZ_STRETCHES      4
+#define BSPZ_ENTRY_BYTES     40
+#define BSPZ_STRETCHES       4
 
 struct bspz_layout {
     uint64_t tables;      /* offset of the registration tables */
