@@ -69,8 +69,14 @@ static void explain_death_after_end(const struct whereabouts *where, const struc
     if (!death->known)
         return;
     verdict->status = death->status;
-    if (!death->signal)
+    if (!death->signal && (where->pid == 0 || death->status == 0))
         return;
+    if (!death->signal) {
+        verdict->cause = WIRE_CAUSE_EXITED_AFTER_END;
+        snprintf(verdict->text, sizeof verdict->text, "pid %d ended with status %d after bsp_end",
+                 where->pid, death->status);
+        return;
+    }
     verdict->cause = WIRE_CAUSE_KILLED_AFTER_END;
     verdict->signal = death->signal;
     verdict->status = SIGNAL_STATUS + death->signal;

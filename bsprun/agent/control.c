@@ -90,6 +90,7 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->report = start->report;
     order->balance = start->balance;
     order->core_dumps = start->core_dumps;
+    order->end_on_bad_exit = start->end_on_bad_exit;
     order->verbosity = start->verbosity;
     order->timeout_ns = start->timeout_ns;
     order->consult_every = start->consult_every;

@@ -19,7 +19,7 @@ const char options_help[] =
     "  --tag-output -splitio --timestamp-output --output DIR   lines marked; files\n"
     "  --report --progress --total-supersteps N  table at the end; progress meanwhile\n"
     "  -v, -vv               say who is Processor Zero; all that it sees and decides\n"
-    "  --core                allow core dumps;  -help, --version\n"
+    "  --core                allow core dumps;  --kill-on-bad-exit;  -help, --version\n"
     "Snapshots, from which the job goes on by itself when processes die:\n"
     "  --ckpt DIR            keep them in DIR\n"
     "  --every auto|N|30s    as failures ask for, every N supersteps, or by time\n"
@@ -55,6 +55,7 @@ static const struct poptOption table[] = {
     {"export", '\0', POPT_ARG_STRING | OLD, NULL, OPT_EXPORT_LIST, NULL, NULL},
     {"stdin", '\0', POPT_ARG_STRING | OLD, NULL, OPT_STDIN, NULL, NULL},
     {"dataspace-memory", '\0', POPT_ARG_STRING | OLD, NULL, OPT_DATASPACE_MEMORY, NULL, NULL},
+    {"kill-on-bad-exit", 'K', POPT_ARG_STRING, NULL, OPT_BAD_EXIT, NULL, NULL},
     {"timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_TIMEOUT, NULL, NULL},
     {"report", '\0', POPT_ARG_NONE | OLD, NULL, OPT_REPORT, NULL, NULL},
     {"progress", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROGRESS, NULL, NULL},
@@ -125,6 +126,7 @@ enum option_subject options_subject(enum option_code code)
         [OPT_ON_REFUSE] = OF_SNAPSHOTS,    [OPT_GRACE] = OF_SNAPSHOTS,
         [OPT_DATASPACE_MEMORY] = OF_THE_JOB,
         [OPT_BINDINGS] = OF_THE_JOB,
+        [OPT_BAD_EXIT] = OF_THE_JOB,
     };
 
     return subjects[code];
@@ -206,6 +208,7 @@ bool options_take(struct options *options, enum option_code code, const char *so
     case OPT_STDIN:
     case OPT_DATASPACE_MEMORY:
     case OPT_BINDINGS:
+    case OPT_BAD_EXIT:
         return options_take_run(options, code, source, text);
     case OPT_TIMEOUT:
         return options_take_timeout(options, source, text);
@@ -316,7 +319,7 @@ static bool take_environment(struct options *options)
 }
 
 /* popt does not support optional values: --report with a value is another option.  That of a page
- * has the file as its next word. */
+ * has the file as its next word.  --kill-on-bad-exit always has its value. */
 #define REPORT "--report="
 #define HTML   "html"
 static const char **replace_words(int argc, const char **argv)
@@ -324,7 +327,9 @@ static const char **replace_words(int argc, const char **argv)
     const char **words = calloc((size_t)argc + 1, sizeof *words);
 
     for (int i = 0; words && i < argc; i++)
-        if (strncmp(argv[i], REPORT, strlen(REPORT)) != 0)
+        if (strcmp(argv[i], "-K") == 0 || strcmp(argv[i], "--kill-on-bad-exit") == 0)
+            words[i] = strdup("--kill-on-bad-exit=1");
+        else if (strncmp(argv[i], REPORT, strlen(REPORT)) != 0)
             words[i] = strdup(argv[i]);
         else if (strcmp(argv[i] + strlen(REPORT), HTML) == 0)
             words[i] = strdup("--report-html");

@@ -86,6 +86,7 @@ struct options_run {
     bool no_stdin;   /* --stdin none */
     uint64_t dataspace_memory; /* bytes; 0: not set */
     bool report_bindings;
+    bool end_on_bad_exit; /* --kill-on-bad-exit: also after bsp_end */
 };
 
 struct options {

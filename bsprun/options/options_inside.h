@@ -71,6 +71,7 @@ enum option_code {
     OPT_STDIN,
     OPT_DATASPACE_MEMORY,
     OPT_BINDINGS,
+    OPT_BAD_EXIT,
     OPT_COUNT
 };
 _Static_assert(OPT_COUNT <= 64, "options.given has a bit for each");

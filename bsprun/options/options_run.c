@@ -112,6 +112,15 @@ static bool take_memory(struct options *options, const char *source, const char 
     return true;
 }
 
+static bool take_bad_exit(struct options *options, const char *source, const char *text)
+{
+    options->run.end_on_bad_exit = strcmp(text, "1") == 0;
+    return options->run.end_on_bad_exit || strcmp(text, "0") == 0 ||
+           options_wrong(options,
+                         "%s%.80s: give 1 (a failure after bsp_end ends the job, too), or 0",
+                         source, text);
+}
+
 bool options_take_run(struct options *options, enum option_code code, const char *source,
                       const char *text)
 {
@@ -131,6 +140,8 @@ bool options_take_run(struct options *options, enum option_code code, const char
         return take_memory(options, source, text);
     case OPT_STDIN:
         return take_stdin(options, source, text);
+    case OPT_BAD_EXIT:
+        return take_bad_exit(options, source, text);
     case OPT_TIMES:
         options->run.times = true;
         return true;

@@ -283,7 +283,8 @@
  * to remove, in the agent's own environment.  process_limit and cores (of that host): 0 when not
  * given.  slots: of all hosts, 0: that host's cores.  bind, map: enum wire_bind, enum wire_map;
  * report_bindings: say to what each process is bound.  terminals, discards: what stdout (1) and
- * stderr (2) of bsprun are, a terminal or /dev/null.  only_named:
+ * stderr (2) of bsprun are, a terminal or /dev/null.  end_on_bad_exit: a process that fails after
+ * bsp_end ends the job, else the others end by themselves.  only_named:
  * nothing of the agent's own environment is inherited.  directory_needed: without the directory the
  * program is not started; else it begins in another one.  abort_at and consult_every are for tests
  * (WIRE_U64_MAX and 0 switch them off).
@@ -325,6 +326,7 @@
     F(u32, columns, WIRE_WINDOW_MAX)                                                               \
     F(flag, report, 0)                                                                             \
     F(flag, core_dumps, 0)                                                                         \
+    F(flag, end_on_bad_exit, 0)                                                                    \
     F(u32, verbosity, 9)                                                                           \
     F(u64, timeout_ns, WIRE_U64_MAX)                                                               \
     F(u64, consult_every, WIRE_U64_MAX)                                                            \

@@ -119,7 +119,9 @@ START_TEST(verdicts_of_ranks)
     expect_verdict(BSPZ_RANK_ABORTED, unknown, WIRE_CAUSE_ABORT_CALLED, 1, "");
     expect_verdict(BSPZ_RANK_FAILED, killed, WIRE_CAUSE_RANK_ERROR, 1, "");
     expect_verdict(BSPZ_RANK_ENDED, unknown, WIRE_CAUSE_NONE, 0, "");
-    expect_verdict(BSPZ_RANK_ENDED, left, WIRE_CAUSE_NONE, 4, "");
+    expect_verdict(BSPZ_RANK_ENDED, quiet, WIRE_CAUSE_NONE, 0, "");
+    expect_verdict(BSPZ_RANK_ENDED, left, WIRE_CAUSE_EXITED_AFTER_END, 4,
+                   "pid 2 ended with status 4 after bsp_end");
     expect_verdict(BSPZ_RANK_ENDED, killed, WIRE_CAUSE_KILLED_AFTER_END, 137,
                    "pid 2 was killed by signal 9 (Killed) after bsp_end");
 }

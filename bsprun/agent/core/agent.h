@@ -57,6 +57,7 @@ struct agent_order {
     uint32_t stdio;   /* enum wire_stdio */
     bool report, core_dumps;
     bool report_bindings;
+    bool end_on_bad_exit; /* a failure after bsp_end ends the job */
     bool balance; /* Processor Zero may move processes */
     uint32_t verbosity;
     uint64_t timeout_ns;
