@@ -141,6 +141,7 @@ static void begin_term(struct agent *agent)
     agent_forget_blame(agent);
     agent->board->flags &= ~(BSPZ_BOARD_RESTARTED | BSPZ_BOARD_MOVED);
     agent->board->flags |= agent->election.because;
+    agent->board->stdin_fd = 0; /* no process is cloned from now on */
     if (agent->nprocs > 0) {
         bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
         agent_write_homes(agent);

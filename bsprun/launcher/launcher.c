@@ -110,8 +110,16 @@ static int prepare_output(struct launcher *launcher, const struct options *optio
 /* --stdin none: nobody reads what others are to read. 0, or a status after a message. */
 static int prepare_input(struct launcher *launcher, const struct options *options)
 {
+    const struct saved *saved = &launcher->common.saved;
+    uint32_t pid = options->run.stdin_pid;
     int null = options->run.no_stdin ? open("/dev/null", O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 
+    if (saved->has_manifest && pid >= saved->manifest.nprocs) {
+        notices_say(&launcher->common.notices,
+                    "--stdin %u: there is no such process: they are 0 to %u", pid,
+                    saved->manifest.nprocs - 1);
+        return STATUS_USAGE;
+    }
     if (null == STDIN_FILENO || (null > 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO)) {
         if (null > 0)
             close(null);

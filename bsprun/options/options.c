@@ -13,7 +13,7 @@ const char options_help[] =
     "Usage: bsprun [OPTION...] PROGRAM [ARGUMENT...]   or   bsprun --restart DIR\n"
     "Runs a BSPlib program, linked with bspcc, on this machine or on several.\n"
     "  -np N, -n, -p, -npes  at most N processes (else BSP_PROCS, else one per core)\n"
-    "  -x VAR[=VALUE] --export LIST  environment;  --wdir DIR --stdin none\n"
+    "  -x VAR[=VALUE] --export LIST  environment;  --wdir DIR --stdin PID\n"
     "  --bind-to core|hwthread|package|numa|none  default: a core each, if they fit\n"
     "  --timeout SECONDS     end the job after that time, with status 124\n"
     "  --tag-output -splitio --timestamp-output --output DIR   lines marked; files\n"

@@ -84,6 +84,7 @@ struct options_run {
     bool times;      /* --timestamp-output */
     bool only_named; /* --export: the program has no other variables than the exported ones */
     bool no_stdin;   /* --stdin none */
+    uint32_t stdin_pid; /* --stdin PID: the process that reads it */
     uint64_t dataspace_memory; /* bytes; 0: not set */
     bool report_bindings;
     bool end_on_bad_exit; /* --kill-on-bad-exit: also after bsp_end */

@@ -112,13 +112,14 @@ enum bspz_decision {
     X(bsp_sort)                                                                                    \
     X(bsp_sumI)                                                                                    \
     X(bsp_sumI_prefix)                                                                             \
-    X(bsp_sumR) X(bsp_sumR_prefix) X(bsp_sumD) X(bsp_sumD_prefix) X(bsp_productI)                  \
-        X(bsp_productI_prefix) X(bsp_productR) X(bsp_productR_prefix) X(bsp_productD)              \
-            X(bsp_productD_prefix) X(bsp_minI) X(bsp_minI_prefix) X(bsp_minR) X(bsp_minR_prefix)   \
-                X(bsp_minD) X(bsp_minD_prefix) X(bsp_maxI) X(bsp_maxI_prefix) X(bsp_maxR)          \
-                    X(bsp_maxR_prefix) X(bsp_maxD) X(bsp_maxD_prefix) X(bsp_any) X(bsp_any_prefix) \
-                        X(bsp_all) X(bsp_all_prefix) X(bsp_constantI) X(bsp_sortI) X(bsp_sortR)    \
-                            X(bsp_sortD) X(bsp_sortC) X(bspreduce) X(bspbroadcast)
+    X(bsp_sumR)                                                                                    \
+    X(bsp_sumR_prefix) X(bsp_sumD) X(bsp_sumD_prefix) X(bsp_productI) X(bsp_productI_prefix)       \
+        X(bsp_productR) X(bsp_productR_prefix) X(bsp_productD) X(bsp_productD_prefix) X(bsp_minI)  \
+            X(bsp_minI_prefix) X(bsp_minR) X(bsp_minR_prefix) X(bsp_minD) X(bsp_minD_prefix)       \
+                X(bsp_maxI) X(bsp_maxI_prefix) X(bsp_maxR) X(bsp_maxR_prefix) X(bsp_maxD)          \
+                    X(bsp_maxD_prefix) X(bsp_any) X(bsp_any_prefix) X(bsp_all) X(bsp_all_prefix)   \
+                        X(bsp_constantI) X(bsp_sortI) X(bsp_sortR) X(bsp_sortD) X(bsp_sortC)       \
+                            X(bspreduce) X(bspbroadcast)
 
 /* The last call of a rank. */
 enum bspz_call {
@@ -407,6 +408,10 @@ struct bspz_board {
      * changes them: a struct bspz_attributes (ckpt/capture/attributes.h).  Written by the agent's
      * child that becomes such a process; zeros: unknown. */
     uint64_t initial[BSPZ_INITIAL_WORDS];
+
+    /* --stdin: the process that reads the job's standard input, and the descriptor by which process
+     * 0 hands it on to a clone; 0: that process is not cloned here.  By the agent. */
+    int32_t stdin_pid, stdin_fd;
 };
 
 _Static_assert(sizeof(struct bspz_board) <= BSPZ_BOARD_BYTES, "board fits its pages");
