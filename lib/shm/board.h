@@ -43,7 +43,7 @@
 #include "lib/shm/snap.h"
 
 #define BSPZ_BOARD_MAGIC   0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 14u
+#define BSPZ_BOARD_VERSION 15u
 #define BSPZ_BOARD_BYTES   65536u
 #define BSPZ_RANK_BYTES    1024u
 #define BSPZ_NAMES_BYTES   65536u
@@ -111,15 +111,14 @@ enum bspz_decision {
     X(bsp_scan)                                                                                    \
     X(bsp_sort)                                                                                    \
     X(bsp_sumI)                                                                                    \
-    X(bsp_sumI_prefix)                                                                             \
-    X(bsp_sumR)                                                                                    \
-    X(bsp_sumR_prefix) X(bsp_sumD) X(bsp_sumD_prefix) X(bsp_productI) X(bsp_productI_prefix)       \
-        X(bsp_productR) X(bsp_productR_prefix) X(bsp_productD) X(bsp_productD_prefix) X(bsp_minI)  \
-            X(bsp_minI_prefix) X(bsp_minR) X(bsp_minR_prefix) X(bsp_minD) X(bsp_minD_prefix)       \
-                X(bsp_maxI) X(bsp_maxI_prefix) X(bsp_maxR) X(bsp_maxR_prefix) X(bsp_maxD)          \
-                    X(bsp_maxD_prefix) X(bsp_any) X(bsp_any_prefix) X(bsp_all) X(bsp_all_prefix)   \
-                        X(bsp_constantI) X(bsp_sortI) X(bsp_sortR) X(bsp_sortD) X(bsp_sortC)       \
-                            X(bspreduce) X(bspbroadcast)
+    X(bsp_sumI_prefix) X(bsp_sumR) X(bsp_sumR_prefix) X(bsp_sumD) X(bsp_sumD_prefix)               \
+        X(bsp_productI) X(bsp_productI_prefix) X(bsp_productR) X(bsp_productR_prefix)              \
+            X(bsp_productD) X(bsp_productD_prefix) X(bsp_minI) X(bsp_minI_prefix) X(bsp_minR)      \
+                X(bsp_minR_prefix) X(bsp_minD) X(bsp_minD_prefix) X(bsp_maxI) X(bsp_maxI_prefix)   \
+                    X(bsp_maxR) X(bsp_maxR_prefix) X(bsp_maxD) X(bsp_maxD_prefix) X(bsp_any)       \
+                        X(bsp_any_prefix) X(bsp_all) X(bsp_all_prefix) X(bsp_constantI)            \
+                            X(bsp_sortI) X(bsp_sortR) X(bsp_sortD) X(bsp_sortC) X(bspreduce)       \
+                                X(bspbroadcast)
 
 /* The last call of a rank. */
 enum bspz_call {
