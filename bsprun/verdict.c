@@ -69,7 +69,9 @@ static void explain_death_after_end(const struct whereabouts *where, const struc
     if (!death->known)
         return;
     verdict->status = death->status;
-    if (!death->signal && (where->pid == 0 || death->status == 0))
+    /* With BSP_COMPAT=oxford a process may leave by exit, with any status: that is announced. */
+    if (!death->signal &&
+        (where->pid == 0 || death->status == 0 || death->status == (where->exit_status & 0xff)))
         return;
     if (!death->signal) {
         verdict->cause = WIRE_CAUSE_EXITED_AFTER_END;

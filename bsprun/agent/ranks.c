@@ -202,20 +202,23 @@ static void end_the_others(struct agent *agent, int pid, struct verdict *verdict
 static void report_leaver(struct agent *agent, int pid, const struct death *death)
 {
     struct verdict verdict = {.text = ""};
+    struct death told = *death;
 
     if (death->known && (death->signal || death->status)) {
         struct whereabouts where;
 
         whereabouts_read(agent->board, agent->nprocs, pid, &where);
         verdict_of_rank(&where, death, &verdict);
-        if (agent->order.end_on_bad_exit) {
+        if (pid > 0 && verdict.cause == WIRE_CAUSE_NONE)
+            told.status = 0;
+        else if (agent->order.end_on_bad_exit) {
             end_the_others(agent, pid, &verdict);
             return;
         }
         if (!agent->blame && verdict.cause != WIRE_CAUSE_NONE)
             agent->blame = strdup(died_of_closed_output(agent, pid) ? "" : verdict.text);
     }
-    agent_rank_exited(agent, pid, death, verdict.text);
+    agent_rank_exited(agent, pid, &told, verdict.text);
 }
 
 void agent_report_leavers(struct agent *agent)

@@ -256,7 +256,7 @@ struct bspz_rank {
 
     _Atomic uint32_t state __attribute__((aligned(BSPZ_LINE))); /* enum bspz_rank_state, futex */
     _Atomic int32_t ospid;
-    _Atomic int32_t exit_status; /* with EXITED */
+    _Atomic int32_t exit_status; /* with EXITED, and ENDED: 0 after bsp_end, else as in exit() */
     _Atomic int32_t core;        /* first processor of those that the agent has bound it to, -1:
                                     not bound; by the agent before HELD */
     _Atomic uint32_t in_barrier; /* 1 while waiting in bsp_sync or bsp_end */
