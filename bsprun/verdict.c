@@ -69,8 +69,16 @@ static void explain_death_after_end(const struct whereabouts *where, const struc
     if (!death->known)
         return;
     verdict->status = death->status;
-    if (!death->signal)
+    /* With BSP_COMPAT=oxford a process may leave by exit, with any status: that is announced. */
+    if (!death->signal &&
+        (where->pid == 0 || death->status == 0 || death->status == (where->exit_status & 0xff)))
         return;
+    if (!death->signal) {
+        verdict->cause = WIRE_CAUSE_EXITED_AFTER_END;
+        snprintf(verdict->text, sizeof verdict->text, "pid %d ended with status %d after bsp_end",
+                 where->pid, death->status);
+        return;
+    }
     verdict->cause = WIRE_CAUSE_KILLED_AFTER_END;
     verdict->signal = death->signal;
     verdict->status = SIGNAL_STATUS + death->signal;

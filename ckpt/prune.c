@@ -13,6 +13,13 @@ static bool ends_with(const char *name, const char *ending)
     return length > tail && strcmp(name + length - tail, ending) == 0;
 }
 
+/* When bsprun was killed, its agents may be clearing up too, or have a last image written: what is
+ * gone by now is swept, and what has come by now is left to the next sweep. */
+static int unless_shared(int status)
+{
+    return status == -ENOENT || status == -ENOTEMPTY ? 0 : status;
+}
+
 /* Temporary files of a directory, which nobody writes any more. */
 static int sweep_directory(struct store *store, int directory, size_t *removed)
 {
@@ -26,6 +33,7 @@ static int sweep_directory(struct store *store, int directory, size_t *removed)
         if (ends_with(names[i], TEMPORARY)) {
             status = store->io.unlink(store->io.context, directory, names[i], 0);
             *removed += status == 0;
+            status = unless_shared(status);
         }
     store_names_free(names, count);
     return status;
@@ -39,7 +47,7 @@ static int sweep_entry(struct store *store, const struct store_entry *entry, siz
     if (entry->state == STORE_UNFINISHED) {
         int status = store_remove_directory(store, store->job, name);
         *removed += status == 0;
-        return status;
+        return unless_shared(status);
     }
     int directory = store_open_directory(store, store->job, name);
     if (directory < 0)

@@ -98,6 +98,8 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->balance = start->balance;
     order->attach = start->attach;
     order->core_dumps = start->core_dumps;
+    order->stdin_pid = (int)start->stdin_pid;
+    order->end_on_bad_exit = start->end_on_bad_exit;
     order->verbosity = start->verbosity;
     order->timeout_ns = start->timeout_ns;
     order->stacks_ms = start->stacks_ms;
@@ -143,6 +145,7 @@ static int make_board(struct agent *agent)
         return fd;
     agent->board_fd = fd;
     agent->board = agent->first_page;
+    agent->board->stdin_pid = agent->order.stdin_pid;
     agent->board->agent_pid = getpid();
     outside_show(&agent->outside, agent->board);
     return agent_start_bell(agent);
@@ -201,7 +204,8 @@ static void start(struct agent *agent, const struct wire_message *message)
         }
         agent_relay_started(agent);
         job_move(&agent->job, JOB_SEQUENTIAL);
-        agent_input_rewind(agent, 0, BSPZ_DIGEST_NOTHING);
+        if (agent->order.stdin_pid == 0)
+            agent_input_rewind(agent, 0, BSPZ_DIGEST_NOTHING);
     }
     if (agent->order.timeout_ns)
         uv_timer_start(&agent->limit_timer, on_limit,

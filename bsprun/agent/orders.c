@@ -14,6 +14,7 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/barrier.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/stop.h"
@@ -25,6 +26,7 @@
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
+#include "lib/base/digest.h"
 #include "lib/shm/board.h"
 
 static bool is_sensible(const struct agent *agent, const struct wire_place *order)
@@ -67,10 +69,19 @@ static void place(struct agent *agent, const struct wire_place *order)
     if (!job_may_move(agent->job, JOB_FORMING))
         return;
     job_move(&agent->job, JOB_FORMING);
+    if (agent->order.stdin_pid >= (int)order->processes) {
+        snprintf(verdict.text, sizeof verdict.text,
+                 "--stdin %d: there is no such process: they are 0 to %u", agent->order.stdin_pid,
+                 order->processes - 1);
+        agent_abort(agent, COORD_NOBODY, &verdict);
+        return;
+    }
     if (is_sensible(agent, order))
         error = agent->nprocs > 0 ? 0 : agent_place(agent, (int)order->processes, &order->host_of);
     if (error == 0)
         agent_snapshots_copies(agent, order->copies);
+    if (error == 0 && agent->order.stdin_pid > 0 && agent_is_here(agent, agent->order.stdin_pid))
+        agent_input_rewind(agent, 0, BSPZ_DIGEST_NOTHING);
     if (error == 0 && agent_is_here(agent, 0)) {
         form(agent, order);
         return;
@@ -105,6 +116,7 @@ static void let_run(struct agent *agent, const struct wire_run *order)
     if (!job_may_move(agent->job, JOB_RUNNING))
         return;
     job_move(&agent->job, JOB_RUNNING);
+    agent->election.never_ran = false;
     if (!agent->begin_ns)
         agent->begin_ns = agent_now_ns();
     agent->measures = order->measure;

@@ -221,12 +221,27 @@ static void drop_stdio(void)
     close(null);
 }
 
+/* --stdin PID: process 0 has /dev/null, and hands the input on.  Returns the descriptor for that;
+ * -1: process 0 reads it, or there is no room, and nobody does. */
+static int offer_input(struct agent *agent, int *null)
+{
+    int reader = agent_input_reader(agent), input;
+
+    *null = -1;
+    if (agent->order.stdin_pid == 0)
+        return -1;
+    *null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    input = bspz_move_to_top(fcntl(reader >= 0 ? reader : STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+    agent->board->stdin_fd = input > 0 ? input : 0;
+    return input;
+}
+
 bool agent_start_program(struct agent *agent, const struct wire_start *start,
                          struct verdict *verdict)
 {
     struct environment environment;
     char path[PATH_MAX + 8];
-    int handed_on[3], offered = agent_snapshots_offer(agent);
+    int handed_on[4], offered = agent_snapshots_offer(agent), null, input;
     struct agent_launch launch = {
         .agent = agent, .path = path, .standard = {-1, -1, -1}, .handed_on = handed_on};
     char **arguments = calloc((size_t)start->arguments.count + 2, sizeof *arguments);
@@ -234,6 +249,7 @@ bool agent_start_program(struct agent *agent, const struct wire_start *start,
     bool good;
 
     good = make_environment(agent, start, &environment) && arguments;
+    input = offer_input(agent, &null);
     if (!good) {
         refuse(verdict, STATUS_NOT_RUNNABLE, start->program, strerror(ENOMEM));
     } else {
@@ -252,7 +268,7 @@ bool agent_start_program(struct agent *agent, const struct wire_start *start,
             agent_notice(agent,
                          "host %s: there is no directory %s, the program begins in another one",
                          agent->host_name, start->directory);
-        launch.standard[0] = agent_input_reader(agent);
+        launch.standard[0] = null >= 0 ? null : agent_input_reader(agent);
         for (int stream = 1; agent->relay && stream <= 2; stream++) {
             int kept = agent_relay_writer_of_ranks(agent->relay, stream);
 
@@ -262,6 +278,8 @@ bool agent_start_program(struct agent *agent, const struct wire_start *start,
         }
         if (offered >= 0)
             handed_on[launch.handed_on_count++] = offered;
+        if (input >= 0)
+            handed_on[launch.handed_on_count++] = input;
         pid = agent_launch(&launch);
         good = pid > 0 || refuse_exec(verdict, start->program, -pid);
     }
@@ -269,8 +287,9 @@ bool agent_start_program(struct agent *agent, const struct wire_start *start,
         kill(pid, SIGKILL);
         good = refuse(verdict, STATUS_NOT_RUNNABLE, start->program, "cannot be watched");
     }
-    if (offered >= 0)
-        close(offered);
+    for (int i = 0, ends[] = {offered, input, null}; i < 3; i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
     free_environment(&environment);
     free(arguments);
     drop_stdio();

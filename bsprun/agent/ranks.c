@@ -169,6 +169,9 @@ void agent_scan(struct agent *agent)
         scan_consultation(agent);
     if (agent->asked_passed > 0)
         agent_answer_passed(agent);
+    /* Some may have left before the last one had come past bsp_end. */
+    if (agent->job == JOB_ENDING)
+        agent_report_leavers(agent);
 }
 
 /* ---- Leaving ---- */
@@ -187,24 +190,48 @@ static bool rank_has_left(const struct agent *agent, int pid, struct death *deat
     return agent->root.state == WATCH_GONE;
 }
 
+/* --kill-on-bad-exit: the others do not end by themselves. */
+static void end_the_others(struct agent *agent, int pid, struct verdict *verdict)
+{
+    if (verdict->cause == WIRE_CAUSE_NONE) {
+        verdict->cause = WIRE_CAUSE_EXITED_AFTER_END;
+        snprintf(verdict->text, sizeof verdict->text, "pid %d ended with status %d after bsp_end",
+                 pid, verdict->status);
+    }
+    agent_abort(agent, pid, verdict);
+}
+
+static void report_leaver(struct agent *agent, int pid, const struct death *death)
+{
+    struct verdict verdict = {.text = ""};
+    struct death told = *death;
+
+    if (death->known && (death->signal || death->status)) {
+        struct whereabouts where;
+
+        whereabouts_read(agent->board, agent->nprocs, pid, &where);
+        verdict_of_rank(&where, death, &verdict);
+        if (pid > 0 && verdict.cause == WIRE_CAUSE_NONE)
+            told.status = 0;
+        else if (agent->order.end_on_bad_exit) {
+            end_the_others(agent, pid, &verdict);
+            return;
+        }
+        if (!agent->blame && verdict.cause != WIRE_CAUSE_NONE)
+            agent->blame = strdup(died_of_closed_output(agent, pid) ? "" : verdict.text);
+    }
+    agent_rank_exited(agent, pid, &told, verdict.text);
+}
+
 void agent_report_leavers(struct agent *agent)
 {
     for (int pid = 0; pid < agent->nprocs; pid++) {
-        struct verdict verdict = {.text = ""};
         struct death death;
 
         if (agent->members[pid].state == MEMBER_REPORTED || !rank_has_left(agent, pid, &death))
             continue;
         agent_member_move(agent, pid, MEMBER_REPORTED);
-        if (death.known && death.signal) {
-            struct whereabouts where;
-
-            whereabouts_read(agent->board, agent->nprocs, pid, &where);
-            verdict_of_rank(&where, &death, &verdict);
-            if (!agent->blame)
-                agent->blame = strdup(died_of_closed_output(agent, pid) ? "" : verdict.text);
-        }
-        agent_rank_exited(agent, pid, &death, verdict.text);
+        report_leaver(agent, pid, &death);
     }
 }
 

@@ -139,6 +139,9 @@ static void begin_term(struct agent *agent)
     agent_snapshots_forget(agent);
     agent_free_zero(agent);
     agent_forget_blame(agent);
+    agent->board->flags &= ~(BSPZ_BOARD_RESTARTED | BSPZ_BOARD_MOVED);
+    agent->board->flags |= agent->election.because;
+    agent->board->stdin_fd = 0; /* no process is cloned from now on */
     if (agent->nprocs > 0) {
         bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
         agent_write_homes(agent);
@@ -250,9 +253,22 @@ static void take_learned(struct election *election, const struct wire_elect *ele
         .down = elect->down > 0 ? elect->down : 0};
 }
 
+/* A term that nothing has failed before, of a bsprun that has begun, is there for a move. */
+static void take_reason(struct election *election, const struct wire_elect *elect)
+{
+    if (elect->first_of_run)
+        election->because = BSPZ_BOARD_RESTARTED;
+    else if (elect->recovers > 0)
+        election->because = 0;
+    else if (!election->never_ran)
+        election->because = BSPZ_BOARD_MOVED;
+    election->never_ran = true;
+}
+
 static void take_lists(struct election *election, const struct wire_elect *elect)
 {
     take_learned(election, elect);
+    take_reason(election, elect);
     election->wanted = elect->wanted;
     election->lineage.count = 0;
     for (uint32_t i = 0; i < elect->begun.count; i++) {

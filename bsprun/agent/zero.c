@@ -146,6 +146,7 @@ static int agent_make_zero(struct agent *agent, uint32_t term)
         .processes_max = BSPZ_MAX_PROCS,
         .consult_every = agent->order.consult_every,
         .abort_at = agent->order.abort_at,
+        .stdin_pid = (uint32_t)agent->order.stdin_pid,
     };
     struct coord_shell_calls calls = {
         .send = deliver,

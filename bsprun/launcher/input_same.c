@@ -65,7 +65,7 @@ void input_complaint(const struct input_claim *claim, enum input_sameness samene
                      char text[INPUT_TEXT])
 {
     snprintf(text, INPUT_TEXT,
-             "at the snapshot of superstep %" PRIu64 " process 0 had read %" PRIu64
+             "at the snapshot of superstep %" PRIu64 " the job had read %" PRIu64
              " bytes of its input, and the input of this restart %s: give it the same input again "
              "(bsprun --restart DIR < FILE), or --input-differs",
              claim->superstep, claim->position,

@@ -29,10 +29,16 @@
 #define JOB_DESCRIPTORS      24 /* opened by bsprun, and no fewer than by the agent */
 #define PROGRESS_TERMINAL_MS 250u
 #define PROGRESS_PLAIN_MS    1000u
+#define LIVE_MS              5000u /* how exactly it is known when a killed bsprun ended */
 
 static void on_progress_timer(uv_timer_t *timer)
 {
     launcher_query_status(timer->data, false);
+}
+
+static void on_live_timer(uv_timer_t *timer)
+{
+    past_live(timer->data);
 }
 
 /* ---- Set-up and end ---- */
@@ -104,8 +110,16 @@ static int prepare_output(struct launcher *launcher, const struct options *optio
 /* --stdin none: nobody reads what others are to read. 0, or a status after a message. */
 static int prepare_input(struct launcher *launcher, const struct options *options)
 {
+    const struct saved *saved = &launcher->common.saved;
+    uint32_t pid = options->run.stdin_pid;
     int null = options->run.no_stdin ? open("/dev/null", O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 
+    if (saved->has_manifest && pid >= saved->manifest.nprocs) {
+        notices_say(&launcher->common.notices,
+                    "--stdin %u: there is no such process: they are 0 to %u", pid,
+                    saved->manifest.nprocs - 1);
+        return STATUS_USAGE;
+    }
     if (null == STDIN_FILENO || (null > 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO)) {
         if (null > 0)
             close(null);
@@ -163,6 +177,8 @@ static int set_up(struct launcher *launcher)
         uv_timer_init(&launcher->common.loop, &launcher->progress_timer);
         launcher_open_stacks(launcher);
         uv_timer_init(&launcher->common.loop, &launcher->machine_timer);
+        uv_timer_init(&launcher->common.loop, &launcher->live_timer);
+        launcher->live_timer.data = &launcher->past;
         launcher->progress_timer.data = launcher->machine_timer.data = launcher;
         launcher->machine_due = launcher_machine_due;
         if (!agents_make(&launcher->agents, &launcher->common, &launcher_agents_calls, launcher))
@@ -210,6 +226,8 @@ static int run(struct launcher *launcher)
     launcher_catch_signals(launcher);
     if (launcher->common.options->progress)
         uv_timer_start(&launcher->progress_timer, on_progress_timer, interval, interval);
+    if (launcher->past.file)
+        uv_timer_start(&launcher->live_timer, on_live_timer, LIVE_MS, LIVE_MS);
     launcher_open_status(launcher, launcher_take_request);
     uv_run(&launcher->common.loop, UV_RUN_DEFAULT);
     return launcher->status;
@@ -267,9 +285,13 @@ int launcher_run(struct options *options, const struct process_signals *signals)
         notices_say(&common->notices, "job %s has ended already, with status %d",
                     store_job_name(common->saved.store), status);
     } else if (status == 0) {
+        if (saved_recovers(&common->saved))
+            past_open(&launcher.past, common->saved.job_directory, launcher_now_ms(),
+                      bspz_wall_ns() / BSPZ_NS_PER_MS);
         status = run(&launcher);
     }
     debugger_reset_terminal(&launcher.terminal);
+    past_close(&launcher.past, launcher_now_ms());
     if (status != 0 && common->notices.lines == 0)
         launcher_tell_reason(&launcher, status);
     saved_close(&common->saved, launcher.committed.term > 0 || launcher.finish_noted);

@@ -88,11 +88,11 @@ void launcher_note(struct launcher *launcher, const struct timeline_event *event
 {
     struct timeline_event noted = *event;
 
-    if (!launcher->common.options->report_page)
-        return;
     if (noted.at_ms == 0)
         noted.at_ms = launcher_now_ms();
-    timeline_add(&launcher->timeline, &noted);
+    past_note(&launcher->past, &noted);
+    if (launcher->common.options->report_page)
+        timeline_add(&launcher->timeline, &noted);
 }
 
 void launcher_note_stopped(struct launcher *launcher)

@@ -78,6 +78,7 @@ static void wind_up(struct launcher *launcher)
     uv_unref((uv_handle_t *)&launcher->save_signal);
     uv_close((uv_handle_t *)&launcher->progress_timer, NULL);
     uv_close((uv_handle_t *)&launcher->machine_timer, NULL);
+    uv_close((uv_handle_t *)&launcher->live_timer, NULL);
     uv_close((uv_handle_t *)&launcher->window_signal, NULL);
     uv_close((uv_handle_t *)&launcher->leave_timer, NULL);
     launcher_close_stacks(launcher);

@@ -36,6 +36,7 @@
 #include "bsprun/launcher/learning.h"
 #include "bsprun/launcher/output.h"
 #include "bsprun/launcher/owners.h"
+#include "bsprun/launcher/past.h"
 #include "bsprun/launcher/room.h"
 #include "bsprun/launcher/show.h"
 #include "bsprun/launcher/stdin.h"
@@ -117,6 +118,8 @@ struct launcher {
     uint64_t snapshots, snapshot_bytes, pause_ns; /* of all so far */
     struct account account;
     struct timeline timeline;
+    struct past past; /* of the job, with snapshots */
+    uv_timer_t live_timer;
     int status;
 
     /* Faults. */

@@ -9,11 +9,33 @@
 #include "lib/base/json.h"
 #include "lib/page/page.h"
 
+/* What is told of the whole job, or of this bsprun where nothing is known of another. */
+struct timeline_sums {
+    uint64_t ms[TIMELINE_DOWN + 1]; /* of each use */
+    uint64_t faults, snapshots, snapshot_bytes, pause_ns;
+};
+
+static void count_events(const struct timeline *timeline, struct timeline_sums *sums)
+{
+    for (size_t i = 0; i < timeline->count; i++) {
+        const struct timeline_event *event = &timeline->events[i];
+
+        sums->faults += event->kind == TIMELINE_FAULT;
+        if (event->kind != TIMELINE_SAVED)
+            continue;
+        sums->snapshots++;
+        sums->snapshot_bytes += event->bytes;
+        sums->pause_ns += event->pause_ns;
+    }
+}
+
 static void write_events(struct bspz_json *json, const struct timeline *timeline, uint64_t begin_ms)
 {
     static const char *const kinds[] = {
-        [TIMELINE_RUNNING] = "running", [TIMELINE_STOPPED] = "stopped", [TIMELINE_SAVED] = "saved",
-        [TIMELINE_BACK] = "back",       [TIMELINE_FAULT] = "fault",     [TIMELINE_MOVED] = "moved"};
+        [TIMELINE_RUNNING] = "running",    [TIMELINE_STOPPED] = "stopped",
+        [TIMELINE_SAVED] = "saved",        [TIMELINE_BACK] = "back",
+        [TIMELINE_FAULT] = "fault",        [TIMELINE_MOVED] = "moved",
+        [TIMELINE_RESTARTED] = "restarted"};
 
     bspz_json_number(json, "dropped", timeline->dropped);
     bspz_json_array(json, "events");
@@ -36,9 +58,11 @@ static void write_events(struct bspz_json *json, const struct timeline *timeline
     bspz_json_end(json);
 }
 
-static void write_spans(struct bspz_json *json, const struct timeline *timeline, uint64_t begin_ms,
-                        uint64_t end_ms)
+/* Returns the time of each use. */
+static struct timeline_sums write_spans(struct bspz_json *json, const struct timeline *timeline,
+                                        uint64_t begin_ms, uint64_t end_ms)
 {
+    struct timeline_sums sums = {0};
     static const char *const uses[] = {[TIMELINE_START] = "start",
                                        [TIMELINE_USEFUL] = "useful",
                                        [TIMELINE_LOST] = "lost",
@@ -53,9 +77,11 @@ static void write_spans(struct bspz_json *json, const struct timeline *timeline,
         bspz_json_number(json, "from", spans[i].from_ms - begin_ms);
         bspz_json_number(json, "to", spans[i].to_ms - begin_ms);
         bspz_json_end(json);
+        sums.ms[spans[i].use] += spans[i].to_ms - spans[i].from_ms;
     }
     bspz_json_end(json);
     free(spans);
+    return sums;
 }
 
 static void write_processes(struct bspz_json *json, const struct launcher *launcher)
@@ -95,11 +121,61 @@ static void write_hosts(struct bspz_json *json, const struct launcher *launcher)
     bspz_json_end(json);
 }
 
+static void write_sums(struct bspz_json *json, const struct timeline_sums *sums)
+{
+    bspz_json_number(json, "useful", sums->ms[TIMELINE_USEFUL]);
+    bspz_json_number(json, "lost", sums->ms[TIMELINE_LOST]);
+    bspz_json_number(json, "down", sums->ms[TIMELINE_DOWN]);
+    bspz_json_number(json, "faults", sums->faults);
+    bspz_json_number(json, "snapshots", sums->snapshots);
+    bspz_json_number(json, "snapshot_bytes", sums->snapshot_bytes);
+    bspz_json_number(json, "pauses", sums->pause_ns);
+}
+
+static void write_whole_job(struct bspz_json *json, const struct launcher *launcher, uint64_t now)
+{
+    const struct past *past = &launcher->past;
+    struct timeline all = past_and(past, &launcher->timeline);
+    uint64_t end = past->since_ms + (now - past->begun_ms);
+    struct timeline_sums sums;
+
+    bspz_json_number(json, "time", end);
+    sums = write_spans(json, &all, 0, end);
+    count_events(&all, &sums);
+    write_sums(json, &sums);
+    write_events(json, &all, 0);
+    timeline_free(&all);
+}
+
+static void write_time(struct bspz_json *json, const struct launcher *launcher, uint64_t now)
+{
+    const struct account *account = &launcher->account;
+    uint64_t begin = launcher->begun_ms;
+    struct timeline_sums sums = {
+        .ms = {[TIMELINE_USEFUL] = account->useful_ms,
+               [TIMELINE_LOST] = account->lost_ms,
+               [TIMELINE_DOWN] = account->down_ms},
+        .faults = launcher->faults,
+        .snapshots = launcher->snapshots,
+        .snapshot_bytes = launcher->snapshot_bytes,
+        .pause_ns = launcher->pause_ns,
+    };
+
+    bspz_json_number(json, "earlier", launcher->past.earlier.count);
+    if (launcher->past.earlier.count > 0) {
+        write_whole_job(json, launcher, now);
+        return;
+    }
+    bspz_json_number(json, "time", now - begin);
+    write_sums(json, &sums);
+    write_spans(json, &launcher->timeline, begin, now);
+    write_events(json, &launcher->timeline, begin);
+}
+
 static void write_data(FILE *file, const struct launcher *launcher, uint64_t now)
 {
     struct learned_facts facts = learning_facts(&launcher->learning);
     struct bspz_json json = {.file = file};
-    uint64_t begin = launcher->begun_ms;
 
     bspz_json_object(&json, NULL);
     bspz_json_text(&json, "command", launcher->command_line ? launcher->command_line : "");
@@ -108,18 +184,9 @@ static void write_data(FILE *file, const struct launcher *launcher, uint64_t now
                                                     : NULL);
     bspz_json_flag(&json, "restarted", launcher->common.saved.restart);
     bspz_json_signed(&json, "status", launcher->status);
-    bspz_json_number(&json, "time", now - begin);
-    bspz_json_number(&json, "useful", launcher->account.useful_ms);
-    bspz_json_number(&json, "lost", launcher->account.lost_ms);
-    bspz_json_number(&json, "down", launcher->account.down_ms);
-    bspz_json_number(&json, "faults", launcher->faults);
-    bspz_json_number(&json, "snapshots", launcher->snapshots);
-    bspz_json_number(&json, "snapshot_bytes", launcher->snapshot_bytes);
-    bspz_json_number(&json, "pauses", launcher->pause_ns);
     write_hosts(&json, launcher);
     write_processes(&json, launcher);
-    write_spans(&json, &launcher->timeline, begin, now);
-    write_events(&json, &launcher->timeline, begin);
+    write_time(&json, launcher, now);
     learned_json(&json, "failures", &facts);
     bspz_json_end(&json);
 }

@@ -143,6 +143,8 @@ static void send_start(struct launcher *launcher, struct launcher_agent *agent)
     start->columns = window.columns;
     start->report = options->report;
     start->core_dumps = options->core_dumps;
+    start->stdin_pid = options->run.stdin_pid;
+    start->end_on_bad_exit = options->run.end_on_bad_exit;
     start->verbosity = (uint32_t)options->verbosity;
     start->timeout_ns = time_left(launcher);
     start->stacks_ms = options->run.stacks ? 2 * LAUNCHER_STACKS_MS : 0;

@@ -190,7 +190,8 @@ static void take_hello(struct launcher *launcher, struct launcher_agent *agent,
     if (launcher->common.options->verbosity >= 2 && agents_has_hosts(&launcher->agents))
         notices_say(&launcher->common.notices, "host %s has come", agent->name);
     if (job_machine_program(launcher->machine) == agent->host &&
-        job_machine_state(launcher->machine) == JOB_MACHINE_GATHERING)
+        job_machine_state(launcher->machine) == JOB_MACHINE_GATHERING &&
+        launcher->common.options->run.stdin_pid == 0)
         stdin_set_reader(&launcher->input, agent);
     launcher_start_when_possible(launcher);
 }

@@ -5,7 +5,8 @@
     var LEFT = 16, RIGHT = 150, TOP = 46, HEIGHT = 60, SIZES = 90, GAP = 40, FOOT = 44;
     var add = page.add, data = page.data, MS = 1e6;
     var USES = [["useful", "#0072b2"], ["lost", "url(#lost)"], ["down", "url(#down)"], ["start", "#d9d9d9"]];
-    var MARKS = { fault: ["cross", "#d55e00", "fault"], moved: ["diamond", "#009e73", "move"] };
+    var MARKS = { fault: ["cross", "#d55e00", "fault"], moved: ["diamond", "#009e73", "move"],
+        restarted: ["triangle-up", "#f0e442", "restart"] };
 
     function ms(value) { return page.time(value * MS); }
     function seconds(value) { return value === null || value === undefined ? "not known" : page.time(value * 1e9); }
@@ -23,6 +24,7 @@
         case "back": return "back to superstep " + page.whole(event.superstep);
         case "fault": return event.text || "a fault";
         case "moved": return "processes move";
+        case "restarted": return "bsprun was started again";
         case "running": return "the processes compute";
         default: return "the processes have stopped";
         }
@@ -139,7 +141,7 @@
         this.axes.append("g").attr("class", "axis").attr("transform", "translate(0," + this.height + ")")
             .call(d3.svg.axis().scale(this.x).orient("bottom").ticks(8).tickFormat(ms));
         this.axes.append("text").attr("x", this.width / 2).attr("y", this.height + 38).attr("text-anchor", "middle")
-            .text("time since the start of bsprun's job");
+            .text("time since the start of the job");
         this.axes.append("text").attr("class", "title").attr("y", 14).text("The time of the job");
         if (this.chosen >= 0) {
             var x = this.x(this.shown[this.chosen].at);
@@ -206,8 +208,8 @@
     }
 
     function tables(parent) {
-        section(parent, "Faults, rollbacks and moves", data.events.filter(function (event) {
-            return event.what === "fault" || event.what === "back" || event.what === "moved";
+        section(parent, "Faults, rollbacks, moves and restarts", data.events.filter(function (event) {
+            return MARKS[event.what] || event.what === "back";
         }), [column("time", function (r) { return r.at; }, ms), column("what", describe, null, true)], 0);
         section(parent, "Snapshots", data.events.filter(function (event) { return event.what === "saved"; }), [
             column("time", function (r) { return r.at; }, ms),
@@ -256,7 +258,9 @@
         var all = data.useful + data.lost + data.down;
         add(page.root, "h1", "", data.command || "A job");
         add(page.root, "p", "soft", (data.job ? "Job " + data.job + ", " : "") + "status " + data.status +
-            (data.restarted ? ". It went on from a snapshot by --restart: what was before that is not shown." : "."));
+            (data.earlier > 0 ? ". bsprun was started " + page.whole(data.earlier + 1) + " times; times are of the whole job, " +
+                "processes and hosts are those of the last start." :
+                data.restarted ? ". It went on from a snapshot by --restart: what was before that is not known." : "."));
         page.facts(page.root, [
             ["time", ms(data.time)], ["processes", page.whole(data.processes.length)], ["hosts", page.whole(data.hosts.length)],
             ["useful", ms(data.useful), page.percent(data.useful, all)], ["lost", ms(data.lost), page.percent(data.lost, all)],

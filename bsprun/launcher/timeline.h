@@ -13,12 +13,13 @@
 #define TIMELINE_EVENTS 100000u /* further ones are counted only */
 
 enum timeline_kind {
-    TIMELINE_RUNNING, /* the processes compute, for the first time or again */
-    TIMELINE_STOPPED, /* they do not: a fault, a move or the end */
-    TIMELINE_SAVED,   /* a snapshot is committed; at_ms: when it was taken */
-    TIMELINE_BACK,    /* the job goes back to this superstep: what came after it is lost */
-    TIMELINE_FAULT,   /* text: what it was */
-    TIMELINE_MOVED    /* processes move */
+    TIMELINE_RUNNING,  /* the processes compute, for the first time or again */
+    TIMELINE_STOPPED,  /* they do not: a fault, a move or the end */
+    TIMELINE_SAVED,    /* a snapshot is committed; at_ms: when it was taken */
+    TIMELINE_BACK,     /* the job goes back to this superstep: what came after it is lost */
+    TIMELINE_FAULT,    /* text: what it was */
+    TIMELINE_MOVED,    /* processes move */
+    TIMELINE_RESTARTED /* another bsprun goes on with the job */
 };
 
 struct timeline_event {

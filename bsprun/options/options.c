@@ -13,13 +13,13 @@ const char options_help[] =
     "Usage: bsprun [OPTION...] PROGRAM [ARGUMENT...]   or   bsprun --restart DIR\n"
     "Runs a BSPlib program, linked with bspcc, on this machine or on several.\n"
     "  -np N, -n, -p, -npes  at most N processes (else BSP_PROCS, else one per core)\n"
-    "  -x VAR[=VALUE] --export LIST  environment;  --wdir DIR --stdin none\n"
+    "  -x VAR[=VALUE] --export LIST  environment;  --wdir DIR --stdin PID\n"
     "  --bind-to core|hwthread|package|numa|none  default: a core each, if they fit\n"
     "  --timeout SECONDS     end the job after that time, with status 124\n"
     "  --tag-output -splitio --timestamp-output --output DIR   lines marked; files\n"
     "  --report --progress --total-supersteps N  table at the end; progress meanwhile\n"
     "  -v, -vv               say who is Processor Zero; all that it sees and decides\n"
-    "  --core                allow core dumps;  -help, --version\n"
+    "  --core                allow core dumps;  --kill-on-bad-exit;  -help, --version\n"
     "Snapshots, from which the job goes on by itself when processes die:\n"
     "  --ckpt DIR            keep them in DIR\n"
     "  --every auto|N|30s    as failures ask for, every N supersteps, or by time\n"
@@ -59,6 +59,7 @@ static const struct poptOption table[] = {
     {"debug", '\0', POPT_ARG_STRING | OLD, NULL, OPT_DEBUG, NULL, NULL},
     {"attach-on-error", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ATTACH, NULL, NULL},
     {"xterm", '\0', POPT_ARG_NONE | OLD, NULL, OPT_XTERM, NULL, NULL},
+    {"kill-on-bad-exit", 'K', POPT_ARG_STRING, NULL, OPT_BAD_EXIT, NULL, NULL},
     {"timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_TIMEOUT, NULL, NULL},
     {"report", '\0', POPT_ARG_NONE | OLD, NULL, OPT_REPORT, NULL, NULL},
     {"progress", '\0', POPT_ARG_NONE | OLD, NULL, OPT_PROGRESS, NULL, NULL},
@@ -108,27 +109,47 @@ static const struct poptOption table[] = {
 enum option_subject options_subject(enum option_code code)
 {
     static const enum option_subject subjects[OPT_COUNT] = {
-        [OPT_DISPLAY_MAP] = OF_THE_JOB,    [OPT_OUTPUT] = OF_THE_JOB,
-        [OPT_TIMES] = OF_THE_JOB,          [OPT_STDIN] = OF_THE_JOB,
-        [OPT_SPLIT] = OF_THE_JOB,          [OPT_TAG] = OF_THE_JOB,
-        [OPT_BIND] = OF_THE_JOB,           [OPT_TIMEOUT] = OF_THE_JOB,
-        [OPT_REPORT] = OF_THE_JOB,         [OPT_TOTAL] = OF_THE_JOB,
-        [OPT_CORE] = OF_THE_JOB,           [OPT_HOSTS] = WHICH_HOSTS,
-        [OPT_HOSTFILE] = WHICH_HOSTS,      [OPT_OLD_HOSTLIST] = WHICH_HOSTS,
-        [OPT_OLD_LOCAL] = WHICH_HOSTS,     [OPT_OLD_NOLOCAL] = WHICH_HOSTS,
-        [OPT_MAP_BY] = OF_HOSTS,           [OPT_SPARES] = OF_HOSTS,
-        [OPT_LAUNCHER] = OF_HOSTS,         [OPT_HEARTBEAT] = OF_HOSTS,
-        [OPT_CONNECT_TIMEOUT] = OF_HOSTS,  [OPT_PORTS] = OF_HOSTS,
-        [OPT_COPIES] = OF_HOSTS,           [OPT_ENCRYPT] = OF_HOSTS,
-        [OPT_OVERSUBSCRIBE] = OF_HOSTS,    [OPT_LOAD] = OF_HOSTS,
-        [OPT_REJOIN] = OF_HOSTS,           [OPT_BALANCE] = OF_HOSTS,
-        [OPT_OWNER_POLICY] = OF_HOSTS,     [OPT_EVERY] = OF_SNAPSHOTS,
-        [OPT_OVERHEAD] = OF_SNAPSHOTS,     [OPT_MTBF] = OF_SNAPSHOTS,
-        [OPT_ASYNC] = OF_SNAPSHOTS,        [OPT_KEEP] = OF_SNAPSHOTS,
-        [OPT_MAX_RESTARTS] = OF_SNAPSHOTS, [OPT_EXCLUDE] = OF_SNAPSHOTS,
-        [OPT_ON_REFUSE] = OF_SNAPSHOTS,    [OPT_GRACE] = OF_SNAPSHOTS,
+        [OPT_DISPLAY_MAP] = OF_THE_JOB,
+        [OPT_OUTPUT] = OF_THE_JOB,
+        [OPT_TIMES] = OF_THE_JOB,
+        [OPT_STDIN] = OF_THE_JOB,
+        [OPT_SPLIT] = OF_THE_JOB,
+        [OPT_TAG] = OF_THE_JOB,
+        [OPT_BIND] = OF_THE_JOB,
+        [OPT_TIMEOUT] = OF_THE_JOB,
+        [OPT_REPORT] = OF_THE_JOB,
+        [OPT_TOTAL] = OF_THE_JOB,
+        [OPT_CORE] = OF_THE_JOB,
+        [OPT_HOSTS] = WHICH_HOSTS,
+        [OPT_HOSTFILE] = WHICH_HOSTS,
+        [OPT_OLD_HOSTLIST] = WHICH_HOSTS,
+        [OPT_OLD_LOCAL] = WHICH_HOSTS,
+        [OPT_OLD_NOLOCAL] = WHICH_HOSTS,
+        [OPT_MAP_BY] = OF_HOSTS,
+        [OPT_SPARES] = OF_HOSTS,
+        [OPT_LAUNCHER] = OF_HOSTS,
+        [OPT_HEARTBEAT] = OF_HOSTS,
+        [OPT_CONNECT_TIMEOUT] = OF_HOSTS,
+        [OPT_PORTS] = OF_HOSTS,
+        [OPT_COPIES] = OF_HOSTS,
+        [OPT_ENCRYPT] = OF_HOSTS,
+        [OPT_OVERSUBSCRIBE] = OF_HOSTS,
+        [OPT_LOAD] = OF_HOSTS,
+        [OPT_REJOIN] = OF_HOSTS,
+        [OPT_BALANCE] = OF_HOSTS,
+        [OPT_OWNER_POLICY] = OF_HOSTS,
+        [OPT_EVERY] = OF_SNAPSHOTS,
+        [OPT_OVERHEAD] = OF_SNAPSHOTS,
+        [OPT_MTBF] = OF_SNAPSHOTS,
+        [OPT_ASYNC] = OF_SNAPSHOTS,
+        [OPT_KEEP] = OF_SNAPSHOTS,
+        [OPT_MAX_RESTARTS] = OF_SNAPSHOTS,
+        [OPT_EXCLUDE] = OF_SNAPSHOTS,
+        [OPT_ON_REFUSE] = OF_SNAPSHOTS,
+        [OPT_GRACE] = OF_SNAPSHOTS,
         [OPT_DATASPACE_MEMORY] = OF_THE_JOB,
         [OPT_BINDINGS] = OF_THE_JOB,
+        [OPT_BAD_EXIT] = OF_THE_JOB,
     };
 
     return subjects[code];
@@ -211,6 +232,7 @@ bool options_take(struct options *options, enum option_code code, const char *so
     case OPT_DATASPACE_MEMORY:
     case OPT_BINDINGS:
     case OPT_STACKS:
+    case OPT_BAD_EXIT:
         return options_take_run(options, code, source, text);
     case OPT_DEBUG:
         return options_take_debug(options, source, text);
@@ -329,7 +351,7 @@ static bool take_environment(struct options *options)
 }
 
 /* popt does not support optional values: --report with a value is another option.  That of a page
- * has the file as its next word. */
+ * has the file as its next word.  --kill-on-bad-exit always has its value. */
 #define REPORT "--report="
 #define HTML   "html"
 static const char **replace_words(int argc, const char **argv)
@@ -337,7 +359,9 @@ static const char **replace_words(int argc, const char **argv)
     const char **words = calloc((size_t)argc + 1, sizeof *words);
 
     for (int i = 0; words && i < argc; i++)
-        if (strncmp(argv[i], REPORT, strlen(REPORT)) != 0)
+        if (strcmp(argv[i], "-K") == 0 || strcmp(argv[i], "--kill-on-bad-exit") == 0)
+            words[i] = strdup("--kill-on-bad-exit=1");
+        else if (strncmp(argv[i], REPORT, strlen(REPORT)) != 0)
             words[i] = strdup(argv[i]);
         else if (strcmp(argv[i] + strlen(REPORT), HTML) == 0)
             words[i] = strdup("--report-html");

@@ -80,13 +80,15 @@ struct options_run {
     char *directory; /* --wdir: absolute; NULL: where bsprun is; owned */
     bool dry_run;    /* only the map is shown */
     bool display_map;
-    char *output;    /* --output: the directory, absolute; NULL: none; owned */
-    bool times;      /* --timestamp-output */
-    bool only_named; /* --export: the program has no other variables than the exported ones */
-    bool no_stdin;   /* --stdin none */
+    char *output;       /* --output: the directory, absolute; NULL: none; owned */
+    bool times;         /* --timestamp-output */
+    bool only_named;    /* --export: the program has no other variables than the exported ones */
+    bool no_stdin;      /* --stdin none */
+    uint32_t stdin_pid; /* --stdin PID: the process that reads it */
     uint64_t dataspace_memory; /* bytes; 0: not set */
     bool report_bindings;
-    bool stacks; /* --stacks: are printed before the job is ended */
+    bool stacks;          /* --stacks: are printed before the job is ended */
+    bool end_on_bad_exit; /* --kill-on-bad-exit: also after bsp_end */
 };
 
 /* --debug, --attach-on-error. */

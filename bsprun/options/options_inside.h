@@ -76,6 +76,7 @@ enum option_code {
     OPT_DEBUG,
     OPT_XTERM,
     OPT_ATTACH,
+    OPT_BAD_EXIT,
     OPT_COUNT
 };
 _Static_assert(OPT_COUNT <= 64, "options.given has a bit for each");

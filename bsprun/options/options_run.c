@@ -93,10 +93,19 @@ static bool take_export_list(struct options *options, const char *source, const 
 
 static bool take_stdin(struct options *options, const char *source, const char *text)
 {
+    char *end = NULL;
+    unsigned long pid = 0;
+
     options->run.no_stdin = strcmp(text, "none") == 0;
-    return options->run.no_stdin || strcmp(text, "0") == 0 ||
-           options_wrong(options, "%s%.80s: give none, or 0 for process 0, which has it by default",
-                         source, text);
+    if (!options->run.no_stdin && text[0] >= '0' && text[0] <= '9')
+        pid = strtoul(text, &end, 10);
+    if (!options->run.no_stdin && (!end || *end || pid >= WIRE_RANKS_MAX))
+        return options_wrong(options,
+                             "%s%.80s: give none, or the number of the process that reads it, from "
+                             "0, which has it by default, to %u",
+                             source, text, (unsigned)WIRE_RANKS_MAX - 1);
+    options->run.stdin_pid = (uint32_t)pid;
+    return true;
 }
 
 static bool take_memory(struct options *options, const char *source, const char *text)
@@ -110,6 +119,15 @@ static bool take_memory(struct options *options, const char *source, const char 
                              source, text);
     options->run.dataspace_memory = (uint64_t)bytes;
     return true;
+}
+
+static bool take_bad_exit(struct options *options, const char *source, const char *text)
+{
+    options->run.end_on_bad_exit = strcmp(text, "1") == 0;
+    return options->run.end_on_bad_exit || strcmp(text, "0") == 0 ||
+           options_wrong(options,
+                         "%s%.80s: give 1 (a failure after bsp_end ends the job, too), or 0",
+                         source, text);
 }
 
 bool options_take_run(struct options *options, enum option_code code, const char *source,
@@ -131,6 +149,8 @@ bool options_take_run(struct options *options, enum option_code code, const char
         return take_memory(options, source, text);
     case OPT_STDIN:
         return take_stdin(options, source, text);
+    case OPT_BAD_EXIT:
+        return take_bad_exit(options, source, text);
     case OPT_TIMES:
         options->run.times = true;
         return true;
@@ -160,6 +180,9 @@ bool options_complete_run(struct options *options)
 {
     char *assignment;
 
+    if (options->processes > 0 && options->run.stdin_pid >= (uint32_t)options->processes)
+        return options_wrong(options, "--stdin %u: there is no such process: -np %d",
+                             options->run.stdin_pid, options->processes);
     if (options->run.stacks && options->timeout <= 0 && options->verbosity == 0)
         options_note(options, "--stacks prints nothing without --timeout or -v");
     if (!options->run.directory || is_exported(options, "PWD"))

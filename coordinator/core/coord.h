@@ -200,6 +200,7 @@ struct coord_config {
     struct wire_move_list moves;    /* in a restore: processes that are to be on that host; others
                                        than there are are ignored; copied */
     uint32_t process_limit;         /* bsprun's -np or BSP_PROCS; 0: none */
+    uint32_t stdin_pid;             /* whose input is part of snapshots */
     uint32_t processes_max;         /* a greater number is refused; 0: WIRE_RANKS_MAX */
     uint64_t consult_every;         /* decide every n-th barrier; 0: none */
     uint64_t abort_at;              /* for tests: abort at the end of this superstep; COORD_NEVER */

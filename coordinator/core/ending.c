@@ -166,7 +166,8 @@ static void exited_while_running(struct coord *state, const struct wire_message 
     }
 }
 
-/* If process 0 exited with a failure, its status remains the job's. */
+/* Only the first failure after bsp_end is blamed; if process 0 exited with one, its status is the
+ * job's. */
 static void blame_after_end(struct coord *state, enum wire_cause cause, int32_t pid, int32_t status,
                             uint32_t signal, const char *text)
 {
@@ -176,8 +177,9 @@ static void blame_after_end(struct coord *state, enum wire_cause cause, int32_t 
         state->outcome.status = of_process_0;
 }
 
-/* After bsp_end only process 0's status counts, but a death by signal must not look like
- * success. */
+/* The status is process 0's, but what went wrong elsewhere must not look like success: a death by a
+ * signal, and a status other than 0.  Others than process 0 leave by libbsp's exit(0): such a
+ * status is that of a tool that has found something, as valgrind or a sanitizer. */
 static void exited_after_end(struct coord *state, const struct wire_message *message)
 {
     uint32_t pid = message->rank_exited.pid, signal = message->rank_exited.signal;
@@ -186,6 +188,9 @@ static void exited_after_end(struct coord *state, const struct wire_message *mes
         signal > 0 ? STATUS_SIGNAL + (int32_t)signal : (int32_t)message->rank_exited.status;
     if (signal > 0)
         blame_after_end(state, WIRE_CAUSE_KILLED_AFTER_END, (int32_t)pid, status, signal,
+                        message->rank_exited.text);
+    else if (pid > 0 && (status & 0xff) != 0)
+        blame_after_end(state, WIRE_CAUSE_EXITED_AFTER_END, (int32_t)pid, status, 0,
                         message->rank_exited.text);
     if (pid == 0 && (status & 0xff) != 0)
         state->outcome.status = status & 0xff;

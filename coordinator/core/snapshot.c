@@ -192,9 +192,10 @@ int coord_take_captured(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u has captured superstep %llu", host->id,
                             (unsigned long long)message->envelope.superstep);
     host->captured = true;
+    uint32_t reader = state->config.stdin_pid < state->processes ? state->config.stdin_pid : 0;
     for (uint32_t i = 0; i < message->captured.output.count && i < 2; i++)
         host->position[i] = message->captured.output.items[i];
-    if (host == &state->hosts[state->home[0]]) {
+    if (host == &state->hosts[state->home[reader]]) {
         state->ticket.input = message->captured.input;
         state->ticket.input_digest = message->captured.input_digest;
     }

@@ -73,6 +73,7 @@ __attribute__((constructor)) void bspz_attach(void)
     for (int i = 0; i < 2; i++)
         if (bspz_rt.board->relay_fd[i] > 0)
             fcntl(bspz_rt.board->relay_fd[i], F_SETFD, FD_CLOEXEC);
+    bspz_stdio_attach();
     if (bspz_rt.board->share_fd > 0)
         fcntl(bspz_rt.board->share_fd, F_SETFD, FD_CLOEXEC);
     if (bspz_rt.board->common_fd > 0)

@@ -367,6 +367,8 @@ void bspz_rank_setup(void)
     if (bspz_rt.pid > 0) {
         bspz_stdio_clone();
         bspz_put_back_pool();
+    } else {
+        bspz_stdio_made();
     }
     bspz_join_agent();
     bspz_position_reset();

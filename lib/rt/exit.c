@@ -19,7 +19,7 @@ static void left_inside(int status)
         bspz_sync_exit_barrier();
         bspz_trace_end();
         bspz_rt.life = BSPZ_LIFE_LEAVING;
-        bspz_announce(BSPZ_RANK_ENDED, 0);
+        bspz_announce(BSPZ_RANK_ENDED, status);
         return;
     }
     bspz_rt.life = BSPZ_LIFE_LEAVING;

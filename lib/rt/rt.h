@@ -181,11 +181,16 @@ void bspz_stdio_hand_over(void);
 void bspz_stdio_begin(void);
 void bspz_stdio_end(void);
 /* Descriptors of the agent's streams that this process keeps besides 0 to 2; how many. */
-#define BSPZ_RELAYS 4
+#define BSPZ_RELAYS 5
 int bspz_stdio_relays(int fds[BSPZ_RELAYS]);
 /* In a restored process: forgets those, which no longer exist. */
 void bspz_stdio_forget_terminal(void);
-/* In a clone: /dev/null as stdin, no inherited unread input, private offsets of read-only files. */
+/* With --stdin PID: notes the input that process 0 hands on; in process 0, when all are made: lets
+ * go of it. */
+void bspz_stdio_attach(void);
+void bspz_stdio_made(void);
+/* In a clone: /dev/null as stdin, or what was handed on to it, no inherited unread input, private
+ * offsets of read-only files. */
 void bspz_stdio_clone(void);
 
 /* ---- signals.c ---- */

@@ -31,6 +31,8 @@ BSPZ_NORETURN void bspz_restore(const char *value);
 /* Records the descriptors with which this process was started; to be called before the program
  * runs. */
 void bspz_inherited_note(int but);
+/* The same for stdin, which has been replaced by another one that the job gives. */
+void bspz_inherited_stdin(void);
 /* Lists those of them that have not changed; without 0 to 2 if inherited_only.  Returns their
  * number. */
 #define BSPZ_INHERITED_MAX 32

@@ -26,7 +26,7 @@ static bool is_jobs_own(int fd)
     const struct bspz_board *board = bspz_rt.board;
 
     return fd == bspz_rt.board_fd || fd == board->relay_fd[0] || fd == board->relay_fd[1] ||
-           fd == board->share_fd;
+           fd == board->share_fd || (board->stdin_fd > 0 && fd == board->stdin_fd);
 }
 
 /* Can be reopened by its path, and is saved like files the program opens. */
@@ -79,6 +79,15 @@ void bspz_inherited_note(int but)
     }
     if (directory)
         closedir(directory);
+}
+
+void bspz_inherited_stdin(void)
+{
+    struct stat status;
+
+    for (int i = 0; i < inherited_count; i++)
+        if (inherited[i].fd == 0 && fstat(0, &status) == 0)
+            inherited[i] = (struct inherited){0, status.st_dev, status.st_ino};
 }
 
 static bool is_file(int fd, dev_t device, ino_t inode)

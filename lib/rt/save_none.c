@@ -47,3 +47,7 @@ void bspz_restore(const char *value)
 void bspz_inherited_note(int but)
 {
 }
+
+void bspz_inherited_stdin(void)
+{
+}

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/rt/rt.h"
+#include "lib/rt/save.h"
 
 /* libgfortran's flush of all units, when the program is linked with it. */
 extern void _gfortran_flush_i4(const int *unit) __attribute__((weak));
@@ -23,6 +24,7 @@ extern void _gfortran_flush_i4(const int *unit) __attribute__((weak));
 #define GLIBC_WRITING      0x0800 /* of FILE._flags: the buffer holds output */
 
 static bool made_line_buffered;
+static int handed_on = -1;             /* --stdin PID: the job's stdin, until all are made */
 static int own_terminal[2] = {-1, -1}; /* process 0's stdout and stderr in its SPMD part */
 
 void bspz_stdio_flush_all(void)
@@ -150,12 +152,41 @@ int bspz_stdio_relays(int fds[BSPZ_RELAYS])
         if (own_terminal[i] >= 0)
             fds[count++] = own_terminal[i];
     }
+    if (handed_on >= 0)
+        fds[count++] = handed_on;
     return count;
+}
+
+void bspz_stdio_attach(void)
+{
+    if (bspz_rt.board->stdin_fd <= 0)
+        return;
+    handed_on = bspz_rt.board->stdin_fd;
+    fcntl(handed_on, F_SETFD, FD_CLOEXEC);
+}
+
+void bspz_stdio_made(void)
+{
+    if (handed_on >= 0)
+        close(handed_on);
+    handed_on = -1;
 }
 
 void bspz_stdio_forget_terminal(void)
 {
+    handed_on = -1;
     own_terminal[0] = own_terminal[1] = -1;
+}
+
+/* A process that was not cloned from process 0 here has it already. */
+static void take_stdin(void)
+{
+    __fpurge(stdin);
+    clearerr(stdin);
+    if (handed_on >= 0) {
+        dup2(handed_on, STDIN_FILENO);
+        bspz_inherited_stdin();
+    }
 }
 
 static void empty_stdin(void)
@@ -201,7 +232,11 @@ void bspz_stdio_clone(void)
     DIR *directory;
     struct dirent *entry;
 
-    empty_stdin();
+    if (bspz_rt.pid == bspz_rt.board->stdin_pid)
+        take_stdin();
+    else
+        empty_stdin();
+    bspz_stdio_made();
     directory = opendir("/proc/self/fd");
     if (!directory)
         return;

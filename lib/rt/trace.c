@@ -23,6 +23,13 @@ static struct {
     struct bspz_trace_mark mark; /* what happened in the superstep whose records come next */
 } trace;
 
+static const char *why_restored(uint32_t flags)
+{
+    return flags & BSPZ_BOARD_RESTARTED ? "restarted"
+           : flags & BSPZ_BOARD_MOVED   ? "moved"
+                                        : "failed";
+}
+
 /* The restored process continues the files of the saved one. */
 void bspz_trace_put_back(uint64_t passed_ns)
 {
@@ -32,7 +39,8 @@ void bspz_trace_put_back(uint64_t passed_ns)
     if (!trace.writer)
         return;
     trace.writer = getpid();
-    trace.mark = (struct bspz_trace_mark){.what = "restored", .lasted_ns = passed_ns};
+    trace.mark = (struct bspz_trace_mark){.what = why_restored(bspz_rt.board->flags),
+                                          .lasted_ns = passed_ns};
 }
 
 void bspz_trace_paused(uint64_t begun_ns)

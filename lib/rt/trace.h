@@ -52,7 +52,7 @@ struct bspz_trace_step {
 
 /* A snapshot that was taken, or that the process went on from; what NULL: neither. */
 struct bspz_trace_mark {
-    const char *what;   /* "saved" or "restored" */
+    const char *what;   /* "saved"; or why it was restored: "failed", "restarted", "moved" */
     uint64_t at_ns;     /* when process 0 went on, since bsp_begin */
     uint64_t lasted_ns; /* the pause; or the time since the snapshot was taken */
 };

@@ -43,7 +43,7 @@
 #include "lib/shm/snap.h"
 
 #define BSPZ_BOARD_MAGIC   0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 14u
+#define BSPZ_BOARD_VERSION 15u
 #define BSPZ_BOARD_BYTES   65536u
 #define BSPZ_RANK_BYTES    1024u
 #define BSPZ_NAMES_BYTES   65536u
@@ -258,7 +258,7 @@ struct bspz_rank {
 
     _Atomic uint32_t state __attribute__((aligned(BSPZ_LINE))); /* enum bspz_rank_state, futex */
     _Atomic int32_t ospid;
-    _Atomic int32_t exit_status; /* with EXITED */
+    _Atomic int32_t exit_status; /* with EXITED, and ENDED: 0 after bsp_end, else as in exit() */
     _Atomic int32_t core;        /* first processor of those that the agent has bound it to, -1:
                                     not bound; by the agent before HELD */
     _Atomic uint32_t in_barrier; /* 1 while waiting in bsp_sync or bsp_end */
@@ -274,7 +274,7 @@ struct bspz_rank {
     /* While it counts: enum bspz_activity and, from bit BSPZ_DOING_SHIFT on, when that began; 0:
      * nothing yet; BSPZ_DOING_CHANGES: the counters are being changed. */
     _Atomic uint64_t doing;
-    _Atomic uint32_t plea;       /* enum bspz_plea, futex; the agent writes TAKEN and GO */
+    _Atomic uint32_t plea; /* enum bspz_plea, futex; the agent writes TAKEN and GO */
     struct bspz_counters counters __attribute__((aligned(BSPZ_LINE)));
     struct bspz_request request;
 };
@@ -285,20 +285,24 @@ struct bspz_rank {
 #define BSPZ_BOARD_CORES_KNOWN 4u
 #define BSPZ_BOARD_SNAPSHOTS                                                                       \
     16u /* with snapshots; the barrier of bsp_end is decided by the coordinator */
-#define BSPZ_BOARD_ATTACH   256u /* a rank that fails waits for a debugger first */
-#define BSPZ_BOARD_LABELS   128u /* output is labelled: ranks arrive when theirs has been read */
-#define BSPZ_BOARD_MEASURES 64u  /* ranks keep work_ns; with BSPZ_BOARD_TIMING */
-#define BSPZ_BOARD_HOSTS    32u  /* ranks live on other hosts, too: see "Several hosts" above */
-#define BSPZ_BOARD_REFUSED  8u /* set by a libbsp of another version, which has printed an error */
+#define BSPZ_BOARD_ATTACH    256u /* a rank that fails waits for a debugger first */
+#define BSPZ_BOARD_LABELS    128u /* output is labelled: ranks arrive when theirs has been read */
+#define BSPZ_BOARD_MEASURES  64u  /* ranks keep work_ns; with BSPZ_BOARD_TIMING */
+#define BSPZ_BOARD_HOSTS     32u  /* ranks live on other hosts, too: see "Several hosts" above */
+/* Why the ranks of this term go on from a snapshot, by the agent before they are made; neither of
+ * these: after a failure. */
+#define BSPZ_BOARD_RESTARTED 512u  /* the user has started the job again */
+#define BSPZ_BOARD_MOVED     1024u /* processes move to other hosts */
+#define BSPZ_BOARD_REFUSED   8u /* set by a libbsp of another version, which has printed an error */
 
-#define BSPZ_SPOKEN         0x80000000u /* in board->speaker */
+#define BSPZ_SPOKEN          0x80000000u /* in board->speaker */
 
-#define BSPZ_TOKEN          40
+#define BSPZ_TOKEN           40
 
-#define BSPZ_INITIAL_WORDS  512
+#define BSPZ_INITIAL_WORDS   512
 
-#define BSPZ_ENTRY_BYTES    40
-#define BSPZ_STRETCHES      4
+#define BSPZ_ENTRY_BYTES     40
+#define BSPZ_STRETCHES       4
 
 struct bspz_layout {
     uint64_t tables;      /* offset of the registration tables */
@@ -407,6 +411,10 @@ struct bspz_board {
      * changes them: a struct bspz_attributes (ckpt/capture/attributes.h).  Written by the agent's
      * child that becomes such a process; zeros: unknown. */
     uint64_t initial[BSPZ_INITIAL_WORDS];
+
+    /* --stdin: the process that reads the job's standard input, and the descriptor by which process
+     * 0 hands it on to a clone; 0: that process is not cloned here.  By the agent. */
+    int32_t stdin_pid, stdin_fd;
 };
 
 _Static_assert(sizeof(struct bspz_board) <= BSPZ_BOARD_BYTES, "board fits its pages");

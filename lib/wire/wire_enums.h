@@ -26,7 +26,8 @@
     E(NOT_RESTORED, "a snapshot could not be restored")                                            \
     E(NOTHING_SAVED, "there is no snapshot to go on from")                                         \
     E(MOVED, "processes go on on other hosts")                                                     \
-    E(NO_MEMORY, "a process fits into the memory of no host")
+    E(NO_MEMORY, "a process fits into the memory of no host")                                      \
+    E(EXITED_AFTER_END, "a process reported a failure after bsp_end")
 
 #define WIRE_RANK_STATES(E)                                                                        \
     E(STARTING, "starting")                                                                        \

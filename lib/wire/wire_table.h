@@ -287,7 +287,9 @@
  * to remove, in the agent's own environment.  process_limit and cores (of that host): 0 when not
  * given.  slots: of all hosts, 0: that host's cores.  bind, map: enum wire_bind, enum wire_map;
  * report_bindings: say to what each process is bound.  terminals, discards: what stdout (1) and
- * stderr (2) of bsprun are, a terminal or /dev/null.  only_named:
+ * stderr (2) of bsprun are, a terminal or /dev/null.  stdin_pid: the process whose
+ * stdin is bsprun's.  end_on_bad_exit: a process that fails after bsp_end ends the job, else the
+ * others end by themselves.  only_named:
  * nothing of the agent's own environment is inherited.  directory_needed: without the directory the
  * program is not started; else it begins in another one.  abort_at and consult_every are for tests
  * (WIRE_U64_MAX and 0 switch them off).
@@ -327,12 +329,14 @@
     F(u32, map, WIRE_MAP_LAST)                                                                     \
     F(flag, report_bindings, 0)                                                                    \
     F(u32, stdio, WIRE_STDIO_LAST)                                                                 \
+    F(u32, stdin_pid, WIRE_RANKS_MAX - 1)                                                          \
     F(u32, terminals, 3)                                                                           \
     F(u32, discards, 3)                                                                            \
     F(u32, rows, WIRE_WINDOW_MAX)                                                                  \
     F(u32, columns, WIRE_WINDOW_MAX)                                                               \
     F(flag, report, 0)                                                                             \
     F(flag, core_dumps, 0)                                                                         \
+    F(flag, end_on_bad_exit, 0)                                                                    \
     F(u32, verbosity, 9)                                                                           \
     F(u64, timeout_ns, WIRE_U64_MAX)                                                               \
     F(u32, stacks_ms, WIRE_U32_MAX)                                                                \
@@ -439,8 +443,8 @@
     F(u32, rows, WIRE_WINDOW_MAX)                                                                  \
     F(u32, columns, WIRE_WINDOW_MAX)
 
-/* Bytes for the stdin of process 0, at `position` of the input; end: they are the last.  Those of
- * an older term are ignored. */
+/* Bytes for the stdin of process 0 (or of stdin_pid in START), at `position` of the input; end:
+ * they are the last.  Those of an older term are ignored. */
 #define WIRE_FIELDS_INPUT(F, E)                                                                    \
     F(u64, position, WIRE_U64_MAX)                                                                 \
     F(flag, end, 0)                                                                                \

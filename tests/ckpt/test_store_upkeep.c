@@ -218,6 +218,36 @@ START_TEST(leftovers_are_swept)
 }
 END_TEST
 
+/* Somebody else removes each file just before. */
+static int too_late(void *context, int at, const char *name, int flags)
+{
+    ck_assert_int_eq(unlinkat(at, name, flags), 0);
+    return store_io_system.unlink(context, at, name, flags);
+}
+
+START_TEST(leftovers_that_others_sweep_too)
+{
+    static const char *const left[] = {"4.1/0.img.tmp", "3.1/manifest.tmp", "3.1/7.img.tmp",
+                                       "term.tmp"};
+    struct store_io io = store_io_system;
+    size_t removed;
+
+    io.unlink = too_late;
+    snapshot(3, 1, true);
+    ck_assert_int_eq(mkdir(path_of("4.1"), 0700), 0);
+    for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
+        close(open(path_of(left[i]), O_WRONLY | O_CREAT, 0600));
+    store_close(store);
+    ck_assert_int_eq(store_open(&store, directory, STORE_WRITE, &io, complaint), 0);
+    ck_assert_int_eq(store_job_open(store, NULL, complaint), 0);
+    ck_assert_msg(store_sweep(store, &removed, complaint) == 0, "%s", complaint);
+    ck_assert_uint_eq(removed, 0);
+    for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
+        ck_assert_int_eq(access(path_of(left[i]), F_OK), -1);
+    expect_newest(3, 1);
+}
+END_TEST
+
 START_TEST(a_job_without_snapshots_can_be_discarded)
 {
     ck_assert_str_eq(store_path(store), directory);
@@ -276,6 +306,7 @@ int main(void)
     tcase_add_test(tests, pruning_removes_what_is_retired_and_leaves_the_rest);
     tcase_add_test(tests, a_base_of_another_term_is_kept_too);
     tcase_add_test(tests, leftovers_are_swept);
+    tcase_add_test(tests, leftovers_that_others_sweep_too);
     tcase_add_test(tests, a_job_without_snapshots_can_be_discarded);
     tcase_add_test(tests, names_that_are_nearly_snapshots_are_left_alone);
     tcase_add_test(tests, an_interrupted_snapshot_may_be_taken_again);

@@ -4,10 +4,11 @@ puppet of the test (puppet.c), and the job ends as if nothing had been.
 import os
 import re
 import signal
+import subprocess
 import time
 
 from loopback import *
-from loopback import (HOLDUP, LoopbackPlace, alive, check, children_of, holdup, jobs, main, marked, send,
+from loopback import (BSPRUN, HOLDUP, LoopbackPlace, alive, check, children_of, holdup, jobs, main, marked, send,
                       state_of, wait_said, wait_until)
 
 SUPERSTEPS = 6
@@ -65,6 +66,18 @@ class Scene:
         check("term that is over" not in self.job.said(), self.job)
         self.place.check_store()
         self.place.check_clean()
+
+
+def of_another_version():
+    """Its host does not take part, whatever else it can do."""
+    with LoopbackPlace(slots=[2, 1]) as place:
+        place.make_puppet("h1", "old-message@1")
+        place.env["PUPPET_VERSION"] = "0.1.9"
+        job = place.ticker(3, SUPERSTEPS, "-a").wait()
+        own = subprocess.run([BSPRUN, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+        text = f"bsprun: host h1: its node agent is of version 0.1.9, not {own}"
+        check(job.status == 1 and text in job.said(), text, "\n", job)
+        check(not marked(place.mark), "processes are left")
 
 
 def breaks_its_link(trick, term=1, hosts=2):
@@ -325,7 +338,7 @@ def an_image_that_comes_late():
 
 
 if __name__ == "__main__":
-    main([breaks_its_link("old-message", term=2, hosts=3),
+    main([of_another_version, breaks_its_link("old-message", term=2, hosts=3),
           breaks_its_link("foreign-message", hosts=3),
           breaks_its_link("hands-out-a-term"), breaks_its_link("commands-zero"),
           breaks_its_link("commands-others", hosts=3),

@@ -373,11 +373,12 @@ static void on_closed(void *context, enum net_end how, const char *text)
 static void hello(void)
 {
     struct wire_message message = {.kind = WIRE_HELLO};
+    const char *version = getenv("PUPPET_VERSION");
     struct utsname machine;
 
     uname(&machine);
     message.hello.host = own;
-    message.hello.version = BSPZ_VERSION;
+    message.hello.version = version ? version : BSPZ_VERSION;
     message.hello.name = "puppet";
     message.hello.os_pid = (uint32_t)getpid();
     message.hello.cores = 1;

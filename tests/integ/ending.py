@@ -120,6 +120,31 @@ def in_exit_handlers():
     expect(bsprun("-np", 3, PROG, "handler-status", 0, 5), 5, no_err=True)
 
 
+def a_tool_has_found_something():
+    """As valgrind and sanitizers do: a process ends with the tool's status, whatever the program wanted."""
+    said = r"^bsprun: pid 2 ended with status 9 after bsp_end$"
+    expect(bsprun("-np", 3, PROG, "handler-status", 2, 9), 9, out="^p = 3$", err=said)
+    expect(bsprun("-np", 3, "sh", "-c", '"$@"', "-", PROG, "handler-status", 2, 9), 9, err=said)
+    # A wrapper's own status is the job's, and needs no word; it comes before that of others.
+    expect(bsprun("-np", 3, "sh", "-c", '"$@"; exit 9', "-", PROG, "count", 3), 9, no_err=True)
+    expect(bsprun("-np", 3, "sh", "-c", '"$@"; exit 4', "-", PROG, "handler-status", 2, 9), 4, err=said)
+    expect(bsprun("-np", 3, "--kill-on-bad-exit=0", PROG, "handler-status", 2, 9), 9, err=said)
+
+
+def a_bad_exit_ends_the_others():
+    """Process 0 sleeps after bsp_end when process 2 fails there."""
+    said = r"^bsprun: pid 2 ended with status 9 after bsp_end$"
+    for option in ("-K", "-K1", "--kill-on-bad-exit", "--kill-on-bad-exit=1"):
+        expect(bsprun("-np", 3, option, PROG, "handler-status", 2, 9, "sleep"), 9, err=said)
+    expect(bsprun("-np", 3, "-K", PROG, "status", 7), 7, err=r"^bsprun: pid 0 ended with status 7 after bsp_end$")
+    expect(bsprun("-np", 3, "-K", PROG, "count", 3), 0, no_err=True)
+    expect(bsprun("-np", 3, "--kill-on-bad-exit=2", PROG), 2,
+           err=r"^bsprun: --kill-on-bad-exit 2: give 1 \(a failure after bsp_end ends the job, too\), or 0$")
+    # Before bsp_end the others cannot pass the next barrier, and the job ends in any case.
+    for option in ("-K", "-K0"):
+        expect(bsprun("-np", 3, option, PROG, "exit", 2, 3), 3, err=r"^bsprun: pid 2 called exit\(3\)")
+
+
 def before_bsp_begin():
     expect(bsprun("-np", 3, PROG, "never", 5), 5, no_err=True)
     expect(bsprun("-np", 3, PROG, "never", 0), 0, no_err=True)
@@ -232,7 +257,8 @@ def consulted_and_let_go():
 if __name__ == "__main__":
     main([normal_end, status_of_pid_0, no_status_without_a_word, exit_handlers_of_all_run,
           many_more_than_cores, early_exit, early_quick_exit, abort_by_one, misuse, killed_by_itself, killed_from_outside,
-          killed_while_others_compute, some_end_early, after_bsp_end, in_exit_handlers,
+          killed_while_others_compute, some_end_early, after_bsp_end, in_exit_handlers, a_tool_has_found_something,
+          a_bad_exit_ends_the_others,
           before_bsp_begin, wrapped,
           wrapped_twice, bare, bare_killed, bare_in_a_pipe, agent_killed, agent_killed_bare,
           agent_does_not_start, launcher_killed, told_to_abort, consulted_and_let_go])

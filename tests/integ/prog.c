@@ -258,6 +258,8 @@ static int after_end(const char *mode)
         ready();
         pause_ms(60000);
     }
+    if (strcmp(mode, "handler-status") == 0 && strcmp(word(4), "sleep") == 0)
+        pause_ms(60000);
     if (strcmp(mode, "cat") == 0) {
         long bytes = 0;
 

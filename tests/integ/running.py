@@ -179,7 +179,7 @@ def no_input():
         check("read 0 bytes" in result.out, words, result)
     result = bsprun("--stdin", "0", "-np", 2, PROG, "cat", stdin_data=b"abc")
     check("read 3 bytes" in result.out, result)
-    one_message(bsprun("--stdin", "1", PROG), 2, "--stdin 1: give none, or 0")
+    one_message(bsprun("--stdin", "one", PROG), 2, "--stdin one: give none, or the number")
 
 
 if __name__ == "__main__":

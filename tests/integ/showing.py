@@ -65,6 +65,21 @@ def report():
     check(all(len(line) <= 90 for line in lines), result)
 
 
+# Version 1 of the report, by doc/formats.md: more members may come.
+MEMBERS = {"status": int, "hosts": int, "processes": int, "supersteps": int, "seconds": float, "useful": float,
+           "lost": float, "down": float, "faults": int, "snapshots": int, "snapshot_bytes": int, "pauses": float}
+FAILURES = {"known", "hosts", "processes", "kinds", "job", "snapshot", "delay", "restores", "model", "image_bytes",
+            "interval", "why", "utilisation"}
+
+
+def check_report(report):
+    check(report["report"] == 1, "another version than that of doc/formats.md", report)
+    for name, kind in MEMBERS.items():
+        check(isinstance(report.get(name), kind), name, "is no", kind.__name__, report)
+    check(FAILURES <= set(report["failures"]), FAILURES - set(report["failures"]), report)
+    check([one["kind"] for one in report["failures"]["kinds"]] == ["host", "process", "preemption", "split"], report)
+
+
 def report_as_a_page():
     """The page of a job that goes back once; drawn it is in tests/tools/pages."""
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
@@ -85,7 +100,7 @@ def report_as_a_page():
         # A file of that name is written by --report=./html.
         expect(bsprun("--report=" + directory + "/html", PROG, "count", 2), 0)
         with open(directory + "/html", encoding="utf-8") as file:
-            check(json.load(file)["report"] == 1, "no JSON")
+            check_report(json.load(file))
         expect(bsprun("--report=html", directory + "/no/page.html", PROG, "count", 2), 0,
                err=r"^bsprun: --report=html .*no/page.html: No such file or directory$")
         expect(bsprun("--report=html", "/dev/full", PROG, "count", 2), 0,

@@ -98,7 +98,7 @@ static void expect_verdict(enum bspz_rank_state mark, struct death death, enum w
 START_TEST(verdicts_of_ranks)
 {
     static const struct death unknown, killed = {true, 9, 0}, left = {true, 0, 4},
-                                       quiet = {true, 0, 0};
+                                       quiet = {true, 0, 0}, own = {true, 0, 3};
 
     expect_verdict(BSPZ_RANK_RUNNING, killed, WIRE_CAUSE_RANK_SIGNALLED, 137,
                    "pid 2 was killed by signal 9 (Killed) in superstep 5, last call bsp_sync at "
@@ -119,7 +119,10 @@ START_TEST(verdicts_of_ranks)
     expect_verdict(BSPZ_RANK_ABORTED, unknown, WIRE_CAUSE_ABORT_CALLED, 1, "");
     expect_verdict(BSPZ_RANK_FAILED, killed, WIRE_CAUSE_RANK_ERROR, 1, "");
     expect_verdict(BSPZ_RANK_ENDED, unknown, WIRE_CAUSE_NONE, 0, "");
-    expect_verdict(BSPZ_RANK_ENDED, left, WIRE_CAUSE_NONE, 4, "");
+    expect_verdict(BSPZ_RANK_ENDED, quiet, WIRE_CAUSE_NONE, 0, "");
+    expect_verdict(BSPZ_RANK_ENDED, own, WIRE_CAUSE_NONE, 3, "");
+    expect_verdict(BSPZ_RANK_ENDED, left, WIRE_CAUSE_EXITED_AFTER_END, 4,
+                   "pid 2 ended with status 4 after bsp_end");
     expect_verdict(BSPZ_RANK_ENDED, killed, WIRE_CAUSE_KILLED_AFTER_END, 137,
                    "pid 2 was killed by signal 9 (Killed) after bsp_end");
 }

@@ -49,7 +49,7 @@ def piped(content, keep=False):
     return (os.fdopen(reader, "rb"), writer) if keep else os.fdopen(reader, "rb")
 
 
-ENDS = r"at the snapshot of superstep \d+ process 0 had read \d+ bytes of its input, " \
+ENDS = r"at the snapshot of superstep \d+ the job had read \d+ bytes of its input, " \
        "and the input of this restart ends before that"
 DIFFERS = "the input of this restart begins with other ones"
 

@@ -26,7 +26,7 @@ static bool kill_rank(struct world *world, bool by_signal)
     if (by_signal)
         world->possible |= 1u << WIRE_CAUSE_RANK_SIGNALLED | 1u << WIRE_CAUSE_KILLED_AFTER_END;
     else
-        world->possible |= 1u << WIRE_CAUSE_RANK_EXITED;
+        world->possible |= 1u << WIRE_CAUSE_RANK_EXITED | 1u << WIRE_CAUSE_EXITED_AFTER_END;
     sim_log(world, "process %u on host %u ends", pid, world->agents[host].id);
     sim_rank_exits(world, host, pid, by_signal ? 0 : (uint32_t)sim_random(world, 4),
                    by_signal ? 9 : 0);

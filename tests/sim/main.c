@@ -48,12 +48,17 @@ static int report(uint64_t count)
                    (unsigned long long)summary.causes[i]);
     printf("  second term %llu, nobody left %llu\n", (unsigned long long)summary.second_terms,
            (unsigned long long)summary.lost);
-    static const enum wire_cause needed[] = {
-        WIRE_CAUSE_NONE,           WIRE_CAUSE_ABORT_CALLED,
-        WIRE_CAUSE_RANK_SIGNALLED, WIRE_CAUSE_RANK_EXITED,
-        WIRE_CAUSE_MISMATCH,       WIRE_CAUSE_HOST_LOST,
-        WIRE_CAUSE_STOPPED,        WIRE_CAUSE_TIMEOUT,
-        WIRE_CAUSE_DECIDED,        WIRE_CAUSE_KILLED_AFTER_END};
+    static const enum wire_cause needed[] = {WIRE_CAUSE_NONE,
+                                             WIRE_CAUSE_ABORT_CALLED,
+                                             WIRE_CAUSE_RANK_SIGNALLED,
+                                             WIRE_CAUSE_RANK_EXITED,
+                                             WIRE_CAUSE_MISMATCH,
+                                             WIRE_CAUSE_HOST_LOST,
+                                             WIRE_CAUSE_STOPPED,
+                                             WIRE_CAUSE_TIMEOUT,
+                                             WIRE_CAUSE_DECIDED,
+                                             WIRE_CAUSE_KILLED_AFTER_END,
+                                             WIRE_CAUSE_EXITED_AFTER_END};
     for (unsigned i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
         missing += summary.causes[needed[i]] == 0;
     missing += summary.second_terms == 0;

@@ -140,6 +140,12 @@ START_TEST(spreads_and_marks_are_read)
     ck_assert_uint_eq(profile.mark.lasted_ns, 250000000u);
     ck_assert_int_eq(take(&profile, "m 4.0 restored 25", text), PROFILE_MARK);
     ck_assert_int_eq(profile.mark.kind, PROFILE_RESTORED);
+    ck_assert_int_eq(take(&profile, "m 4.0 failed 25", text), PROFILE_MARK);
+    ck_assert_int_eq(profile.mark.kind, PROFILE_FAILED);
+    ck_assert_int_eq(take(&profile, "m 4.0 restarted 25", text), PROFILE_MARK);
+    ck_assert_int_eq(profile.mark.kind, PROFILE_RESTARTED);
+    ck_assert_int_eq(take(&profile, "m 4.0 moved 25", text), PROFILE_MARK);
+    ck_assert_int_eq(profile.mark.kind, PROFILE_MOVED);
     profile_free(&profile);
 }
 END_TEST

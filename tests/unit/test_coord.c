@@ -287,12 +287,23 @@ static void start_ending(uint32_t processes)
 START_TEST(after_bsp_end)
 {
     start_ending(3);
-    exited(0, 2, 9); /* of no consequence */
+    exited(0, 2, 0);
     exited(0, 0, 0);
     exited(0, 1, 0);
     expect_outcome(0, WIRE_CAUSE_NONE, COORD_NOBODY);
     ck_assert_int_eq(coord_phase(coord), COORD_ENDED);
     tear_down();
+
+    /* Others than process 0 are blamed, but its status comes first. */
+    for (int of_process_0 = 0; of_process_0 < 2; of_process_0++) {
+        start_ending(3);
+        exited(0, 2, 9);
+        exited(0, 0, of_process_0 ? 5 : 0);
+        exited(0, 1, 8);
+        expect_outcome(of_process_0 ? 5 : 9, WIRE_CAUSE_EXITED_AFTER_END, 2);
+        ck_assert_int_eq(coord_phase(coord), COORD_ENDED);
+        tear_down();
+    }
 
     start_ending(3);
     killed(0, 2, 6);

@@ -9,6 +9,14 @@
     var LEFT = 84, RIGHT = 150, TOP = 44, GAP = 30, FOOT = 44;
     var STOPS = ["#00204c", "#31446b", "#666970", "#958f78", "#cab969", "#ffea46"];
     var SUMS = ["count", "computing", "waiting", "communicating", "h"];
+    /* What happened at the end of a superstep: its mark, and what came before the program went on. */
+    var MARKS = {
+        saved: ["circle", "#fff", "snapshot"],
+        failed: ["cross", "#d55e00", "failure"],
+        restarted: ["triangle-up", "#f0e442", "restart"],
+        moved: ["diamond", "#009e73", "move"],
+        restored: ["triangle-down", "#000", "restored"]
+    };
     var add = page.add, time = page.time;
 
     /* ---- Steps and their levels of detail ---- */
@@ -427,8 +435,8 @@
             place.append("line").attr("class", "mark " + mark.what).attr("x1", x).attr("x2", x)
                 .attr("y1", TOP - 24).attr("y2", figure.height);
             place.append("path").attr("transform", "translate(" + x + "," + (TOP - 28) + ")")
-                .attr("d", d3.svg.symbol().type(mark.what === "saved" ? "circle" : "triangle-down").size(50))
-                .attr("fill", mark.what === "saved" ? "#fff" : "#000").attr("stroke", "#000");
+                .attr("d", d3.svg.symbol().type(MARKS[mark.what][0]).size(50))
+                .attr("fill", MARKS[mark.what][1]).attr("stroke", "#000");
             place.append("title").text(describe(mark));
         });
     };
@@ -457,20 +465,22 @@
             place.append("line").attr("class", name).attr("x1", x - 4).attr("x2", x + 16).attr("y1", y).attr("y2", y);
             text(y + 4, k ? "w + g h + l" : name);
         });
-        if (this.run.marks.length > 0)
-            [["circle", "#fff", "snapshot"], ["triangle-down", "#000", "restored"]].forEach(function (one, k) {
-                var y = figure.y.h + 8 + 22 * k;
-                place.append("path").attr("transform", "translate(" + (x + 6) + "," + y + ")").attr("stroke", "#000")
-                    .attr("d", d3.svg.symbol().type(one[0]).size(50)).attr("fill", one[1]);
-                text(y + 4, one[2]);
-            });
+        Object.keys(MARKS).filter(function (what) {
+            return figure.run.marks.some(function (mark) { return mark.what === what; });
+        }).forEach(function (what, k) {
+            var y = figure.y.h + 4 + 18 * k, one = MARKS[what];
+            place.append("path").attr("class", "key " + what).attr("transform", "translate(" + (x + 6) + "," + y + ")")
+                .attr("d", d3.svg.symbol().type(one[0]).size(50)).attr("fill", one[1]).attr("stroke", "#000");
+            text(y + 4, one[2]);
+        });
     };
 
     function describe(mark) {
-        return mark.what === "saved" ?
-            "snapshot after superstep " + page.whole(mark.superstep - 1) + ": a pause of " + time(mark.lasted) :
-            "went on from the snapshot after superstep " + page.whole(mark.superstep - 1) + ", " + time(mark.lasted) +
-            " after it was taken: a failure, a restart or a move";
+        var after = " after superstep " + page.whole(mark.superstep - 1);
+        if (mark.what === "saved")
+            return "snapshot" + after + ": a pause of " + time(mark.lasted);
+        return (mark.what === "restored" ? "failure, restart or move" : MARKS[mark.what][2]) +
+            ": went on from the snapshot" + after + ", " + time(mark.lasted) + " after it was taken";
     }
 
     /* ---- Tables ---- */

@@ -157,7 +157,7 @@ static void write_marks(struct bspz_json *json, const struct run *run)
     for (uint64_t i = 0; i < run->mark_count && i < RUN_MARKS; i++) {
         const struct profile_mark *mark = &run->marks[i];
         bspz_json_object(json, NULL);
-        bspz_json_text(json, "what", mark->kind == PROFILE_SAVED ? "saved" : "restored");
+        bspz_json_text(json, "what", profile_mark_word(mark->kind));
         bspz_json_number(json, "superstep", mark->superstep);
         bspz_json_number(json, "at", mark->at_ns);
         bspz_json_number(json, "lasted", mark->lasted_ns);

@@ -246,19 +246,47 @@ static void draw_axis(const struct picture *picture)
          "time since bsp_begin");
 }
 
+/* Letters, as symbols of this size are hard to tell apart on paper. */
+static const struct sign {
+    const char *letter, *colour, *meaning;
+} signs[PROFILE_MARK_KINDS] = {
+    [PROFILE_SAVED] = {"s", "#666", "snapshot"},
+    [PROFILE_RESTORED] = {"B", "#000", "went back to a snapshot"},
+    [PROFILE_FAILED] = {"F", "#a34700", "failure"},
+    [PROFILE_RESTARTED] = {"R", "#000", "restart"},
+    [PROFILE_MOVED] = {"M", "#006b4e", "move"},
+};
+
+static void draw_marks_legend(const struct picture *picture, double top)
+{
+    const struct run *run = picture->run;
+    bool seen[PROFILE_MARK_KINDS] = {false};
+    double x = WIDTH - RIGHT + 14, y = top + STRATA + GAP + 12;
+    for (uint64_t i = 0; i < run->mark_count && i < RUN_MARKS; i++)
+        seen[run->marks[i].kind] = true;
+    for (int kind = 0; kind < PROFILE_MARK_KINDS; kind++) {
+        if (!seen[kind])
+            continue;
+        text(picture, x + 3, y, "font-weight=\"bold\"", signs[kind].letter);
+        text(picture, x + 18, y, "", signs[kind].meaning);
+        y += 18;
+    }
+}
+
 static void draw_marks(const struct picture *picture, double top)
 {
     const struct run *run = picture->run;
     for (uint64_t i = 0; i < run->mark_count && i < RUN_MARKS; i++) {
         const struct profile_mark *mark = &run->marks[i];
-        bool saved = mark->kind == PROFILE_SAVED;
+        const struct sign *sign = &signs[mark->kind];
         double x = at_x(picture, (double)mark->at_ns);
         fprintf(picture->file,
                 "<path d=\"M%.1f %.1fV%.1f\" stroke=\"%s\"%s><title>%s</title></path>\n", x, top,
-                picture->y0, saved ? "#666" : "#000", saved ? " stroke-dasharray=\"1 3\"" : "",
-                saved ? "snapshot" : "restored from a snapshot");
-        text(picture, x, top - 1, "text-anchor=\"middle\" font-size=\"9\"", saved ? "s" : "R");
+                picture->y0, sign->colour,
+                mark->kind == PROFILE_SAVED ? " stroke-dasharray=\"1 3\"" : "", sign->meaning);
+        text(picture, x, top - 1, "text-anchor=\"middle\" font-size=\"9\"", sign->letter);
     }
+    draw_marks_legend(picture, top);
 }
 
 static void draw_run(struct picture *picture)

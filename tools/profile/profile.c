@@ -126,17 +126,34 @@ static bool take_spread(struct profile *profile, struct rest *rest, char text[PR
     return true;
 }
 
+const char *profile_mark_word(enum profile_mark_kind kind)
+{
+    static const char *const words[PROFILE_MARK_KINDS] = {[PROFILE_SAVED] = "saved",
+                                                          [PROFILE_RESTORED] = "restored",
+                                                          [PROFILE_FAILED] = "failed",
+                                                          [PROFILE_RESTARTED] = "restarted",
+                                                          [PROFILE_MOVED] = "moved"};
+    return words[kind];
+}
+
+static bool take_kind(struct rest *rest, enum profile_mark_kind *kind)
+{
+    for (*kind = 0; *kind < PROFILE_MARK_KINDS; (*kind)++) {
+        char word[16];
+        snprintf(word, sizeof(word), " %s", profile_mark_word(*kind));
+        if (take_word(rest, word))
+            return true;
+    }
+    return false;
+}
+
 static bool take_mark(struct profile *profile, struct rest *rest, char text[PROFILE_ERROR])
 {
     struct profile_mark *mark = &profile->mark;
     if (!take_seconds(rest, &mark->at_ns))
         return wrong(text, "m: this is no time in seconds, at most %u", PROFILE_SECONDS_MAX);
-    if (take_word(rest, " saved"))
-        mark->kind = PROFILE_SAVED;
-    else if (take_word(rest, " restored"))
-        mark->kind = PROFILE_RESTORED;
-    else
-        return wrong(text, "m: what happened must be saved or restored");
+    if (!take_kind(rest, &mark->kind))
+        return wrong(text, "m: what happened must be saved, failed, restarted, moved or restored");
     if (!take_seconds(rest, &mark->lasted_ns) || rest->at != rest->end)
         return wrong(text, "m: how long it took is no time in seconds, at most %u",
                      PROFILE_SECONDS_MAX);

@@ -34,9 +34,19 @@ struct profile_spread {
     uint64_t most, mean, least;
 };
 
-/* A snapshot was taken at the end of a superstep, or the program went on from one. */
+/* A snapshot was taken at the end of a superstep; or the program went on from one, after a failure,
+ * in a restarted job, or because processes moved.  RESTORED: the profile does not say which. */
+enum profile_mark_kind {
+    PROFILE_SAVED,
+    PROFILE_RESTORED,
+    PROFILE_FAILED,
+    PROFILE_RESTARTED,
+    PROFILE_MOVED,
+    PROFILE_MARK_KINDS
+};
+
 struct profile_mark {
-    enum { PROFILE_SAVED, PROFILE_RESTORED } kind;
+    enum profile_mark_kind kind;
     uint64_t superstep; /* so many had been completed */
     uint64_t at_ns;     /* when process 0 went on */
     uint64_t lasted_ns; /* its pause; or how long ago the snapshot had been taken */
@@ -88,6 +98,9 @@ enum profile_event profile_take(struct profile *profile, const char *line, size_
 /* Takes a line of a call stack, which begins with A, up to its word HREL: what follows may be cut
  * off.  False if it is none; `stack` has pieces of the line. */
 bool profile_take_stack(const char *line, size_t length, struct profile_stack *stack);
+
+/* The word for it in a profile; static. */
+const char *profile_mark_word(enum profile_mark_kind kind);
 
 /* At the end of the file: false and `text` if something is missing. */
 bool profile_finish(const struct profile *profile, char text[PROFILE_ERROR]);

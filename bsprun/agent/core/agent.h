@@ -55,10 +55,12 @@ struct agent_order {
     uint32_t bind;    /* enum wire_bind */
     uint32_t map;     /* enum wire_map */
     uint32_t stdio;   /* enum wire_stdio */
+    int stdin_pid;    /* the process that reads bsprun's stdin */
     bool report, core_dumps;
     bool report_bindings;
-    uint32_t attach; /* enum wire_attach */
-    bool balance;    /* Processor Zero may move processes */
+    uint32_t attach;      /* enum wire_attach */
+    bool end_on_bad_exit; /* a failure after bsp_end ends the job */
+    bool balance;         /* Processor Zero may move processes */
     uint32_t verbosity;
     uint64_t timeout_ns;
     uint32_t stacks_ms; /* the limit is bsprun's, and comes here so much later; 0: it is not */

@@ -19,6 +19,9 @@ struct election {
     uint32_t avoid_count;
     double moving_seconds; /* as in coord_config */
     bool first_of_run;     /* since bsprun was started: by a user who has chosen the hosts */
+    uint32_t because; /* BSPZ_BOARD_RESTARTED, _MOVED or 0: why the term goes on from a snapshot; a
+                         term that never ran leaves its reason to the next one */
+    bool never_ran;   /* the processes of the last term of which this agent knows */
     struct estimate estimate;
     struct coord_seen seen;
     struct coord_recovery recovery;

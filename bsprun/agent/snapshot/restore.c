@@ -73,7 +73,7 @@ static void wind_back(struct agent *agent, const struct manifest *manifest)
     }
     agent_relay_set_counts(agent, agent_is_here(agent, 0) ? output : nothing);
     agent_relay_set_superstep(agent, manifest->name.superstep);
-    if (agent_is_here(agent, 0))
+    if (agent_is_here(agent, agent->order.stdin_pid))
         agent_input_rewind(agent, input, manifest->input_digest);
 }
 

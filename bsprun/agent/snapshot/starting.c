@@ -91,7 +91,7 @@ static char *ahead_variable(int socket)
 
 void agent_standard(struct agent *agent, int pid, int null, int standard[3])
 {
-    standard[0] = pid > 0 ? null : agent_input_reader(agent);
+    standard[0] = pid == agent->order.stdin_pid ? agent_input_reader(agent) : null;
     standard[1] = agent_relay_socket(agent->relay, 1);
     standard[2] = agent_relay_socket(agent->relay, 2);
 }

@@ -14,6 +14,7 @@ class Panel:
         self.top, self.ticks = top, ticks
         xs = [x for line in lines.values() for x, _ in line]
         self.low, self.high = min(xs) / 1.15, max(xs) * 1.15
+        self.names_at = HEIGHT - BOTTOM - 36  # below 1 there is room: nothing is much quicker than auto
 
     def x(self, value):
         share = math.log(value / self.low) / math.log(self.high / self.low)
@@ -47,10 +48,9 @@ class Panel:
                 fill = "white" if y > self.top else colour
                 out.append(f'<circle cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="2.6" '
                            f'fill="{fill}" stroke="{colour}"/>')
-            # Below 1 there is room: nothing is much quicker than auto.
             column, line_number = divmod(number, 3)
             out.append(f'<text x="{LEFT + 10 + 130 * column}" '
-                       f'y="{bottom - 36 + 14 * line_number}" fill="{colour}">{name}</text>')
+                       f'y="{self.names_at + 14 * line_number}" fill="{colour}">{name}</text>')
         return out
 
 

@@ -190,6 +190,7 @@ static bool may_end_for(const struct world *world, enum wire_cause cause)
     case WIRE_CAUSE_NOT_WRITTEN:
         return world->not_recorded || ((world->stop_on_failure || needed) && world->write_failed);
     case WIRE_CAUSE_KILLED_AFTER_END:
+    case WIRE_CAUSE_EXITED_AFTER_END:
         return world->closing;
     case WIRE_CAUSE_NOTHING_SAVED:
         return world->nothing_saved;
