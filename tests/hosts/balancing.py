@@ -6,6 +6,7 @@
     balancing.py --standstill [MOVES [KIBIBYTES [PERCENT]]]  how long a job waits for a process that moves
 """
 import contextlib
+import json
 import os
 import re
 import statistics
@@ -101,6 +102,47 @@ def a_busy_host_is_left():
         check("balance: " in job.said() and "to host h0" in job.said(), "nothing has moved", job)
         check("restart" not in job.said(), "that was no fault", job)
         place.check_clean()
+    return None
+
+
+def share_line(host, share, seconds=3600):
+    """What a job has seen of a host, as the history has it (doc/formats.md)."""
+    line = f"share 1763836400 hosts-of:{os.uname().nodename} {host} {share:.4f} 0.1000 {seconds:.3f}"
+    check_sum = 2166136261
+    for byte in line.encode():
+        check_sum = (check_sum ^ byte) * 16777619 & 0xffffffff
+    return f"{line} {check_sum:08x}\n"
+
+
+def shares(history):
+    """By host, what bspload shows of them."""
+    done = subprocess.run([os.path.join(BIN, "bspload"), "--history", "--json"], capture_output=True, check=True,
+                          env=dict(os.environ, BSPZERO_HISTORY=history))
+    return {host["host"]: host for site in map(json.loads, done.stdout.splitlines()) for host in site["shares"]}
+
+
+def earlier_jobs_know_better():
+    """Two hosts are idle and have no processes; of one of them its owner has left little in earlier jobs.  The other
+    one gets those of the busy host; and later jobs know that this one was busy."""
+    if len(os.sched_getaffinity(0)) < 2:
+        return "needs two processors"
+    for taken, idle in (("h1", "h2"), ("h2", "h1")):
+        with LoopbackPlace(slots=(4, 4, 4)) as place, Cores(place, (3, 0)):
+            place.write("core.h2", str(sorted(os.sched_getaffinity(0))[1]))
+            history = place.write("history", "bspzero-history 1\n" + share_line(taken, 0.1) + share_line(idle, 0.9))
+            os.chmod(history, 0o600)
+            place.env["BSPZERO_HISTORY"] = history
+            job = burner(place, 4, 1000000, MICROSECONDS)
+            wait_until(lambda job=job: re.search("balance: .*\n", job.said()), "a move")
+            first = re.search("balance: (.*)", job.said())[1]
+            check(f"to host {idle}" in first and f"to host {taken}" not in first, taken, job)
+            subprocess.run([os.path.join(BIN, "bspkill"), str(job.os_pid)], check=True, env={**os.environ, **place.env},
+                           stdout=subprocess.DEVNULL)
+            job.process.wait()
+            now = shares(history)
+            check(now["h0"]["mean"] < 0.7, now)
+            check(now[taken]["mean"] == 0.1, now)
+            place.check_clean()
     return None
 
 
@@ -235,4 +277,5 @@ if __name__ == "__main__":
     elif sys.argv[1:2] == ["--standstill"]:
         standstill(*map(int, sys.argv[2:]))
     else:
-        main([a_busy_host_is_left, who_talks_comes_together, not_when_it_is_off, saved_on_a_busy_machine, mistakes])
+        main([a_busy_host_is_left, earlier_jobs_know_better, who_talks_comes_together, not_when_it_is_off,
+              saved_on_a_busy_machine, mistakes])
