@@ -94,7 +94,8 @@
     R(measure, WIRE_FIELDS_MEASURE)                                                                \
     R(traffic, WIRE_FIELDS_TRAFFIC)                                                                \
     R(speed, WIRE_FIELDS_SPEED)                                                                    \
-    R(share, WIRE_FIELDS_SHARE)
+    R(share, WIRE_FIELDS_SHARE)                                                                    \
+    R(coming, WIRE_FIELDS_COMING)
 
 /* A host of the job: its slots (0: as many as it has usable cores); drained: it gets no processes
  * while there is another. */
@@ -156,6 +157,14 @@
     F(u64, compute_ns, WIRE_U64_MAX)                                                               \
     F(u64, communicate_ns, WIRE_U64_MAX)                                                           \
     F(u64, wait_ns, WIRE_U64_MAX)
+
+/* A process that comes to a host: enum wire_coming; as of that superstep, WIRE_NEVER: of the
+ * snapshot with which the term begins; bytes of memory that it has there by now. */
+#define WIRE_FIELDS_COMING(F, E)                                                                   \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, state, WIRE_COMING_LAST)                                                                \
+    F(u64, superstep, WIRE_U64_MAX)                                                                \
+    F(u64, memory, WIRE_U64_MAX)
 
 /* The resource usage of a process: a row of bsprun's --report.  Times in nanoseconds, sizes in
  * bytes. */
@@ -501,6 +510,7 @@
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(f64, seconds, 0)                                                                             \
     F(where, ranks, WIRE_RANKS_MAX)                                                                \
+    F(coming, coming, WIRE_RANKS_MAX)                                                              \
     F(u64, available, WIRE_U64_MAX)                                                                \
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 

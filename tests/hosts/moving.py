@@ -246,9 +246,11 @@ class Moves(storm.Storm):
 
     def wait_noticed(self, place, job, before, kind):
         """Where a command waits nothing else may happen before it is noticed."""
-        newest, end = place.committed(), time.monotonic() + 1
+        # Without a host the job waits until its silence has been long enough.
+        newest, end = place.committed(), time.monotonic() + (storm.HEARTBEAT + 2 if kind == "power" else 1)
         wait_until(lambda: storm.recovery.notices(job) > before or job.process.poll() is not None or
-                   time.monotonic() > end or place.committed() > newest, "any sign of life after a fault")
+                   time.monotonic() > end or (kind != "power" and place.committed() > newest),
+                   "any sign of life after a fault")
         if storm.recovery.notices(job) > before:
             self.faults[kind] += 1
         else:
