@@ -80,6 +80,7 @@ static void wind_up(struct launcher *launcher)
     uv_close((uv_handle_t *)&launcher->machine_timer, NULL);
     uv_close((uv_handle_t *)&launcher->window_signal, NULL);
     uv_close((uv_handle_t *)&launcher->leave_timer, NULL);
+    uv_close((uv_handle_t *)&launcher->removal_timer, NULL);
     wanted_moves_free(&launcher->wanted_moves);
     output_close(&launcher->output);
     stdin_close(&launcher->input);

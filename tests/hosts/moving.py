@@ -30,7 +30,7 @@ BIN = harness.BIN
 CGROUPS = "/sys/fs/cgroup/cpu"  # version 1: where it is ours hosts are slowed, else not
 PERIOD_US = 8000
 OUTSIDE = 2  # hosts that are not of the job, and may be added
-FAULTS = {"process": 6, "agent": 3, "power": 1}
+FAULTS = {"process": 6, "agent": 3, "power": 2}
 COMMANDS = {"move": 6, "drain": 3, "remove": 3, "add": 4, "rebalance": 3, "save": 1}
 # What bspctl says of a command that cannot be, as the job is by now another one, or that a fault has overtaken.
 MAY_SAY = [
