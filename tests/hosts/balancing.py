@@ -2,11 +2,13 @@
 
     balancing.py [TEST ...]
     balancing.py --gain [SUPERSTEPS [MICROSECONDS [SECONDS]]]  the figures of doc/migration.md; needs control groups
-    balancing.py --overhead [PAIRS [SUPERSTEPS]]        what looks cost where there is nothing to gain
+    balancing.py --overhead [PAIRS [SUPERSTEPS [MICROSECONDS]]]  what looks cost where there is nothing to gain, in
+                                                        pairs of runs: ten minutes on a quiet machine
     balancing.py --standstill [MOVES [KIBIBYTES [PERCENT]]]  how long a job waits for a process that moves
 """
 import contextlib
 import json
+import math
 import os
 import re
 import statistics
@@ -230,23 +232,59 @@ def gain(supersteps=500, microseconds=10000, seconds=0):
           "fast as without")
 
 
-def overhead(pairs=10, supersteps=2000, microseconds=500):
-    """Pairs of runs with and without looks, on one host and on four, with as many processes as cores."""
+def busy_seconds():
+    """Processor time of the whole machine, by everybody."""
+    with open("/proc/stat", encoding="ascii") as file:
+        user, nice, system, _, _, irq, soft, steal, *_ = map(int, file.readline().split()[1:])
+    return (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK")
+
+
+def median_between(values):
+    """The median and the bounds between which that of all such runs is with 95 %, by the order of the values
+    alone; of less than six values all of them are within."""
+    values, count, outside, tail = sorted(values), len(values), 0, 0.0
+    while outside < count // 2:
+        tail += math.comb(count, outside) / 2 ** count
+        if tail > 0.025:
+            break
+        outside += 1
+    least = max(outside - 1, 0)
+    return statistics.median(values), values[least], values[-1 - least]
+
+
+def timed(slots, p, supersteps, microseconds, balance):
+    """Seconds of the job between its begin and end, processor time of bsprun, agents and processes together, and
+    what others took of the machine meanwhile, in processors."""
+    with LoopbackPlace(slots=slots) as place:
+        others, begun = busy_seconds(), time.monotonic()
+        job = burner(place, p, supersteps, microseconds, "--every", "100000", "--balance", balance,
+                     f"--report={place.path('report')}")
+        _, status, usage = os.wait4(job.process.pid, 0)
+        job.process.returncode = os.waitstatus_to_exitcode(status)
+        passed = time.monotonic() - begun
+        own = usage.ru_utime + usage.ru_stime
+        job.wait(0)
+        with open(place.path("report"), encoding="utf-8") as file:
+            return json.load(file)["seconds"], own, (busy_seconds() - others - own) / passed
+
+
+def overhead(pairs=20, supersteps=8000, microseconds=500):
+    """Pairs of runs with and without looks, on one host and on four, with as many processes as cores.  What is
+    compared are the two of a pair, which see the same machine; every other pair begins with the other one."""
     p = len(os.sched_getaffinity(0))
-    for slots in ((p,), (1,) * max(p, 2)):
-        ratios = []
+    for slots in ((p,), (1,) * 4):
+        processes, walls, cpus, loads = sum(slots), [], [], []
         for pair in range(pairs):
-            times = {}
-            for balance in ("auto", "off") if pair % 2 else ("off", "auto"):
-                with LoopbackPlace(slots=slots) as place:
-                    begun = time.monotonic()
-                    job = burner(place, p, supersteps, microseconds, "--every", "100000", "--balance", balance)
-                    job.process.wait()
-                    times[balance] = time.monotonic() - begun
-                    job.wait(0)
-            ratios.append(times["auto"] / times["off"])
-        print(f"{len(slots)} hosts: auto / off {statistics.median(ratios):.4f} "
-              f"({min(ratios):.3f} to {max(ratios):.3f}, {pairs} pairs)", flush=True)
+            of = {balance: timed(slots, processes, supersteps, microseconds, balance)
+                  for balance in (("auto", "off") if pair % 2 else ("off", "auto"))}
+            walls.append(100 * (of["auto"][0] / of["off"][0] - 1))
+            cpus.append(100 * (of["auto"][1] / of["off"][1] - 1))
+            loads += [of["auto"][2], of["off"][2]]
+        for what, values in (("time", walls), ("processor time", cpus)):
+            print("{} host{}: {} with looks by without {:+.2f} % ({:+.2f} to {:+.2f} %)".format(
+                len(slots), "s" if len(slots) > 1 else "", what, *median_between(values)), flush=True)
+        print(f"  {pairs} pairs of {processes} processes; others took {statistics.median(loads):.2f} of {p} "
+              f"processors ({min(loads):.2f} to {max(loads):.2f}), load {os.getloadavg()[0]:.1f}", flush=True)
 
 
 def standstill(moves=5, kibibytes=524288, percent=1):
