@@ -4,9 +4,10 @@
     balancing.py --gain [SUPERSTEPS [MICROSECONDS [SECONDS]]]  the figures of doc/migration.md; needs control groups
     balancing.py --overhead [PAIRS [SUPERSTEPS [MICROSECONDS]]]  what looks cost where there is nothing to gain, in
                                                         pairs of runs: ten minutes on a quiet machine
-    balancing.py --standstill [MOVES [KIBIBYTES [PERCENT]]]  how long a job waits for a process that moves
+    balancing.py --standstill [MOVES [KIBIBYTES [PERCENT]]]  how long a job waits for a process that moves, and for what
 """
 import contextlib
+import ctypes
 import json
 import math
 import os
@@ -14,6 +15,7 @@ import re
 import statistics
 import subprocess
 import sys
+import threading
 import time
 
 from farm import Farm, FarmError
@@ -27,6 +29,7 @@ CGROUPS = "/sys/fs/cgroup/cpu"  # version 1
 PERIOD_US = 8000
 SHARES = 262144  # the most there is: other programs of the machine are not to take any of a quota
 SUPERSTEPS, MICROSECONDS = 150, 5000
+SET_CHILD_SUBREAPER = 36  # prctl(2)
 
 
 class Quotas:
@@ -263,6 +266,10 @@ def timed(slots, p, supersteps, microseconds, balance):
         job.process.returncode = os.waitstatus_to_exitcode(status)
         passed = time.monotonic() - begun
         own = usage.ru_utime + usage.ru_stime
+        with contextlib.suppress(ChildProcessError):  # agents and processes that bsprun has not waited for
+            while True:
+                usage = os.wait4(-1, 0)[2]
+                own += usage.ru_utime + usage.ru_stime
         job.wait(0)
         with open(place.path("report"), encoding="utf-8") as file:
             return json.load(file)["seconds"], own, (busy_seconds() - others - own) / passed
@@ -272,6 +279,7 @@ def overhead(pairs=20, supersteps=8000, microseconds=500):
     """Pairs of runs with and without looks, on one host and on four, with as many processes as cores.  What is
     compared are the two of a pair, which see the same machine; every other pair begins with the other one."""
     p = len(os.sched_getaffinity(0))
+    check(ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, "no reaper of orphans")
     for slots in ((p,), (1,) * 4):
         processes, walls, cpus, loads = sum(slots), [], [], []
         for pair in range(pairs):
@@ -287,13 +295,57 @@ def overhead(pairs=20, supersteps=8000, microseconds=500):
               f"processors ({min(loads):.2f} to {max(loads):.2f}), load {os.getloadavg()[0]:.1f}", flush=True)
 
 
+# The parts of a move for which all wait: what Processor Zero hears or says at their ends (bsprun -vv), the last time
+# that it does.
+PHASES = (("capture", r"event CAPTURED "), ("write images", r"event IMAGE_DURABLE "), ("commit", r"event PERSISTED "),
+          ("end the term", r"effect FINISH "), ("elect, gather", r"effect CHOOSE "), ("record", r"effect RESTORE "),
+          ("restore", r"effect PASS "), ("pass, run", r"effect RUN "))
+WAIT = r"effect RELEASE .* decision last snapshot"
+
+
+class Heard:
+    """What a job says, with the time at which it does."""
+
+    def __init__(self, job):
+        self.lines = []
+        self.tail = subprocess.Popen(["tail", "-n", "+1", "-f", f"--pid={job.process.pid}", job.err_path],
+                                     stdout=subprocess.PIPE, text=True)
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self):
+        for line in self.tail.stdout:
+            self.lines.append((time.monotonic(), line))
+
+    def end(self):
+        self.reader.join()
+        self.tail.wait()
+
+    def phases(self):
+        """Milliseconds of each, by name; {}: there was none for which all waited."""
+        begins = [i for i, (_, line) in enumerate(self.lines) if re.search(WAIT, line)]
+        if not begins:
+            return {}
+        at, index, found = self.lines[begins[-1]][0], begins[-1], {}
+        for name, sign in PHASES:
+            end = next((i for i, (_, line) in enumerate(self.lines) if i > index and "effect RUN " in line), None)
+            last = [i for i, (_, line) in enumerate(self.lines[:end and end + 1]) if i > index and re.search(sign, line)]
+            if last:
+                index = last[-1]
+                found[name] = 1000 * (self.lines[index][0] - at)
+                at = self.lines[index][0]
+        return found
+
+
 def standstill(moves=5, kibibytes=524288, percent=1):
-    """The longest superstep of a job one of whose two processes moves, and the median of all.  A snapshot
-    of a moment before is there, as in a job that takes them regularly."""
+    """The longest superstep of a job one of whose two processes moves, and the median of all; and what the time
+    for which all waited went to.  A snapshot of a moment before is there, as in a job that takes them regularly."""
+    parts = {name: [] for name, _ in PHASES}
     for _ in range(moves):
         with LoopbackPlace(slots=(2, 2)) as place:
-            job = burner(place, 2, 1000, 100000, "--balance", "off", "--every", "100000", "-v",
+            job = burner(place, 2, SUPERSTEPS, 100000, "--balance", "off", "--every", "100000", "-vv",
                          state=(kibibytes, percent))
+            heard = Heard(job)
             wait_until(lambda job=job: "RUNNING" in job.said(), "the job")
             env = {**os.environ, **place.env}
             subprocess.run([BSPCTL, "--wait", str(job.os_pid), "save"], check=True, env=env)
@@ -301,10 +353,18 @@ def standstill(moves=5, kibibytes=524288, percent=1):
             subprocess.run([BSPCTL, "--wait", str(job.os_pid), "move", "1", "h1"], check=True, env=env)
             took = time.monotonic() - begun
             job.wait(0)
+            heard.end()
             median, *longest = map(float, re.search(r"median ([\d.]+) ms, longest ([\d.]+) ([\d.]+)",
                                                     job.program_err().decode()).groups())
+            found = heard.phases()
+            for name, milliseconds in found.items():
+                parts[name].append(milliseconds)
             print(f"longest superstep {longest[0]:.0f} ms, the next {longest[1]:.0f}, median {median:.0f}; "
-                  f"the move took {took:.2f} s", flush=True)
+                  f"the move took {took:.2f} s; all waited {sum(found.values()):.0f} ms: " +
+                  ", ".join(f"{name} {milliseconds:.0f}" for name, milliseconds in found.items()), flush=True)
+    print("medians, ms: " + ", ".join(f"{name} {statistics.median(values):.0f}"
+                                      for name, values in parts.items() if values) +
+          f"; load {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":
