@@ -247,7 +247,7 @@ class Moves(storm.Storm):
     def wait_noticed(self, place, job, before, kind):
         """Where a command waits nothing else may happen before it is noticed."""
         # Without a host the job waits until its silence has been long enough.
-        newest, end = place.committed(), time.monotonic() + (storm.HEARTBEAT + 2 if kind == "power" else 1)
+        newest, end = place.committed(), time.monotonic() + (3 * storm.HEARTBEAT if kind == "power" else 1)
         wait_until(lambda: storm.recovery.notices(job) > before or job.process.poll() is not None or
                    time.monotonic() > end or (kind != "power" and place.committed() > newest),
                    "any sign of life after a fault")
