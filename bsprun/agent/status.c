@@ -8,6 +8,7 @@
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/snapshot/memory.h"
+#include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/zero.h"
 #include "bsprun/rank_times.h"
 #include "bsprun/whereabouts.h"
@@ -66,12 +67,14 @@ void agent_answer_status(struct agent *agent, bool times)
 {
     struct wire_message message = {.kind = WIRE_STATUS};
     struct wire_where *rows = NULL;
+    struct wire_coming *coming = NULL;
     struct whereabouts *places = NULL;
     uint32_t count = 0;
 
     if (agent->nprocs > 0) {
         rows = calloc((size_t)agent->nprocs, sizeof *rows);
         places = calloc((size_t)agent->nprocs, sizeof *places);
+        coming = calloc((size_t)agent->nprocs, sizeof *coming);
     }
     message.status.host = agent->host;
     message.status.processes = (uint32_t)agent->nprocs;
@@ -83,9 +86,13 @@ void agent_answer_status(struct agent *agent, bool times)
         if (agent_is_here(agent, pid))
             rows[count++] = row_of(agent, pid, &places[pid]);
     message.status.ranks = (struct wire_where_list){rows, count};
+    if (coming)
+        message.status.coming =
+            (struct wire_coming_list){coming, agent_snapshots_coming(agent, coming)};
     message.status.available = memory_available();
     message.status.learned = agent_learned(agent);
     agent_send(agent, &message);
     free(rows);
+    free(coming);
     free(places);
 }

@@ -170,6 +170,7 @@ static int agent_make_zero(struct agent *agent, uint32_t term)
         config.balance = agent->order.balance;
         config.moving_seconds = agent->election.moving_seconds;
         config.loads = agent_peers_loads(agent);
+        config.earlier = agent_peers_shares(agent);
     }
     agent->term = term;
     memcpy(config.job, agent->job_id, sizeof config.job);

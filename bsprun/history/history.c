@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "lib/base/buffer.h"
 
@@ -20,7 +19,8 @@
 static const char *const kinds[HISTORY_KIND_COUNT] = {[HISTORY_LIFE] = "life",
                                                       [HISTORY_SEEN] = "seen",
                                                       [HISTORY_COST] = "cost",
-                                                      [HISTORY_JOB] = "job"};
+                                                      [HISTORY_JOB] = "job",
+                                                      [HISTORY_SHARE] = "share"};
 static const char *const faults[HISTORY_FAULT_COUNT] = {[HISTORY_HOST] = "host",
                                                         [HISTORY_PROCESS] = "process",
                                                         [HISTORY_PREEMPTION] = "preemption",
@@ -46,18 +46,6 @@ static uint32_t check_of(const char *text, size_t length)
     return hash;
 }
 
-/* Writes a name as one word. */
-static void copy_name(char to[HISTORY_NAME_MAX + 1], const char *from)
-{
-    size_t length = strnlen(from, HISTORY_NAME_MAX);
-
-    for (size_t i = 0; i < length; i++)
-        to[i] = from[i] > ' ' && from[i] < 0x7f ? from[i] : '_';
-    to[length] = '\0';
-    if (length == 0)
-        snprintf(to, HISTORY_NAME_MAX + 1, "_");
-}
-
 static double bounded(double value, double most)
 {
     return !(value > 0) ? 0 : value < most ? value : most;
@@ -80,8 +68,8 @@ size_t history_print(const struct history_record *record, char line[HISTORY_LINE
     double events = bounded(record->events, EVENTS_MAX);
     int used;
 
-    copy_name(site, record->site);
-    copy_name(name, record->name);
+    history_name(site, record->site);
+    history_name(name, record->name);
     used = snprintf(line, HISTORY_LINE_MAX, "%s %" PRId64 " %s ", kinds[record->kind], record->time,
                     site);
     size_t room = HISTORY_LINE_MAX - (size_t)used;
@@ -97,6 +85,10 @@ size_t history_print(const struct history_record *record, char line[HISTORY_LINE
     case HISTORY_COST:
         used += snprintf(line + used, room, "%s %s %.6f %" PRIu64 " %" PRIu64, whats[record->what],
                          faults[record->fault], seconds, record->count, record->bytes);
+        break;
+    case HISTORY_SHARE:
+        used += snprintf(line + used, room, "%s %.4f %.4f %.3f", name, bounded(record->share, 1),
+                         bounded(record->spread, 1), seconds);
         break;
     default:
         used += snprintf(line + used, room, "%.0f %" PRIu64, events, record->count);
@@ -208,6 +200,11 @@ static bool take_rest(struct history_record *record, char *const *words, size_t 
                take_number(words[2], SECONDS_MAX, &record->seconds) &&
                take_count(words[3], &record->count) && record->count > 0 &&
                take_count(words[4], &record->bytes);
+    case HISTORY_SHARE:
+        return count == 4 && take_name(words[0], record->name) &&
+               take_number(words[1], 1, &record->share) &&
+               take_number(words[2], 1, &record->spread) &&
+               take_number(words[3], SECONDS_MAX, &record->seconds);
     default:
         return count == 2 && take_number(words[0], EVENTS_MAX, &record->events) &&
                take_count(words[1], &record->count);
@@ -357,6 +354,8 @@ static void add_to_site(struct history_site *site, const struct history_record *
                                                   : &site->restore[record->fault],
                  record);
         break;
+    case HISTORY_SHARE: /* of one host: history_shares */
+        break;
     default:
         site->jobs += record->count;
         if ((double)site->hosts < record->events)
@@ -369,7 +368,7 @@ void history_look(const struct history *history, const char *site, struct histor
 {
     char name[HISTORY_NAME_MAX + 1];
 
-    copy_name(name, site);
+    history_name(name, site);
     *found = (struct history_site){0};
     memcpy(found->name, name, sizeof name);
     for (size_t i = history->count; i-- > 0;)
@@ -430,6 +429,29 @@ static bool put_cost(struct text *text, struct history_record record, enum histo
     return put_record(text, &record);
 }
 
+/* The hosts of a site, with the weights that their observations have left. */
+static bool put_shares(struct text *text, const struct history *older, const char *name,
+                       int64_t time)
+{
+    size_t count = 0;
+    struct history_share *shares = history_shares(older, name, &count);
+    bool good = true;
+
+    for (size_t i = count < HISTORY_HOSTS_MAX ? count : HISTORY_HOSTS_MAX; i-- > 0 && good;) {
+        const struct history_share *host = &shares[i];
+        struct history_record record = {
+            .kind = HISTORY_SHARE, .time = time, .seconds = host->seconds};
+
+        record.share = host->sum / host->seconds;
+        record.spread = sqrt(fmax(host->squares / host->seconds - record.share * record.share, 0));
+        snprintf(record.site, sizeof record.site, "%s", name);
+        snprintf(record.name, sizeof record.name, "%s", host->name);
+        good = put_record(text, &record);
+    }
+    free(shares);
+    return good;
+}
+
 /* Sums up the records before `end` for a site.  Old ones keep their relative weights, so that
  * observations of long ago do not regain weight.  False: there is no room for all. */
 static bool put_sum(struct text *text, const struct history *history, size_t end, const char *name)
@@ -462,7 +484,8 @@ static bool put_sum(struct text *text, const struct history *history, size_t end
     record.events = (double)site.hosts;
     return good && (site.jobs == 0 || put_record(text, &record)) &&
            put_cost(text, record, HISTORY_SNAPSHOT, HISTORY_HOST, &site.snapshot) &&
-           put_cost(text, record, HISTORY_COMMIT, HISTORY_HOST, &site.commit);
+           put_cost(text, record, HISTORY_COMMIT, HISTORY_HOST, &site.commit) &&
+           put_shares(text, &older, name, site.last);
 }
 
 /* The number of sites whose sums fit, most recent first. */
@@ -502,34 +525,4 @@ char *history_compact(const struct history *history, size_t room, size_t *size)
         put_record(&text, &history->records[i]);
     *size = text.size;
     return text.data;
-}
-
-/* ---- Sites -------------------------------------------------------------------------------- */
-
-static const char *domain_of(const char *host)
-{
-    const char *dot = strchr(host, '.');
-    bool digits = host[strspn(host, "0123456789.:")] == '\0' || strchr(host, ':');
-
-    return dot && !digits ? dot + 1 : "";
-}
-
-void history_site_name(const char *cluster, const char *own, const char *const *hosts, size_t count,
-                       char name[HISTORY_NAME_MAX + 1])
-{
-    char text[HISTORY_NAME_MAX + 1 + 16];
-    const char *domain = count > 0 ? domain_of(hosts[0]) : "";
-
-    for (size_t i = 1; i < count && *domain; i++)
-        if (strcasecmp(domain_of(hosts[i]), domain) != 0)
-            domain = "";
-    if (cluster && *cluster)
-        snprintf(text, sizeof text, "slurm:%.*s", (int)HISTORY_NAME_MAX, cluster);
-    else if (count > 1 && *domain)
-        snprintf(text, sizeof text, "domain:%.*s", (int)HISTORY_NAME_MAX, domain);
-    else if (count > 1)
-        snprintf(text, sizeof text, "hosts-of:%.*s", (int)HISTORY_NAME_MAX, own);
-    else
-        snprintf(text, sizeof text, "local:%.*s", (int)HISTORY_NAME_MAX, own);
-    copy_name(name, text);
 }

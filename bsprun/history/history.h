@@ -5,8 +5,8 @@
  * interleaved with another, is detected and skipped (doc/formats.md).  A life may be recorded in
  * pieces: those marked "alive" are time without a failure.
  *
- * history.c is pure.  history_file.c reads and writes; its comment lists what can be wrong with a
- * file.
+ * history.c, history_name.c and history_shares.c are pure.  history_file.c reads and writes; its
+ * comment lists what can be wrong with a file.
  */
 #ifndef BSPRUN_HISTORY_H
 #define BSPRUN_HISTORY_H
@@ -21,6 +21,7 @@
 #define HISTORY_FILE_MAX  (256u * 1024u)       /* a larger file is condensed */
 #define HISTORY_READ_MAX  (4u * 1024u * 1024u) /* a larger file is rejected */
 #define HISTORY_SITES_MAX 256u                 /* of more, the least recent are dropped */
+#define HISTORY_HOSTS_MAX 256u                 /* the same, of hosts of a site with shares */
 
 /* Kinds of faults; their words in the file are in history.c. */
 enum history_fault {
@@ -39,10 +40,11 @@ enum history_what {
 };
 
 enum history_kind {
-    HISTORY_LIFE, /* a life of a host, or a piece of it: name, seconds, ended, fault */
-    HISTORY_SEEN, /* of one kind of fault: events, seconds (of all hosts or processes), lives */
-    HISTORY_COST, /* what, fault, seconds (mean), count, bytes (of a whole snapshot) */
-    HISTORY_JOB,  /* number of jobs begun, and most hosts of one: count, events */
+    HISTORY_LIFE,  /* a life of a host, or a piece of it: name, seconds, ended, fault */
+    HISTORY_SEEN,  /* of one kind of fault: events, seconds (of all hosts or processes), lives */
+    HISTORY_COST,  /* what, fault, seconds (mean), count, bytes (of a whole snapshot) */
+    HISTORY_JOB,   /* number of jobs begun, and most hosts of one: count, events */
+    HISTORY_SHARE, /* of a host that others left to a job: name, share (mean), spread, seconds */
     HISTORY_KIND_COUNT
 };
 
@@ -57,6 +59,7 @@ struct history_record {
     uint64_t count; /* SEEN: lives; COST: measurements; JOB: jobs */
     double events;  /* SEEN; JOB: hosts */
     uint64_t bytes;
+    double share, spread; /* SHARE: 0 to 1; standard deviation */
 };
 
 struct history {
@@ -71,6 +74,8 @@ struct history {
 size_t history_print(const struct history_record *record, char line[HISTORY_LINE_MAX]);
 /* Parses a line without its line feed.  False: damaged or no record. */
 bool history_parse(const char *line, size_t length, struct history_record *record);
+/* A name as one word: white space and what is no printing ASCII becomes '_'. */
+void history_name(char to[HISTORY_NAME_MAX + 1], const char *from);
 /* The first line of a file, with its line feed. */
 size_t history_head(char line[HISTORY_LINE_MAX]);
 
@@ -107,6 +112,21 @@ struct history_site {
 void history_look(const struct history *history, const char *site, struct history_site *found);
 /* Lists at most `most` sites, most recent first; returns their number. */
 size_t history_sites(const struct history *history, const char **names, size_t most);
+
+/* What others left of the cores of a site's hosts to earlier jobs.  Old observations have less
+ * weight: it halves with so many newer seconds of the same host. */
+#define HISTORY_SHARE_HALF 86400.0
+struct history_share {
+    char name[HISTORY_NAME_MAX + 1];
+    double seconds, sum, squares; /* weighted; of the share, and of its square, by seconds */
+    double all_seconds;
+};
+/* Lists the hosts, those seen most recently first; to be freed.  NULL: none, or no memory. */
+struct history_share *history_shares(const struct history *history, const char *site,
+                                     size_t *count);
+/* The one of that name; NULL: there is none. */
+const struct history_share *history_share_of(const struct history_share *shares, size_t count,
+                                             const char *host);
 
 /* The name of the site: the Slurm cluster; else the common domain of all hosts; else the name of
  * this host. */

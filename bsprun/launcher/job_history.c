@@ -1,9 +1,10 @@
 /* job_history.c - the history of failures: from earlier jobs for this one, and from this one for
  * later ones.
  *
- * Happy path: the history is read before the job begins -> it is the prior of the estimates.  New
- * observations are appended when a host is lost, from time to time with a snapshot, and at the end;
- * by a thread, as the home directory may be slow or unavailable.
+ * Happy path: the history is read before the job begins -> it is the prior of the estimates, and of
+ * what others leave of each host.  New observations are appended when a host is lost, from time to
+ * time with a snapshot, and at the end; by a thread, as the home directory may be slow or
+ * unavailable.
  *
  * What can fail: access to the file (history_file.c): one line, and the job goes on without.
  */
@@ -111,6 +112,9 @@ static void read_prior(struct job_history *own, struct estimate *prior)
     history_look(&history, own->site, &site);
     if (saved_recovers(&common->saved))
         take_prior(&site, prior);
+    size_t count = 0;
+    struct history_share *shares = history_shares(&history, own->site, &count);
+    shares_know(&own->shares, shares, count);
     tell_prior(common, &site, prior);
     history_free(&history);
 }
@@ -123,7 +127,7 @@ int job_history_open(struct job_history *history, struct common *common,
     history->agents = agents;
     history->evidence = evidence;
     history->lives_since_ms = calloc(agents->room, sizeof *history->lives_since_ms);
-    if (!history->lives_since_ms)
+    if (!history->lives_since_ms || shares_open(&history->shares, agents->room) != 0)
         return -ENOMEM;
     name_site(history);
     if (is_wanted(history))
@@ -134,6 +138,7 @@ int job_history_open(struct job_history *history, struct common *common,
 void job_history_free(struct job_history *history)
 {
     free(history->lives_since_ms);
+    shares_free(&history->shares);
 }
 
 /* ---- Lines ---- */
@@ -210,6 +215,21 @@ static void tell_rates(struct job_history *history, const struct estimate *now)
     }
 }
 
+/* Records what others left of hosts. */
+static void tell_shares(struct job_history *history)
+{
+    const struct agents *agents = history->agents;
+
+    for (uint32_t i = 0; i < agents->count && i < HISTORY_HOSTS_MAX; i++) {
+        struct history_record record = {0};
+
+        if (!shares_tell(&history->shares, i, &record))
+            continue;
+        history_name(record.name, agents->items[i].name);
+        add(history, record);
+    }
+}
+
 static void tell_cost(struct job_history *history, enum history_what what, unsigned kind,
                       const struct estimate_cost *now, const struct estimate_cost *before)
 {
@@ -266,6 +286,7 @@ static void flush(struct job_history *own)
         return;
     tell_lives(own);
     tell_rates(own, &now);
+    tell_shares(own);
     tell_cost(own, HISTORY_SNAPSHOT, 0, &now.snapshot, &before->snapshot);
     tell_cost(own, HISTORY_COMMIT, 0, &now.delay, &before->delay);
     for (unsigned kind = 0; kind < ESTIMATE_KINDS; kind++)

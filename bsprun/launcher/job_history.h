@@ -6,6 +6,7 @@
 #include "bsprun/history/history.h"
 #include "bsprun/launcher/agents.h"
 #include "bsprun/launcher/evidence.h"
+#include "bsprun/launcher/shares.h"
 
 enum job_history_state {
     JOB_HISTORY_OFF, /* disabled, or cannot be read or written */
@@ -20,7 +21,8 @@ struct job_history {
     const struct evidence *evidence;
     enum job_history_state state;
     char path[HISTORY_PATH_MAX], site[HISTORY_NAME_MAX + 1];
-    uint64_t *lives_since_ms;       /* by host: start of the time not yet recorded; 0: not up */
+    uint64_t *lives_since_ms; /* by host: start of the time not yet recorded; 0: not up */
+    struct shares shares;
     uint64_t image_bytes;           /* of the newest snapshot */
     char lines[HISTORY_APPEND_MAX]; /* to be written */
     size_t size;

@@ -82,6 +82,7 @@ static void wind_up(struct launcher *launcher)
     uv_close((uv_handle_t *)&launcher->window_signal, NULL);
     uv_close((uv_handle_t *)&launcher->leave_timer, NULL);
     launcher_close_stacks(launcher);
+    uv_close((uv_handle_t *)&launcher->removal_timer, NULL);
     wanted_moves_free(&launcher->wanted_moves);
     output_close(&launcher->output);
     stdin_close(&launcher->input);

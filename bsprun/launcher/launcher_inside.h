@@ -99,6 +99,10 @@ struct launcher {
     char why_missed[PLACEMENT_TEXT_MAX]; /* ... the first of them, as there is too little memory */
     bool leaving[HOSTS_MAX]; /* hosts whose agents were told to end, since leave_timer was set */
     uv_timer_t leave_timer;
+    bool to_remove[HOSTS_MAX]; /* drained, to be removed when they have no processes */
+    bool holds_over; /* TERM_OVER, until the agents have said how much memory they have left */
+    struct job_event held_over;
+    uv_timer_t removal_timer;
     struct owners owners;
     struct allocation allocation;
 
@@ -181,6 +185,14 @@ void launcher_save_and_stop(struct launcher *launcher, int signal);
  * one. */
 const char *launcher_take_request(void *launcher, struct status_order *order);
 
+/* ---- launcher_removals.c ---- */
+
+void launcher_begin_removals(struct launcher *launcher);
+/* A term is over: for the machine, at once or when it is known whether hosts can be removed. */
+void launcher_end_term(struct launcher *launcher, const struct job_event *event);
+/* An agent has answered launcher_query_status. */
+void launcher_check_removals(struct launcher *launcher);
+
 /* ---- launcher_owners.c ---- */
 
 /* OWNER: that of a host is active or quiet. */
@@ -192,6 +204,11 @@ void launcher_owners_running(struct launcher *launcher);
 void launcher_owner_lost(struct launcher *launcher, const struct launcher_agent *agent);
 
 /* ---- launcher_places.c ---- */
+
+/* Why what is ordered does not fit into the memory of the hosts, as far as they have said what they
+ * have; NULL: it does.  host: that the order names; ROOM_NOBODY.  Valid until the next call. */
+const char *launcher_refuse_room(struct launcher *launcher, const struct status_order *order,
+                                 uint32_t host);
 
 /* Processes are about to be moved: requests for that are fulfilled when a later term runs. */
 void launcher_await_next_term(struct launcher *launcher);

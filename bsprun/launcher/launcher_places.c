@@ -72,10 +72,35 @@ static void tell_missed(struct launcher *launcher, uint32_t i)
     char text[PLACEMENT_TEXT_MAX + WIRE_NAME_MAX + 96];
 
     describe_missed(launcher, i, text, sizeof text);
-    status_socket_tell(launcher->status_socket, 1u << STATUS_DRAIN, name_of(launcher, move->host),
-                       text);
+    /* A host that was to be removed is drained then. */
+    status_socket_tell(launcher->status_socket, 1u << STATUS_DRAIN | 1u << STATUS_REMOVE,
+                       name_of(launcher, move->host), text);
     status_socket_tell_move(launcher->status_socket, move->pid, text);
     status_socket_tell_all(launcher->status_socket, 1u << STATUS_PLACE, text);
+}
+
+/* Hosts that were drained because memory seemed to be short are removed when they have no processes
+ * now.  Whether there are such hosts. */
+static bool remove_after_all(struct launcher *launcher)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < launcher->agents.count; i++) {
+        bool misses = false;
+
+        if (!launcher->to_remove[i])
+            continue;
+        launcher->to_remove[i] = false;
+        for (uint32_t j = 0; j < launcher->missed_count; j++)
+            misses = misses || launcher->missed[j].host == i;
+        if (misses || !job_machine_member(launcher->machine, i))
+            continue;
+        launcher_await_next_term(launcher);
+        launcher_event(
+            launcher, (struct job_event){.kind = JOB_EVENT_USE, .host = i, .use = JOB_USE_REMOVED});
+        any = true;
+    }
+    return any;
 }
 
 void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
@@ -87,8 +112,9 @@ void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
     launcher->move_asked_in = 0;
     for (uint32_t i = 0; i < launcher->missed_count; i++)
         tell_missed(launcher, i);
-    status_socket_done(launcher->status_socket, 1u << STATUS_DRAIN | 1u << STATUS_REMOVE |
-                                                    1u << STATUS_PLACE | 1u << STATUS_MOVE);
+    status_socket_done(launcher->status_socket,
+                       (remove_after_all(launcher) ? 0 : 1u << STATUS_REMOVE) | 1u << STATUS_DRAIN |
+                           1u << STATUS_PLACE | 1u << STATUS_MOVE);
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         if (!job_machine_joins(launcher->machine, i))
             tell_opened(launcher, &launcher->agents.items[i]);
@@ -167,14 +193,13 @@ static const char *refuse_host(struct launcher *launcher, const struct status_or
     return text;
 }
 
-/* What does not fit into the memory of the hosts, as far as they have said what they have.  host:
- * that the order names; ROOM_NOBODY. */
-static const char *refuse_room(struct launcher *launcher, const struct status_order *order,
-                               uint32_t host)
+const char *launcher_refuse_room(struct launcher *launcher, const struct status_order *order,
+                                 uint32_t host)
 {
     struct room_host *hosts = calloc(launcher->agents.count, sizeof *hosts);
     struct room_process *processes = calloc((size_t)launcher->processes + 1, sizeof *processes);
     struct room room = {.hosts = hosts,
+                        .without_copies = launcher->holds_over,
                         .host_count = launcher->agents.count,
                         .processes = processes,
                         .process_count = launcher->processes,
@@ -233,7 +258,7 @@ static const char *refuse(struct launcher *launcher, const struct status_order *
     if (refusal)
         return refusal;
     if (order->what == STATUS_PLACE)
-        return refuse_room(launcher, order, ROOM_NOBODY);
+        return launcher_refuse_room(launcher, order, ROOM_NOBODY);
     if (order->what == STATUS_MOVE && order->pid >= processes) {
         snprintf(launcher->refusal, sizeof launcher->refusal,
                  processes > 0 ? "it has no process %u: they are 0 to %u"
@@ -243,7 +268,7 @@ static const char *refuse(struct launcher *launcher, const struct status_order *
     }
     refusal = refuse_host(launcher, order, agent);
     if (!refusal && order->what != STATUS_OPEN)
-        refusal = refuse_room(launcher, order, agent->host);
+        refusal = launcher_refuse_room(launcher, order, agent->host);
     return refusal;
 }
 
@@ -334,7 +359,7 @@ const char *launcher_change_places(struct launcher *launcher, struct status_orde
 void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent, const char *why)
 {
     const struct status_order order = {.what = STATUS_REMOVE};
-    const char *short_of = refuse_room(launcher, &order, agent->host);
+    const char *short_of = launcher_refuse_room(launcher, &order, agent->host);
     /* Where there is but one copy of each image the host may have some that are needed; and of a
      * drained host what fits nowhere else can stay as long as it is there. */
     bool remove = launcher->common.options->hosts.copies > 1 && !short_of;

@@ -196,6 +196,7 @@ void launcher_catch_signals(struct launcher *launcher)
 {
     uv_timer_init(&launcher->common.loop, &launcher->leave_timer);
     launcher->leave_timer.data = launcher;
+    launcher_begin_removals(launcher);
     for (int i = 0; i < LAUNCHER_STOPS; i++)
         catch (launcher, &launcher->stops[i], on_stop_signal, stop_signals[i]);
     catch (launcher, &launcher->save_signal, on_save_signal, SIGUSR1);

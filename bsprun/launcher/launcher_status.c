@@ -142,17 +142,29 @@ static void show_progress(struct launcher *launcher, const struct wire_status *s
         notices_progress(&launcher->common.notices, text);
 }
 
+/* Of a process that has ended since it is known what it had. */
+static uint64_t memory_before(const struct host_places *own, uint32_t pid)
+{
+    for (uint32_t i = 0; i < own->count; i++)
+        if (own->items[i].pid == pid)
+            return own->items[i].memory;
+    return 0;
+}
+
 /* Copies places without their names, which belong to the message. */
 static bool keep_places(struct host_places *own, const struct wire_where_list *places)
 {
-    struct wire_where *rows = realloc(own->items, (places->count + 1) * sizeof *rows);
+    struct wire_where *rows = calloc(places->count + 1, sizeof *rows);
 
     if (!rows)
         return false;
     for (uint32_t i = 0; i < places->count; i++) {
         rows[i] = places->items[i];
         rows[i].function = rows[i].file = "";
+        if (rows[i].memory == 0)
+            rows[i].memory = memory_before(own, rows[i].pid);
     }
+    free(own->items);
     own->items = rows;
     own->count = places->count;
     return true;

@@ -90,7 +90,7 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
     } else {
         launcher_fault_text(launcher, text);
     }
-    launcher_event(launcher, event);
+    launcher_end_term(launcher, &event);
 }
 
 static void note_snapshot(struct launcher *launcher, const struct wire_saved *saved)
@@ -291,6 +291,7 @@ static void tell_status(struct launcher *launcher, const struct launcher_agent *
         message->status.learned.estimate.count > 0)
         learning_take(&launcher->learning, message->envelope.term, &message->status.learned);
     launcher_take_status(launcher, agent, &message->status);
+    launcher_check_removals(launcher);
 }
 
 /* Nothing is rolled back after CLOSED, so with snapshots output that could then be lost must have

@@ -80,7 +80,7 @@ static void want(struct paper *paper, const struct room *room, uint32_t pid, uin
         paper->moves_to[pid] = (uint16_t)(paper->index[host] + 1);
 }
 
-/* A process is as if it had its copy on its host. */
+/* A process is as if it had its copy on its host, unless that is uncertain. */
 static void write_processes(struct paper *paper, const struct room *room)
 {
     for (uint32_t pid = 0; pid < room->process_count; pid++) {
@@ -89,7 +89,7 @@ static void write_processes(struct paper *paper, const struct room *room)
 
         paper->together[pid] = pid;
         paper->needs[pid] = process->memory;
-        if (known && paper->index[process->host] != ROOM_NOBODY)
+        if (known && !room->without_copies && paper->index[process->host] != ROOM_NOBODY)
             paper->copy_on[pid] = (uint16_t)(paper->index[process->host] + 1);
     }
     for (uint32_t i = 0; i < room->wanted.count; i++)

@@ -37,8 +37,10 @@ struct room {
     const struct room_process *processes; /* by pid */
     uint32_t process_count;
     bool by_node, anew;
-    uint32_t leaves;              /* the host that processes are to leave; ROOM_NOBODY */
-    uint32_t moves, to;           /* the process that is to go to a host; ROOM_NOBODY */
+    bool without_copies; /* processes need their memory also where they are: they have ended, and
+                            may have no copies */
+    uint32_t leaves;     /* the host that processes are to leave; ROOM_NOBODY */
+    uint32_t moves, to;  /* the process that is to go to a host; ROOM_NOBODY */
     struct wire_move_list wanted; /* others that were asked for before; the hosts are indexes */
 };
 

@@ -83,6 +83,37 @@ static void print_site(const struct history_site *site)
     }
 }
 
+static void print_shares(const struct history_share *shares, size_t count)
+{
+    if (count > 0)
+        printf("  %-22s %10s %10s %10s\n", "left by others of host", "mean", "deviation",
+               "in hours");
+    for (size_t i = 0; i < count; i++) {
+        double mean = shares[i].sum / shares[i].seconds;
+        double variance = shares[i].squares / shares[i].seconds - mean * mean;
+
+        printf("  %-22s %8.0f %% %8.0f %% %10.4g\n", shares[i].name, 100 * mean,
+               100 * sqrt(fmax(variance, 0)), shares[i].all_seconds / 3600);
+    }
+}
+
+static void write_shares(struct bspz_json *json, const struct history_share *shares, size_t count)
+{
+    bspz_json_array(json, "shares");
+    for (size_t i = 0; i < count; i++) {
+        double mean = shares[i].sum / shares[i].seconds;
+        double variance = shares[i].squares / shares[i].seconds - mean * mean;
+
+        bspz_json_object(json, NULL);
+        bspz_json_text(json, "host", shares[i].name);
+        bspz_json_format(json, "mean", "%.4f", mean);
+        bspz_json_format(json, "deviation", "%.4f", sqrt(fmax(variance, 0)));
+        bspz_json_real(json, "seconds", shares[i].all_seconds);
+        bspz_json_end(json);
+    }
+    bspz_json_end(json);
+}
+
 static void write_cost(struct bspz_json *json, const char *name, const struct history_cost *cost)
 {
     bspz_json_object(json, name);
@@ -92,7 +123,8 @@ static void write_cost(struct bspz_json *json, const char *name, const struct hi
     bspz_json_end(json);
 }
 
-static void write_site(const struct history_site *site)
+static void write_site(const struct history_site *site, const struct history_share *shares,
+                       size_t count)
 {
     struct bspz_json json = {.file = stdout};
 
@@ -126,6 +158,7 @@ static void write_site(const struct history_site *site)
         snprintf(name, sizeof name, "restore_%s", history_fault_name((enum history_fault)kind));
         write_cost(&json, name, &site->restore[kind]);
     }
+    write_shares(&json, shares, count);
     bspz_json_end(&json);
 }
 
@@ -150,10 +183,15 @@ int load_history_show(bool json)
         printf("no job has seen anything yet: %s\n", path);
     for (size_t i = 0; i < count; i++) {
         history_look(&history, names[i], &site);
-        if (json)
-            write_site(&site);
-        else
+        size_t hosts = 0;
+        struct history_share *shares = history_shares(&history, names[i], &hosts);
+        if (json) {
+            write_site(&site, shares, hosts);
+        } else {
             print_site(&site);
+            print_shares(shares, hosts);
+        }
+        free(shares);
     }
     if (history.bad > 0)
         fprintf(stderr, "bspload: %s: %zu line%s left out that cannot be read\n", path, history.bad,

@@ -73,22 +73,32 @@ static int fail(const char *job, const char *what)
     return 1;
 }
 
-/* Reads a line, without its newline; false: there is none within the time (negative: no limit). */
-static bool read_line(int fd, char line[LINE_MOST], int milliseconds)
+enum reading { READ_LINE, READ_NOTHING, READ_END };
+
+/* Reads a line, without its newline.  NOTHING: there is none within the time (negative: no limit);
+ * END: bsprun has closed the connection, as it does when the job ends. */
+static enum reading read_line(int fd, char line[LINE_MOST], int milliseconds)
 {
     size_t size = 0;
 
     while (size < LINE_MOST - 1) {
         struct pollfd readable = {.fd = fd, .events = POLLIN};
-        if (poll(&readable, 1, milliseconds) <= 0 || read(fd, line + size, 1) != 1)
-            return false;
+        if (poll(&readable, 1, milliseconds) <= 0)
+            return READ_NOTHING;
+        if (read(fd, line + size, 1) != 1)
+            return READ_END;
         if (line[size] == '\n') {
             line[size] = '\0';
-            return true;
+            return READ_LINE;
         }
         size++;
     }
-    return false;
+    return READ_NOTHING;
+}
+
+static int fail_unanswered(const char *job, bool ended)
+{
+    return fail(job, ended ? "it has ended without an answer" : "it does not answer");
 }
 
 static int show(int fd, const char *job)
@@ -98,7 +108,7 @@ static int show(int fd, const char *job)
     bool is_busy = text && strcmp(text, STATUS_BUSY "\n") == 0;
     int status = is_busy                  ? fail(job, STATUS_BUSY)
                  : text && ended && *text ? 0
-                                          : fail(job, "no answer");
+                                          : fail_unanswered(job, ended);
 
     if (status == 0 && !bspz_stdout_text("bspctl", text))
         status = 1;
@@ -111,15 +121,16 @@ static int await(int fd, const struct words *words)
     const char *job = words->items[0];
     char line[LINE_MOST];
 
-    if (!read_line(fd, line, ANSWER_MS))
-        return fail(job, "no answer");
+    enum reading reading = read_line(fd, line, ANSWER_MS);
+    if (reading != READ_LINE)
+        return fail_unanswered(job, reading == READ_END);
     if (strncmp(line, ALREADY, sizeof ALREADY - 1) == 0)
         return puts(line + sizeof ALREADY - 1) < 0;
     if (strcmp(line, "ok") != 0)
         return fail(job, line);
     if (!words->wait)
         return 0;
-    if (!read_line(fd, line, -1))
+    if (read_line(fd, line, -1) != READ_LINE)
         return fail(job, "it has ended before that");
     if (strcmp(line, "done") != 0)
         return fail(job, line);

@@ -83,6 +83,9 @@ struct status_socket {
     struct status_rank *ranks;
     uint32_t rank_count;
     size_t rank_room;
+    struct status_coming *coming;
+    uint32_t coming_count;
+    size_t coming_room;
 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -93,7 +96,7 @@ static void free_ranks(struct status_socket *status)
         free((char *)status->ranks[i].function);
         free((char *)status->ranks[i].file);
     }
-    status->rank_count = 0;
+    status->rank_count = status->coming_count = 0;
 }
 
 static void free_if_closed(struct status_socket *status)
@@ -102,6 +105,7 @@ static void free_if_closed(struct status_socket *status)
         return;
     free_ranks(status);
     free(status->ranks);
+    free(status->coming);
     free(status);
 }
 
@@ -233,6 +237,18 @@ static int by_pid(const void *a, const void *b)
     return (left->pid > right->pid) - (left->pid < right->pid);
 }
 
+static int by_host(const void *a, const void *b)
+{
+    const struct status_coming *left = a, *right = b;
+    int order = (left->host > right->host) - (left->host < right->host);
+
+    if (order == 0)
+        order = strcmp(left->state, right->state);
+    if (order == 0)
+        order = (left->superstep > right->superstep) - (left->superstep < right->superstep);
+    return order != 0 ? order : (left->pid > right->pid) - (left->pid < right->pid);
+}
+
 static void answer_all(struct status_socket *status)
 {
     struct status_facts facts = {.program = "", .directory = "", .job = "", .zero = "", .rate = -1};
@@ -243,6 +259,10 @@ static void answer_all(struct status_socket *status)
     facts.seconds = status->seconds;
     facts.ranks = status->ranks;
     facts.rank_count = status->rank_count;
+    if (status->coming_count > 0)
+        qsort(status->coming, status->coming_count, sizeof *status->coming, by_host);
+    facts.coming = status->coming;
+    facts.coming_count = status->coming_count;
     facts.rate = status->rate;
     for (struct client *client = status->clients; client; client = client->next)
         if (client->state == CLIENT_WAITING)
@@ -375,6 +395,19 @@ static bool add_rank(struct status_socket *status, uint32_t host, const struct w
     return false;
 }
 
+static bool add_coming(struct status_socket *status, uint32_t host, const struct wire_coming *one)
+{
+    struct status_coming *coming =
+        bspz_grow(status->coming, &status->coming_room, status->coming_count + 1u, sizeof *coming);
+
+    if (!coming)
+        return false;
+    status->coming = coming;
+    coming[status->coming_count++] = (struct status_coming){
+        one->pid, host, wire_coming_text(one->state), one->superstep, one->memory};
+    return true;
+}
+
 void status_socket_take(struct status_socket *status, const struct wire_status *message)
 {
     if (!status || !status->looking || status->heard[message->host])
@@ -385,6 +418,9 @@ void status_socket_take(struct status_socket *status, const struct wire_status *
         status->seconds = message->seconds;
     for (uint32_t i = 0; i < message->ranks.count; i++)
         if (!add_rank(status, message->host, &message->ranks.items[i]))
+            break;
+    for (uint32_t i = 0; i < message->coming.count; i++)
+        if (!add_coming(status, message->host, &message->coming.items[i]))
             break;
     if (status->awaited > 0)
         status->awaited--;

@@ -99,6 +99,44 @@ static void print_hosts(FILE *file, const struct status_facts *facts, int width)
     }
 }
 
+static bool come_together(const struct status_coming *a, const struct status_coming *b)
+{
+    return a->host == b->host && strcmp(a->state, b->state) == 0 && a->superstep == b->superstep;
+}
+
+/* Processes that come to a host share a line. */
+static void print_coming(FILE *file, const struct status_facts *facts)
+{
+    for (uint32_t i = 0; i < facts->coming_count;) {
+        const struct status_coming *first = &facts->coming[i];
+        uint32_t end = i;
+        uint64_t memory = 0;
+        char text[BSPZ_BYTES_TEXT];
+
+        while (end < facts->coming_count && come_together(first, &facts->coming[end]))
+            memory += facts->coming[end++].memory;
+        fprintf(file, "  %s to host %s: process%s", first->state,
+                first->host < facts->host_count ? facts->hosts[first->host].name : "?",
+                end - i == 1 ? "" : "es");
+        for (uint32_t shown = 0; i < end; i++) {
+            uint32_t from = facts->coming[i].pid;
+
+            while (i + 1 < end && facts->coming[i + 1].pid == facts->coming[i].pid + 1)
+                i++;
+            fprintf(file, "%s %u", shown++ > 0 ? "," : "", from);
+            if (facts->coming[i].pid > from)
+                fprintf(file, "-%u", facts->coming[i].pid);
+        }
+        if (first->superstep != UINT64_MAX)
+            fprintf(file, ", as of superstep %llu", (unsigned long long)first->superstep);
+        if (memory > 0) {
+            bspz_bytes_text(memory, text, sizeof text);
+            fprintf(file, ", %s there", text);
+        }
+        fputc('\n', file);
+    }
+}
+
 static bool alike(const struct status_rank *a, const struct status_rank *b)
 {
     return a->pid + 1 == b->pid && a->host == b->host && strcmp(a->state, b->state) == 0 &&
@@ -186,6 +224,7 @@ char *status_hosts_text(const struct status_facts *facts)
     if (!file)
         return NULL;
     print_hosts(file, facts, (int)longest_name(facts));
+    print_coming(file, facts);
     if (fclose(file) == 0)
         return text;
     free(text);
@@ -207,6 +246,7 @@ char *status_text(const struct status_facts *facts)
         learned_print(file, facts->learned, "  ");
     if (facts->host_count > 1)
         print_hosts(file, facts, width);
+    print_coming(file, facts);
     if (facts->rank_count > 0)
         print_ranks(file, facts, width);
     print_os_pids(file, facts);
@@ -256,6 +296,27 @@ static void write_lists(struct bspz_json *json, const struct status_facts *facts
     bspz_json_end(json);
 }
 
+static void write_coming(struct bspz_json *json, const struct status_facts *facts)
+{
+    bspz_json_array(json, "coming");
+    for (uint32_t i = 0; i < facts->coming_count; i++) {
+        const struct status_coming *coming = &facts->coming[i];
+
+        bspz_json_object(json, NULL);
+        bspz_json_number(json, "pid", coming->pid);
+        bspz_json_text(json, "host",
+                       coming->host < facts->host_count ? facts->hosts[coming->host].name : "");
+        bspz_json_text(json, "state", coming->state);
+        if (coming->superstep != UINT64_MAX)
+            bspz_json_number(json, "superstep", coming->superstep);
+        else
+            bspz_json_null(json, "superstep");
+        bspz_json_number(json, "memory", coming->memory);
+        bspz_json_end(json);
+    }
+    bspz_json_end(json);
+}
+
 static void write_snapshot(struct bspz_json *json, const struct status_facts *facts)
 {
     if (!facts->has_snapshot) {
@@ -295,6 +356,7 @@ char *status_json(const struct status_facts *facts)
     else
         bspz_json_null(&json, "failures");
     write_lists(&json, facts);
+    write_coming(&json, facts);
     bspz_json_end(&json);
     return fclose(json.file) == 0 ? text : NULL;
 }

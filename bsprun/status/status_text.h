@@ -27,6 +27,14 @@ struct status_rank {
     double computing, communicating, waiting;
 };
 
+/* A process that comes to a host: images are sent to it, or it is restored there. */
+struct status_coming {
+    uint32_t pid, host; /* as in struct status_rank */
+    const char *state;  /* "sent ahead", "restored ahead", ... */
+    uint64_t superstep; /* of the snapshot; UINT64_MAX: of the one from which all begin */
+    uint64_t memory;    /* what it has there, bytes; 0: nothing yet */
+};
+
 struct status_facts {
     int os_pid; /* of bsprun */
     const char *program, *directory,
@@ -45,6 +53,8 @@ struct status_facts {
     uint32_t host_count;
     const struct status_rank *ranks; /* by pid; those that have answered */
     uint32_t rank_count;
+    const struct status_coming *coming; /* by host, state, snapshot, and pid */
+    uint32_t coming_count;
 };
 
 /* The least superstep of all processes before bsp_end. */

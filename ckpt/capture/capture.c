@@ -168,8 +168,10 @@ static int write_run(void *context, uint64_t start, uint64_t end)
         uint64_t stop = end;
         const void *bytes = bspz_still_bytes(&to->still, piece, start, &stop);
 
-        error = bspz_image_data(to->writer, piece->start + (start - piece->now_at), bytes,
-                                stop - start);
+        uint64_t address = piece->start + (start - piece->now_at);
+        error = bspz_reads_as_zero(piece)
+                    ? bspz_image_zeroed(to->writer, address, bytes, stop - start)
+                    : bspz_image_data(to->writer, address, bytes, stop - start);
         start = stop;
     }
     return error;
@@ -186,7 +188,7 @@ static int write_pages(struct bspz_snapshot *snapshot, struct bspz_image_writer 
     error = bspz_still_begin(&to.still, snapshot);
     for (uint32_t i = 0; i < snapshot->piece_count && !error; i++) {
         to.piece = &snapshot->piece[i];
-        error = bspz_own_pages(to.piece, &snapshot->arena, pagemap, write_run, &to);
+        error = bspz_own_pages(to.piece, &snapshot->arena, pagemap, true, write_run, &to);
     }
     bspz_sys_close(pagemap);
     return error;

@@ -154,7 +154,7 @@ static int copy(struct bspz_snapshot *snapshot, const struct bspz_piece *piece, 
 
     if (bspz_failed(at))
         return (int)at;
-    error = bspz_own_pages(piece, &snapshot->arena, -1, copy_run, &copying);
+    error = bspz_own_pages(piece, &snapshot->arena, -1, false, copy_run, &copying);
     bspz_sys2(SYS_munmap, at, length);
     return error;
 }

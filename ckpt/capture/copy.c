@@ -138,7 +138,8 @@ static int put_back_memory(struct bspz_snapshot *snapshot)
             continue;
         error = make_place(piece);
         if (!error)
-            error = bspz_own_pages(piece, &snapshot->arena, pagemap, write_back_run, &writing);
+            error =
+                bspz_own_pages(piece, &snapshot->arena, pagemap, false, write_back_run, &writing);
         if (error)
             break;
         bspz_sys3(SYS_mprotect, piece->start, piece->end - piece->start, piece->map->prot);

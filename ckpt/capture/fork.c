@@ -183,7 +183,7 @@ int bspz_snapshot_copy_lost(struct bspz_snapshot *snapshot)
             break;
         }
         copying.to = (uint64_t)at;
-        error = bspz_own_pages(piece, &snapshot->arena, pagemap, copy_run, &copying);
+        error = bspz_own_pages(piece, &snapshot->arena, pagemap, false, copy_run, &copying);
         piece->now_at = (uint64_t)at;
     }
     if (pagemap >= 0)

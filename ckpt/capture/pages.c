@@ -2,7 +2,8 @@
  *
  * They are found by PAGEMAP_SCAN (Linux 6.7) in one call, else by an array with a word for each
  * page.  Pages of a file that were never written, pages never touched and the zero page are not
- * own.  Pages of zeros are not saved either where the mapping reads as zero anyway. */
+ * own.  Pages of zeros are not saved either where the mapping reads as zero anyway: whoever reads
+ * all pages can leave them out by itself, and else they are looked for here. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -187,10 +188,16 @@ static int find(const struct visit *visit, const struct bspz_piece *piece, int p
     return error;
 }
 
-int bspz_own_pages(const struct bspz_piece *piece, struct bspz_arena *arena, int pagemap,
-                   bspz_run_function *function, void *context)
+bool bspz_reads_as_zero(const struct bspz_piece *piece)
 {
-    const struct visit visit = {function, context, .skip_zeros = piece->kind != BSPZ_REGION_FILE};
+    return piece->kind != BSPZ_REGION_FILE && piece->kind != BSPZ_REGION_VDSO;
+}
+
+int bspz_own_pages(const struct bspz_piece *piece, struct bspz_arena *arena, int pagemap,
+                   bool with_zeros, bspz_run_function *function, void *context)
+{
+    const struct visit visit = {function, context,
+                                .skip_zeros = !with_zeros && bspz_reads_as_zero(piece)};
     struct bspz_arena before = *arena;
     uint64_t length = piece->end - piece->start;
     bool unreadable = !(piece->map->prot & PROT_READ) && piece->now_at == piece->start;

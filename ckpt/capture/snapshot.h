@@ -112,10 +112,13 @@ void bspz_snapshot_finish(struct bspz_capture_plan *plan, int error,
  * stack.  Returns 1. */
 int bspz_snapshot_arrive(struct bspz_capture_plan *plan, void *restored);
 
-/* Visits the pages of a piece that must be saved, in runs, ascending. */
+/* Whether the piece's mapping reads as zero where nothing is saved. */
+bool bspz_reads_as_zero(const struct bspz_piece *piece);
+/* Visits the pages of a piece that must be saved, in runs, ascending; with_zeros: also pages of
+ * zeros where the mapping reads as zero, which need not be saved: they are not read to be found. */
 typedef int bspz_run_function(void *context, uint64_t start, uint64_t end);
 int bspz_own_pages(const struct bspz_piece *piece, struct bspz_arena *arena, int pagemap,
-                   bspz_run_function *visit, void *context);
+                   bool with_zeros, bspz_run_function *visit, void *context);
 
 /* For pages that change while they are written; see still.c. */
 struct bspz_still {

@@ -120,7 +120,7 @@ struct bspz_image_written {
     uint64_t length;
     uint64_t raw_bytes;   /* given to bspz_image_data and stored */
     uint64_t data_bytes;  /* stored bytes of those */
-    uint64_t total_bytes; /* given to bspz_image_data */
+    uint64_t total_bytes; /* given to bspz_image_data, or not of zeros to bspz_image_zeroed */
     uint64_t blocks;
     uint64_t units; /* saved in this image or its bases */
     uint64_t units_stored;
@@ -151,6 +151,10 @@ int bspz_image_descriptor(struct bspz_image_writer *writer,
  * not given are not part of the image: restoring leaves them as the region's mapping makes them. */
 int bspz_image_data(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
                     size_t length);
+/* The same where the region's mapping reads as zero: pages of zeros are as if they were not given.
+ */
+int bspz_image_zeroed(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
+                      size_t length);
 
 /* Ends the image; written may be NULL.  next is usable from now on. */
 int bspz_image_writer_close(struct bspz_image_writer *writer, struct bspz_image_written *written);

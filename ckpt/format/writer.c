@@ -21,6 +21,10 @@
 #define RUN_DIRECT    (BSPZ_IMAGE_RECORD_MAX / 2) /* the least bytes worth a record of their own */
 #define BLOCK_ADDRESS (~(uint64_t)(BSPZ_IMAGE_BLOCK - 1))
 
+#define AHEAD         (8 * BSPZ_IMAGE_UNIT) /* of the unit that is hashed: touched meanwhile */
+
+static const unsigned char zeros[BSPZ_IMAGE_UNIT];
+
 struct bspz_image_writer {
     struct bspz_image_config config;
     int error; /* the first failure */
@@ -44,7 +48,8 @@ struct bspz_image_writer {
      * units before it.  base_block is the one at the present address, or NULL. */
     uint64_t base_next, base_hash;
     const struct bspz_image_block *base_block;
-    uint64_t next_hash; /* units in config.next */
+    uint64_t next_hash;           /* units in config.next */
+    struct bspz_image_hash zeros; /* of a unit of zeros at address 0 */
 
     /* Units to be stored: a run that has not been written yet, by its place, and after it other
      * runs that were copied together. */
@@ -207,6 +212,7 @@ int bspz_image_writer_open(struct bspz_image_writer **result, void *scratch,
     header->hash = bspz_hash64(header, offsetof(struct bspz_image_header, hash), 0);
     writer->salt = header->hash;
     writer->stage = BSPZ_IMAGE_OPAQUE;
+    bspz_hash_unit(zeros, 0, &writer->zeros);
     if (config->next) {
         config->next->usable = 0;
         config->next->count = 0;
@@ -394,24 +400,31 @@ static uint32_t find_source(const struct bspz_image_writer *writer, uint32_t uni
     return same ? bspz_block_source(block, unit) : own;
 }
 
-/* Adds the unit at `bytes` to the tables; true: it has to be stored. */
-static bool note_unit(struct bspz_image_writer *writer, uint64_t address, const void *bytes)
+/* The hash says so of nearly all that are not. */
+static bool is_of_zeros(const struct bspz_image_writer *writer, uint64_t address,
+                        const unsigned char *bytes, const struct bspz_image_hash *hash)
+{
+    return hash->word[0] - address == writer->zeros.word[0] &&
+           hash->word[1] == writer->zeros.word[1] && memcmp(bytes, zeros, sizeof zeros) == 0;
+}
+
+/* Adds the unit to the tables; true: it has to be stored. */
+static bool note_unit(struct bspz_image_writer *writer, uint64_t address,
+                      const struct bspz_image_hash *hash)
 {
     uint32_t unit = (uint32_t)(address % BSPZ_IMAGE_BLOCK / BSPZ_IMAGE_UNIT);
-    struct bspz_image_hash hash;
 
     if (writer->block.where == 0 || bspz_block_address(&writer->block) != (address & BLOCK_ADDRESS))
         begin_block(writer, address & BLOCK_ADDRESS);
-    bspz_hash_unit(bytes, address, &hash);
-    uint32_t source = find_source(writer, unit, &hash);
+    uint32_t source = find_source(writer, unit, hash);
     bool store = source == writer->config.header.generation;
     writer->block.where |= UINT64_C(1) << unit;
     writer->block.sources |= (uint64_t)source << 4 * unit;
-    writer->block_hashes[writer->block_units++] = hash;
+    writer->block_hashes[writer->block_units++] = *hash;
     writer->written.units++;
     writer->written.units_stored += store;
     if (store)
-        put_hash(writer, &hash);
+        put_hash(writer, hash);
     return store;
 }
 
@@ -459,8 +472,8 @@ static void end_run(struct bspz_image_writer *writer)
     writer->gathered_size += size;
 }
 
-int bspz_image_data(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
-                    size_t length)
+static int put_units(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
+                     size_t length, bool with_zeros)
 {
     const unsigned char *from = bytes;
     uint64_t page = writer->config.header.page_size;
@@ -469,9 +482,19 @@ int bspz_image_data(struct bspz_image_writer *writer, uint64_t address, const vo
         return writer->error;
     if (address % page != 0 || length % page != 0)
         return fail(writer, -EINVAL);
-    writer->written.total_bytes += length;
     for (size_t at = 0; at < length && writer->error == 0; at += BSPZ_IMAGE_UNIT) {
-        if (!note_unit(writer, address + at, from + at)) {
+        struct bspz_image_hash hash;
+
+        /* Processors do not look beyond the end of a page by themselves. */
+        if (at + AHEAD < length)
+            __builtin_prefetch(from + at + AHEAD);
+        bspz_hash_unit(from + at, address + at, &hash);
+        if (!with_zeros && is_of_zeros(writer, address + at, from + at, &hash)) {
+            end_run(writer);
+            continue;
+        }
+        writer->written.total_bytes += BSPZ_IMAGE_UNIT;
+        if (!note_unit(writer, address + at, &hash)) {
             end_run(writer);
             continue;
         }
@@ -485,6 +508,18 @@ int bspz_image_data(struct bspz_image_writer *writer, uint64_t address, const vo
     }
     end_run(writer); /* its bytes may be gone after this call */
     return writer->error;
+}
+
+int bspz_image_data(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
+                    size_t length)
+{
+    return put_units(writer, address, bytes, length, true);
+}
+
+int bspz_image_zeroed(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
+                      size_t length)
+{
+    return put_units(writer, address, bytes, length, false);
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */

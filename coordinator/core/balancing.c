@@ -8,7 +8,7 @@
  *
  * Measurements of before and after a change are not mixed: a look that comes after one, or finds
  * one, only begins new measurements.  The next look, soon, confirms it: what it measures of a host
- * that has become slower or quicker replaces all that was known of the host.
+ * that has become slower or quicker replaces all that was known of the host, by earlier jobs, too.
  *
  * What can fail: a host measures nothing (the next look is later and later); the snapshot fails,
  * and another one is tried, as for all moves.
@@ -38,7 +38,17 @@
 
 static const struct balance_rule usual = BALANCE_RULE;
 
-bool coord_balancing_begin(struct coord *state)
+static void begin_past_of_earlier(struct coord_past *past, const struct share_sums *earlier)
+{
+    struct share prior = share_prior(earlier);
+
+    past->looks = (uint32_t)ceil(prior.looks);
+    past->recent = prior.mean;
+    past->sum = past->looks * prior.mean;
+    past->squares = past->looks * (prior.mean * prior.mean + prior.spread * prior.spread);
+}
+
+bool coord_balancing_begin(struct coord *state, const struct share_sums *earlier)
 {
     struct coord_balancing *balancing = &state->balancing;
     uint32_t processes = state->config.processes_max, hosts = state->host_count;
@@ -52,15 +62,18 @@ bool coord_balancing_begin(struct coord *state)
     balancing->moves = calloc(processes, sizeof(*balancing->moves));
     balancing->hosts = calloc(hosts, sizeof(*balancing->hosts));
     balancing->pasts = calloc(hosts, sizeof(*balancing->pasts));
+    balancing->shares = calloc(hosts, sizeof(*balancing->shares));
     if (!balancing->balance || !balancing->ranks || !balancing->last || !balancing->moves ||
-        !balancing->hosts || !balancing->pasts || traffic_begin(&balancing->traffic, pairs) < 0 ||
-        ways_begin(&balancing->ways, hosts) < 0)
+        !balancing->hosts || !balancing->pasts || !balancing->shares ||
+        traffic_begin(&balancing->traffic, pairs) < 0 || ways_begin(&balancing->ways, hosts) < 0)
         return false;
     if (!state->config.balance_rule)
         state->config.balance_rule = &usual;
     if (state->config.look_ns == 0)
         state->config.look_ns = LOOK_NS;
     balance_spend(balancing->balance, state->config.moving_seconds);
+    for (uint32_t i = 0; earlier && i < hosts; i++)
+        begin_past_of_earlier(&balancing->pasts[i], &earlier[i]);
     return true;
 }
 
@@ -72,8 +85,23 @@ void coord_balancing_free(struct coord *state)
     free(state->balancing.moves);
     free(state->balancing.hosts);
     free(state->balancing.pasts);
+    free(state->balancing.shares);
     traffic_end(&state->balancing.traffic);
     ways_end(&state->balancing.ways);
+}
+
+struct wire_share_list coord_balancing_shares(const struct coord *state)
+{
+    const struct coord_balancing *balancing = &state->balancing;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; balancing->balance && i < state->host_count; i++) {
+        const struct share_sums *shares = &balancing->pasts[i].shares;
+        if (shares->seconds > 0)
+            balancing->shares[count++] = (struct wire_share){state->hosts[i].id, shares->seconds,
+                                                             shares->sum, shares->squares};
+    }
+    return (struct wire_share_list){balancing->shares, count};
 }
 
 /* ---- When ---- */
@@ -286,8 +314,9 @@ static void note_availability(struct coord_past *past)
     past->looks++;
 }
 
-/* Measures the availability of all hosts with processes.  True: it has changed somewhere. */
-static bool measure(struct coord *state, double steps)
+/* Measures the availability of all hosts with processes.  True: it has changed somewhere.  Where
+ * supersteps are short nothing was measured that later jobs could want to know. */
+static bool measure(struct coord *state, double elapsed_ns, double steps)
 {
     bool shifted = false;
 
@@ -297,6 +326,8 @@ static bool measure(struct coord *state, double steps)
             continue;
         past->recent = availability(past, &state->hosts[i], steps);
         shifted = shifted || has_shifted(past);
+        if (past->busy >= SHORT_NS * steps)
+            share_add(&past->shares, past->recent, elapsed_ns / SECOND_NS);
     }
     return shifted;
 }
@@ -311,7 +342,7 @@ static void describe_host(const struct coord *state, uint32_t index)
         .speed = host->speed,
         .cores = fmax(host->cores, 1),
         .recent = past->recent,
-        .recent_samples = looks > 0,
+        .recent_samples = looks > 0 && host->count > 0,
         .history = mean,
         .samples = looks,
         .spread = spread_of(past),
@@ -361,7 +392,7 @@ static void look(struct coord *state, double elapsed_ns, double steps)
         facts.traffic_count = balancing->traffic.count;
         facts.links = ways_expect(&balancing->ways);
     }
-    bool shifted = measure(state, steps), noticed = balancing->noticed;
+    bool shifted = measure(state, elapsed_ns, steps), noticed = balancing->noticed;
     balancing->noticed = false;
     if ((shifted || noticed) && !balancing->confirming) {
         look_again(state, elapsed_ns, steps);

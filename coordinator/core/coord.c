@@ -252,6 +252,7 @@ struct coord *coord_new(const struct coord_config *config)
     state->config = *config;
     state->config.hosts = NULL;
     state->config.loads = NULL;
+    state->config.earlier = NULL;
     state->config.lineage = NULL;
     state->config.moves = (struct wire_move_list){NULL, 0};
     if (config->processes_max == 0)
@@ -268,7 +269,7 @@ struct coord *coord_new(const struct coord_config *config)
     coord_add_seen(&state->estimate, &config->seen);
     state->host_count = config->host_count;
     if (!allocate(state) || !quiet_begin(&state->quiet, state->host_count) ||
-        !coord_balancing_begin(state)) {
+        !coord_balancing_begin(state, config->earlier)) {
         coord_free(state);
         return NULL;
     }

@@ -86,6 +86,7 @@
 #include "coordinator/core/learn.h"
 #include "coordinator/core/lineage.h"
 #include "coordinator/core/policy.h"
+#include "coordinator/core/shares.h"
 #include "lib/wire/wire.h"
 
 #define COORD_NEVER       WIRE_NEVER
@@ -220,7 +221,9 @@ struct coord_config {
     uint32_t copies; /* hosts on which an image and the manifest must be durable; 0: one.  One
                         suffices when all hosts share the directory */
     bool balance;    /* processes move by Processor Zero's decision, too; with `recover` ... */
-    double moving_seconds; /* ... as outcomes of earlier terms have said */
+    double moving_seconds;            /* ... as outcomes of earlier terms have said */
+    const struct share_sums *earlier; /* of each host, by earlier jobs; NULL: nothing is known;
+                                         copied */
     /* For tests: NULL, BALANCE_RULE, else for as long as the machine; the least time from one look
      * at measurements to the next, 0: a quarter of a second. */
     const struct balance_rule *balance_rule;
@@ -278,7 +281,8 @@ enum coord_ticket_state coord_ticket(const struct coord *state, struct bspz_snap
 struct policy_costs coord_costs(const struct coord *state);
 /* The estimate at that time. */
 struct estimate coord_estimate(const struct coord *state, uint64_t now_ns);
-/* The same as in messages to bsprun; the list is in `numbers`. */
+/* The same as in messages to bsprun; the list is in `numbers`, that of shares in the state until
+ * the next call. */
 struct wire_learned coord_learned(const struct coord *state, uint64_t now_ns,
                                   struct wire_real numbers[ESTIMATE_NUMBERS]);
 /* The time between two snapshots, in nanoseconds, and why; POLICY_NEVER: no snapshots, or not

@@ -199,5 +199,6 @@ struct wire_learned coord_learned(const struct coord *state, uint64_t now_ns,
     estimate_to_numbers(&estimate, numbers);
     for (uint32_t i = 0; i < ESTIMATE_NUMBERS; i++)
         list[i].value = numbers[i];
-    return (struct wire_learned){{list, ESTIMATE_NUMBERS}, interval_ns, why};
+    return (struct wire_learned){
+        {list, ESTIMATE_NUMBERS}, interval_ns, why, coord_balancing_shares(state)};
 }

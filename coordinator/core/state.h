@@ -84,13 +84,14 @@ struct coord_measured {
 
 /* What is known of a host: since the last look, in nanoseconds, and of all looks of the term. */
 struct coord_past {
-    double work, heaviest;       /* of its processes together, and of one of them */
-    double ran, waited;          /* ... for a processor */
-    double slept;                /* the greatest of one of them */
-    double busy;                 /* from barriers to the last arrival at the next ones */
-    uint64_t available;          /* bytes of memory, or PLACEMENT_UNKNOWN */
-    double recent, sum, squares; /* availability, and over all looks */
-    uint32_t looks;
+    double work, heaviest;        /* of its processes together, and of one of them */
+    double ran, waited;           /* ... for a processor */
+    double slept;                 /* the greatest of one of them */
+    double busy;                  /* from barriers to the last arrival at the next ones */
+    uint64_t available;           /* bytes of memory, or PLACEMENT_UNKNOWN */
+    double recent, sum, squares;  /* availability, and over all looks */
+    uint32_t looks;               /* those as which earlier jobs count included */
+    struct share_sums shares;     /* of this term */
     uint64_t busy_ns, busy_steps; /* the host's counters */
     bool stale;                   /* no superstep was timed between the last two looks */
 };
@@ -103,6 +104,7 @@ struct coord_balancing {
     struct balance_host *hosts;  /* per host */
     struct coord_past *pasts;    /* per host */
     struct wire_move *moves;     /* of the newest decision */
+    struct wire_share *shares;   /* the list of LEARNED */
     struct traffic traffic;
     struct ways ways;
     uint32_t move_count;
@@ -185,9 +187,11 @@ struct coord {
 
 /* ---- balancing.c ---- */
 
-/* False: no memory. */
-bool coord_balancing_begin(struct coord *state);
+/* earlier: as in coord_config.  False: no memory. */
+bool coord_balancing_begin(struct coord *state, const struct share_sums *earlier);
 void coord_balancing_free(struct coord *state);
+/* What hosts have left to the job in this term; valid until the next call. */
+struct wire_share_list coord_balancing_shares(const struct coord *state);
 /* The processes run. */
 void coord_balancing_run(struct coord *state);
 /* The processes of the own host are in that superstep, or COORD_NEVER.  True: a look is due now. */

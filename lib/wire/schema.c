@@ -138,6 +138,12 @@ const char *wire_barrier_text(uint32_t barrier)
     return PICK(texts, barrier);
 }
 
+const char *wire_coming_text(uint32_t state)
+{
+    static const char *const texts[] = {WIRE_COMINGS(TEXT_OF)};
+    return PICK(texts, state);
+}
+
 const char *wire_decision_text(uint32_t decision)
 {
     static const char *const texts[] = {WIRE_DECISIONS(TEXT_OF)};

@@ -31,6 +31,7 @@
 #define WIRE_ENUM_CAUSE(name, text)      WIRE_CAUSE_##name,
 #define WIRE_ENUM_RANK_STATE(name, text) WIRE_RANK_##name,
 #define WIRE_ENUM_BARRIER(name, text)    WIRE_BARRIER_##name,
+#define WIRE_ENUM_COMING(name, text)     WIRE_COMING_##name,
 #define WIRE_ENUM_DECISION(name, text)   WIRE_DECISION_##name,
 #define WIRE_ENUM_STOP(name, text)       WIRE_STOP_##name,
 #define WIRE_ENUM_BIND(name, text)       WIRE_BIND_##name,
@@ -53,6 +54,11 @@ enum wire_cause {
 enum wire_rank_state {
     WIRE_RANK_STATES(WIRE_ENUM_RANK_STATE) WIRE_RANK_STATE_COUNT,
     WIRE_RANK_STATE_LAST = WIRE_RANK_STATE_COUNT - 1
+};
+/* What happens with a process that comes to a host. */
+enum wire_coming_state {
+    WIRE_COMINGS(WIRE_ENUM_COMING) WIRE_COMING_COUNT,
+    WIRE_COMING_LAST = WIRE_COMING_COUNT - 1
 };
 /* At which barrier a host has arrived. */
 enum wire_barrier {
@@ -106,6 +112,7 @@ enum wire_attach {
 const char *wire_cause_text(uint32_t cause);
 const char *wire_rank_state_text(uint32_t state);
 const char *wire_barrier_text(uint32_t barrier);
+const char *wire_coming_text(uint32_t state);
 const char *wire_decision_text(uint32_t decision);
 const char *wire_stop_text(uint32_t how);
 const char *wire_bind_text(uint32_t bind);

@@ -39,6 +39,13 @@
     E(ENDED, "ended")                                                                              \
     E(KILLED, "killed")
 
+/* What happens with a process that is, or is expected to be, on another host in the next term. */
+#define WIRE_COMINGS(E)                                                                            \
+    E(SENT, "sent ahead")                                                                          \
+    E(BEGUN, "being restored ahead")                                                               \
+    E(AHEAD, "restored ahead")                                                                     \
+    E(RESTORED, "being restored")
+
 #define WIRE_BARRIERS(E)                                                                           \
     E(SYNC, "bsp_sync")                                                                            \
     E(END, "bsp_end")

@@ -94,7 +94,9 @@
     R(move, WIRE_FIELDS_MOVE)                                                                      \
     R(measure, WIRE_FIELDS_MEASURE)                                                                \
     R(traffic, WIRE_FIELDS_TRAFFIC)                                                                \
-    R(speed, WIRE_FIELDS_SPEED)
+    R(speed, WIRE_FIELDS_SPEED)                                                                    \
+    R(share, WIRE_FIELDS_SHARE)                                                                    \
+    R(coming, WIRE_FIELDS_COMING)
 
 /* A host of the job: its slots (0: as many as it has usable cores); drained: it gets no processes
  * while there is another. */
@@ -133,6 +135,14 @@
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, bandwidth, WIRE_U64_MAX)
 
+/* What others have left of a host to jobs in so many seconds: the share of its cores, 0 to 1, and
+ * the square of that, both summed up over these seconds. */
+#define WIRE_FIELDS_SHARE(F, E)                                                                    \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(f64, seconds, 0)                                                                             \
+    F(f64, sum, 0)                                                                                 \
+    F(f64, squares, 0)
+
 /* Where a process is: its last BSPlib call and its state (enum wire_rank_state).  os_pid: its
  * process id on that host, 0: none (yet).  memory: its private resident bytes, 0: not known.  The
  * times are what it has counted of its activities. */
@@ -148,6 +158,14 @@
     F(u64, compute_ns, WIRE_U64_MAX)                                                               \
     F(u64, communicate_ns, WIRE_U64_MAX)                                                           \
     F(u64, wait_ns, WIRE_U64_MAX)
+
+/* A process that comes to a host: enum wire_coming; as of that superstep, WIRE_NEVER: of the
+ * snapshot with which the term begins; bytes of memory that it has there by now. */
+#define WIRE_FIELDS_COMING(F, E)                                                                   \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, state, WIRE_COMING_LAST)                                                                \
+    F(u64, superstep, WIRE_U64_MAX)                                                                \
+    F(u64, memory, WIRE_U64_MAX)
 
 /* The resource usage of a process: a row of bsprun's --report.  Times in nanoseconds, sizes in
  * bytes. */
@@ -178,12 +196,14 @@
 #define WIRE_FIELDS_REAL(F, E) F(f64, value, 0)
 
 /* The estimates of Processor Zero (as in ELECT), the interval between snapshots (WIRE_NEVER: none)
- * and its reason (enum wire_why); from other agents the list is empty.  Part of several messages,
- * so that bsprun has it when the host of Processor Zero is lost. */
+ * and its reason (enum wire_why); shares: of the hosts of which it has measured that, since the
+ * term began; from other agents the lists are empty.  Part of several messages, so that bsprun has
+ * it when the host of Processor Zero is lost. */
 #define WIRE_PART_LEARNED(F, at)                                                                   \
     F(real, estimate, at.estimate, WIRE_ESTIMATE_MAX)                                              \
     F(u64, interval_ns, at.interval_ns, WIRE_U64_MAX)                                              \
-    F(u32, why, at.why, WIRE_WHY_LAST)
+    F(u32, why, at.why, WIRE_WHY_LAST)                                                             \
+    F(share, shares, at.shares, WIRE_HOSTS_MAX)
 
 /* ---- Messages: M(KIND, member of the union, fields, way) -------------------------------------
  *
@@ -379,7 +399,8 @@
  * processes are placed round robin; anew: without regard to where they were; moves: but these
  * there. moving_seconds: as TERM_OVER has said.  addresses: where the agent of each host listens
  * for the others, as in HELLO; none in a job of one host. busy, speeds: as in struct coord_load, of
- * each host, or empty.  An agent that receives a newer term first ends the processes of older ones.
+ * each host, or empty.  shares: what earlier jobs have seen of hosts.  An agent that receives a
+ * newer term first ends the processes of older ones.
  */
 #define WIRE_FIELDS_ELECT(F, E)                                                                    \
     F(u32, elected, WIRE_HOSTS_MAX - 1)                                                            \
@@ -401,7 +422,8 @@
     F(move, moves, WIRE_RANKS_MAX)                                                                 \
     F(f64, moving_seconds, 0)                                                                      \
     F(numbers, busy, WIRE_HOSTS_MAX)                                                               \
-    F(numbers, speeds, WIRE_HOSTS_MAX)
+    F(numbers, speeds, WIRE_HOSTS_MAX)                                                             \
+    F(share, shares, WIRE_HOSTS_MAX)
 
 /* End the job: by a signal, because of a time limit, or at once.  To bsprun: the agent received
  * that signal, and the job has snapshots; bsprun decides. */
@@ -528,6 +550,7 @@
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(f64, seconds, 0)                                                                             \
     F(where, ranks, WIRE_RANKS_MAX)                                                                \
+    F(coming, coming, WIRE_RANKS_MAX)                                                              \
     F(u64, available, WIRE_U64_MAX)                                                                \
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 

@@ -323,6 +323,75 @@ static int wrong_call(struct bspz_image_writer *writer, int which)
 }
 #define WRONG_CALLS 12
 
+/* The image of memory that reads as zero where nothing is saved: whole, or page by page by who
+ * looks for zeros. */
+static void write_zeroed(const unsigned char *memory, size_t pages, bool whole,
+                         struct sample_file *file, void *scratch)
+{
+    struct bspz_image_config config = {.write = sample_write, .context = file, .compress = true};
+    struct bspz_image_region region = {.address = 0x10000,
+                                       .length = pages * BSPZ_IMAGE_UNIT,
+                                       .protection = 3,
+                                       .kind = BSPZ_REGION_ANON};
+    struct bspz_image_writer *writer;
+    struct bspz_image_written written;
+    size_t saved = 0;
+
+    config.header.page_size = BSPZ_IMAGE_UNIT;
+    ck_assert_int_eq(bspz_image_writer_open(&writer, scratch, &config), 0);
+    ck_assert_int_eq(bspz_image_region(writer, &region, NULL), 0);
+    for (size_t i = 0, run; i < pages; i += run ? run : 1) {
+        static const unsigned char zeros[BSPZ_IMAGE_UNIT];
+        for (run = 0; i + run < pages &&
+                      memcmp(memory + (i + run) * BSPZ_IMAGE_UNIT, zeros, BSPZ_IMAGE_UNIT) != 0;
+             run++)
+            saved++;
+        if (run > 0 && !whole)
+            ck_assert_int_eq(bspz_image_data(writer, region.address + i * BSPZ_IMAGE_UNIT,
+                                             memory + i * BSPZ_IMAGE_UNIT, run * BSPZ_IMAGE_UNIT),
+                             0);
+    }
+    if (whole)
+        ck_assert_int_eq(bspz_image_zeroed(writer, region.address, memory, region.length), 0);
+    ck_assert_int_eq(bspz_image_writer_close(writer, &written), 0);
+    ck_assert_uint_eq(written.units, saved);
+    ck_assert_uint_eq(written.total_bytes, saved * BSPZ_IMAGE_UNIT);
+}
+
+START_TEST(zeros_are_left_out)
+{
+    const size_t pages = 300;
+    struct sample_file found = {0}, given = {0};
+    unsigned char *memory = calloc(pages, BSPZ_IMAGE_UNIT);
+    uint64_t random = 11;
+    void *scratch = aligned_alloc(64, BSPZ_IMAGE_WRITER_SCRATCH);
+
+    for (size_t i = 0; i < pages; i++) {
+        uint64_t kind = sample_random(&random) % 4;
+        if (kind == 1)
+            memory[i * BSPZ_IMAGE_UNIT + sample_random(&random) % BSPZ_IMAGE_UNIT] =
+                1; /* anywhere, and that is all */
+        for (size_t j = 0; kind == 2 && j < BSPZ_IMAGE_UNIT / 8; j++)
+            ((uint64_t *)(void *)memory)[i * BSPZ_IMAGE_UNIT / 8 + j] = sample_random(&random);
+    }
+    memory[BSPZ_IMAGE_UNIT - 1] = memory[(pages - 1) * BSPZ_IMAGE_UNIT] = 1;
+    found.capacity = given.capacity = 2 * pages * BSPZ_IMAGE_UNIT;
+    found.bytes = malloc(found.capacity);
+    given.bytes = malloc(given.capacity);
+    write_zeroed(memory, pages, true, &found, scratch);
+    write_zeroed(memory, pages, false, &given, scratch);
+    ck_assert_uint_eq(found.size, given.size);
+    ck_assert_int_eq(memcmp(found.bytes, given.bytes, found.size), 0);
+    memset(memory, 0, pages * BSPZ_IMAGE_UNIT);
+    found.size = 0;
+    write_zeroed(memory, pages, true, &found, scratch);
+    free(found.bytes);
+    free(given.bytes);
+    free(memory);
+    free(scratch);
+}
+END_TEST
+
 START_TEST(calls_in_a_wrong_order_are_refused)
 {
     struct sample_file file = {0};
@@ -356,6 +425,7 @@ int main(void)
     tcase_add_test(image, a_full_disk_is_reported_wherever_it_happens);
     tcase_add_test(image, many_regions_and_long_paths);
     tcase_add_test(image, the_writer_needs_little_stack);
+    tcase_add_test(image, zeros_are_left_out);
     tcase_add_loop_test(image, calls_in_a_wrong_order_are_refused, 0, WRONG_CALLS);
     suite_add_tcase(suite, image);
 

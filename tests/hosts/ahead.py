@@ -4,12 +4,14 @@ nothing is lost when it was in vain.
     ahead.py [TEST ...]
 """
 import os
+import re
 import signal
+import subprocess
 import time
 
 from loopback import *
 from loopback import LoopbackPlace, check, environment_of, main, marked, send, wait_until
-from draining import SUPERSTEPS, asked, ends_well, moves, places, step_until_done
+from draining import SUPERSTEPS, asked, ends_well, moves, places, status, step_until, step_until_done
 import draining
 
 RECEIVING = 47  # recvmsg(2), as /proc/PID/syscall has it
@@ -69,6 +71,48 @@ def moves_at_once():
         place.release(0, at)
         ends_well(place, job, reference())
         check("restart" not in job.said(), job)
+
+
+def what_comes_is_shown():
+    """By bspctl hosts and bspstat: which process, where, as of which superstep."""
+    with LoopbackPlace(3) as place:
+        job = running(place)
+        check(status(place, job)["coming"] == [], "nothing has been asked for")
+        ctl = asked(place, job, "move", "3", "h2", "--wait")
+        _, at = staged(place, job, 1, 3)
+        wait_until(lambda: [one["state"] for one in status(place, job)["coming"]] == ["restored ahead"],
+                   "what is restored ahead")
+        (one,) = status(place, job)["coming"]
+        check((one["pid"], one["host"]) == (3, "h2") and 3 <= one["superstep"] <= at and one["memory"] > 0, one)
+        line = r"\n  restored ahead to host h2: process 3, as of superstep \d+, [\d.]+ [KM]iB there\n"
+        for words in ([draining.BSPCTL, str(job.os_pid), "hosts"], [draining.BSPSTAT, str(job.os_pid)]):
+            done = subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, **place.env})
+            check(re.search(line, done.stdout), done.stdout)
+        at = step_until_done(place, job, ctl, at)
+        wait_until(lambda: status(place, job)["coming"] == [], "it has come")
+        place.release(0, at)
+        ends_well(place, job, reference())
+
+
+def what_waits_for_images_is_shown():
+    """Processes that are being restored: one of them does not go on."""
+    with LoopbackPlace(3) as place:
+        job = running(place)
+        ctl = asked(place, job, "move", "3", "h2", "--wait")
+        (os_pid,), at = staged(place, job, 1, 3)
+        send(os_pid, signal.SIGSTOP)
+        seen = []
+
+        def being_restored():
+            seen[:] = [one for one in status(place, job)["coming"] if one["state"] == "being restored"]
+            return seen
+
+        at = step_until(place, lambda: being_restored() or ctl.poll() is not None, at)
+        check({(one["pid"], one["host"]) for one in seen} >= {(3, "h2")} and seen[0]["superstep"] is None, seen, job)
+        send(os_pid, signal.SIGCONT)
+        at = step_until_done(place, job, ctl, at)
+        place.release(0, at)
+        ends_well(place, job, reference())
 
 
 def process_0_and_its_input():
@@ -166,6 +210,7 @@ def bsprun_is_killed():
 
 
 if __name__ == "__main__":
-    main([moves_at_once, process_0_and_its_input, files_that_are_shared,
+    main([moves_at_once, what_comes_is_shown, what_waits_for_images_is_shown, process_0_and_its_input,
+          files_that_are_shared,
           killed_before_it_goes_on, the_host_is_lost, a_rank_is_lost, the_job_is_saved_and_stopped,
           bsprun_is_killed])

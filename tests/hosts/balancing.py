@@ -2,15 +2,20 @@
 
     balancing.py [TEST ...]
     balancing.py --gain [SUPERSTEPS [MICROSECONDS [SECONDS]]]  the figures of doc/migration.md; needs control groups
-    balancing.py --overhead [PAIRS [SUPERSTEPS]]        what looks cost where there is nothing to gain
-    balancing.py --standstill [MOVES [KIBIBYTES [PERCENT]]]  how long a job waits for a process that moves
+    balancing.py --overhead [PAIRS [SUPERSTEPS [MICROSECONDS]]]  what looks cost where there is nothing to gain, in
+                                                        pairs of runs: ten minutes on a quiet machine
+    balancing.py --standstill [MOVES [KIBIBYTES [PERCENT]]]  how long a job waits for a process that moves, and for what
 """
 import contextlib
+import ctypes
+import json
+import math
 import os
 import re
 import statistics
 import subprocess
 import sys
+import threading
 import time
 
 from farm import Farm, FarmError
@@ -24,6 +29,7 @@ CGROUPS = "/sys/fs/cgroup/cpu"  # version 1
 PERIOD_US = 8000
 SHARES = 262144  # the most there is: other programs of the machine are not to take any of a quota
 SUPERSTEPS, MICROSECONDS = 150, 5000
+SET_CHILD_SUBREAPER = 36  # prctl(2)
 
 
 class Quotas:
@@ -101,6 +107,47 @@ def a_busy_host_is_left():
         check("balance: " in job.said() and "to host h0" in job.said(), "nothing has moved", job)
         check("restart" not in job.said(), "that was no fault", job)
         place.check_clean()
+    return None
+
+
+def share_line(host, share, seconds=3600):
+    """What a job has seen of a host, as the history has it (doc/formats.md)."""
+    line = f"share 1763836400 hosts-of:{os.uname().nodename} {host} {share:.4f} 0.1000 {seconds:.3f}"
+    check_sum = 2166136261
+    for byte in line.encode():
+        check_sum = (check_sum ^ byte) * 16777619 & 0xffffffff
+    return f"{line} {check_sum:08x}\n"
+
+
+def shares(history):
+    """By host, what bspload shows of them."""
+    done = subprocess.run([os.path.join(BIN, "bspload"), "--history", "--json"], capture_output=True, check=True,
+                          env=dict(os.environ, BSPZERO_HISTORY=history))
+    return {host["host"]: host for site in map(json.loads, done.stdout.splitlines()) for host in site["shares"]}
+
+
+def earlier_jobs_know_better():
+    """Two hosts are idle and have no processes; of one of them its owner has left little in earlier jobs.  The other
+    one gets those of the busy host; and later jobs know that this one was busy."""
+    if len(os.sched_getaffinity(0)) < 2:
+        return "needs two processors"
+    for taken, idle in (("h1", "h2"), ("h2", "h1")):
+        with LoopbackPlace(slots=(4, 4, 4)) as place, Cores(place, (3, 0)):
+            place.write("core.h2", str(sorted(os.sched_getaffinity(0))[1]))
+            history = place.write("history", "bspzero-history 1\n" + share_line(taken, 0.1) + share_line(idle, 0.9))
+            os.chmod(history, 0o600)
+            place.env["BSPZERO_HISTORY"] = history
+            job = burner(place, 4, 1000000, MICROSECONDS)
+            wait_until(lambda job=job: re.search("balance: .*\n", job.said()), "a move")
+            first = re.search("balance: (.*)", job.said())[1]
+            check(f"to host {idle}" in first and f"to host {taken}" not in first, taken, job)
+            subprocess.run([os.path.join(BIN, "bspkill"), str(job.os_pid)], check=True, env={**os.environ, **place.env},
+                           stdout=subprocess.DEVNULL)
+            job.process.wait()
+            now = shares(history)
+            check(now["h0"]["mean"] < 0.7, now)
+            check(now[taken]["mean"] == 0.1, now)
+            place.check_clean()
     return None
 
 
@@ -188,32 +235,117 @@ def gain(supersteps=500, microseconds=10000, seconds=0):
           "fast as without")
 
 
-def overhead(pairs=10, supersteps=2000, microseconds=500):
-    """Pairs of runs with and without looks, on one host and on four, with as many processes as cores."""
+def busy_seconds():
+    """Processor time of the whole machine, by everybody."""
+    with open("/proc/stat", encoding="ascii") as file:
+        user, nice, system, _, _, irq, soft, steal, *_ = map(int, file.readline().split()[1:])
+    return (user + nice + system + irq + soft + steal) / os.sysconf("SC_CLK_TCK")
+
+
+def median_between(values):
+    """The median and the bounds between which that of all such runs is with 95 %, by the order of the values
+    alone; of less than six values all of them are within."""
+    values, count, outside, tail = sorted(values), len(values), 0, 0.0
+    while outside < count // 2:
+        tail += math.comb(count, outside) / 2 ** count
+        if tail > 0.025:
+            break
+        outside += 1
+    least = max(outside - 1, 0)
+    return statistics.median(values), values[least], values[-1 - least]
+
+
+def timed(slots, p, supersteps, microseconds, balance):
+    """Seconds of the job between its begin and end, processor time of bsprun, agents and processes together, and
+    what others took of the machine meanwhile, in processors."""
+    with LoopbackPlace(slots=slots) as place:
+        others, begun = busy_seconds(), time.monotonic()
+        job = burner(place, p, supersteps, microseconds, "--every", "100000", "--balance", balance,
+                     f"--report={place.path('report')}")
+        _, status, usage = os.wait4(job.process.pid, 0)
+        job.process.returncode = os.waitstatus_to_exitcode(status)
+        passed = time.monotonic() - begun
+        own = usage.ru_utime + usage.ru_stime
+        with contextlib.suppress(ChildProcessError):  # agents and processes that bsprun has not waited for
+            while True:
+                usage = os.wait4(-1, 0)[2]
+                own += usage.ru_utime + usage.ru_stime
+        job.wait(0)
+        with open(place.path("report"), encoding="utf-8") as file:
+            return json.load(file)["seconds"], own, (busy_seconds() - others - own) / passed
+
+
+def overhead(pairs=20, supersteps=8000, microseconds=500):
+    """Pairs of runs with and without looks, on one host and on four, with as many processes as cores.  What is
+    compared are the two of a pair, which see the same machine; every other pair begins with the other one."""
     p = len(os.sched_getaffinity(0))
-    for slots in ((p,), (1,) * max(p, 2)):
-        ratios = []
+    check(ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, "no reaper of orphans")
+    for slots in ((p,), (1,) * 4):
+        processes, walls, cpus, loads = sum(slots), [], [], []
         for pair in range(pairs):
-            times = {}
-            for balance in ("auto", "off") if pair % 2 else ("off", "auto"):
-                with LoopbackPlace(slots=slots) as place:
-                    begun = time.monotonic()
-                    job = burner(place, p, supersteps, microseconds, "--every", "100000", "--balance", balance)
-                    job.process.wait()
-                    times[balance] = time.monotonic() - begun
-                    job.wait(0)
-            ratios.append(times["auto"] / times["off"])
-        print(f"{len(slots)} hosts: auto / off {statistics.median(ratios):.4f} "
-              f"({min(ratios):.3f} to {max(ratios):.3f}, {pairs} pairs)", flush=True)
+            of = {balance: timed(slots, processes, supersteps, microseconds, balance)
+                  for balance in (("auto", "off") if pair % 2 else ("off", "auto"))}
+            walls.append(100 * (of["auto"][0] / of["off"][0] - 1))
+            cpus.append(100 * (of["auto"][1] / of["off"][1] - 1))
+            loads += [of["auto"][2], of["off"][2]]
+        for what, values in (("time", walls), ("processor time", cpus)):
+            print("{} host{}: {} with looks by without {:+.2f} % ({:+.2f} to {:+.2f} %)".format(
+                len(slots), "s" if len(slots) > 1 else "", what, *median_between(values)), flush=True)
+        print(f"  {pairs} pairs of {processes} processes; others took {statistics.median(loads):.2f} of {p} "
+              f"processors ({min(loads):.2f} to {max(loads):.2f}), load {os.getloadavg()[0]:.1f}", flush=True)
+
+
+# The parts of a move for which all wait: what Processor Zero hears or says at their ends (bsprun -vv), the last time
+# that it does.
+PHASES = (("capture", r"event CAPTURED "), ("write images", r"event IMAGE_DURABLE "), ("commit", r"event PERSISTED "),
+          ("end the term", r"effect FINISH "), ("elect, gather", r"effect CHOOSE "), ("record", r"effect RESTORE "),
+          ("restore", r"effect PASS "), ("pass, run", r"effect RUN "))
+WAIT = r"effect RELEASE .* decision last snapshot"
+
+
+class Heard:
+    """What a job says, with the time at which it does."""
+
+    def __init__(self, job):
+        self.lines = []
+        self.tail = subprocess.Popen(["tail", "-n", "+1", "-f", f"--pid={job.process.pid}", job.err_path],
+                                     stdout=subprocess.PIPE, text=True)
+        self.reader = threading.Thread(target=self.read)
+        self.reader.start()
+
+    def read(self):
+        for line in self.tail.stdout:
+            self.lines.append((time.monotonic(), line))
+
+    def end(self):
+        self.reader.join()
+        self.tail.wait()
+
+    def phases(self):
+        """Milliseconds of each, by name; {}: there was none for which all waited."""
+        begins = [i for i, (_, line) in enumerate(self.lines) if re.search(WAIT, line)]
+        if not begins:
+            return {}
+        at, index, found = self.lines[begins[-1]][0], begins[-1], {}
+        for name, sign in PHASES:
+            end = next((i for i, (_, line) in enumerate(self.lines) if i > index and "effect RUN " in line), None)
+            last = [i for i, (_, line) in enumerate(self.lines[:end and end + 1]) if i > index and re.search(sign, line)]
+            if last:
+                index = last[-1]
+                found[name] = 1000 * (self.lines[index][0] - at)
+                at = self.lines[index][0]
+        return found
 
 
 def standstill(moves=5, kibibytes=524288, percent=1):
-    """The longest superstep of a job one of whose two processes moves, and the median of all.  A snapshot
-    of a moment before is there, as in a job that takes them regularly."""
+    """The longest superstep of a job one of whose two processes moves, and the median of all; and what the time
+    for which all waited went to.  A snapshot of a moment before is there, as in a job that takes them regularly."""
+    parts = {name: [] for name, _ in PHASES}
     for _ in range(moves):
         with LoopbackPlace(slots=(2, 2)) as place:
-            job = burner(place, 2, 1000, 100000, "--balance", "off", "--every", "100000", "-v",
+            job = burner(place, 2, SUPERSTEPS, 100000, "--balance", "off", "--every", "100000", "-vv",
                          state=(kibibytes, percent))
+            heard = Heard(job)
             wait_until(lambda job=job: "RUNNING" in job.said(), "the job")
             env = {**os.environ, **place.env}
             subprocess.run([BSPCTL, "--wait", str(job.os_pid), "save"], check=True, env=env)
@@ -221,10 +353,18 @@ def standstill(moves=5, kibibytes=524288, percent=1):
             subprocess.run([BSPCTL, "--wait", str(job.os_pid), "move", "1", "h1"], check=True, env=env)
             took = time.monotonic() - begun
             job.wait(0)
+            heard.end()
             median, *longest = map(float, re.search(r"median ([\d.]+) ms, longest ([\d.]+) ([\d.]+)",
                                                     job.program_err().decode()).groups())
+            found = heard.phases()
+            for name, milliseconds in found.items():
+                parts[name].append(milliseconds)
             print(f"longest superstep {longest[0]:.0f} ms, the next {longest[1]:.0f}, median {median:.0f}; "
-                  f"the move took {took:.2f} s", flush=True)
+                  f"the move took {took:.2f} s; all waited {sum(found.values()):.0f} ms: " +
+                  ", ".join(f"{name} {milliseconds:.0f}" for name, milliseconds in found.items()), flush=True)
+    print("medians, ms: " + ", ".join(f"{name} {statistics.median(values):.0f}"
+                                      for name, values in parts.items() if values) +
+          f"; load {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":
@@ -235,4 +375,5 @@ if __name__ == "__main__":
     elif sys.argv[1:2] == ["--standstill"]:
         standstill(*map(int, sys.argv[2:]))
     else:
-        main([a_busy_host_is_left, who_talks_comes_together, not_when_it_is_off, saved_on_a_busy_machine, mistakes])
+        main([a_busy_host_is_left, earlier_jobs_know_better, who_talks_comes_together, not_when_it_is_off,
+              saved_on_a_busy_machine, mistakes])

@@ -133,6 +133,49 @@ def they_stay_on_a_drained_host():
         is_undisturbed(place, job, reference(*SIZE))
 
 
+def a_host_is_not_removed():
+    """When its processes are to leave there is no room elsewhere any more: they stay, and the host is drained; when
+    there is room again it is removed."""
+    with LoopbackPlace(2) as place:
+        place.limit_memory()
+        job = running(place, *SIZE)
+        ctl = asked(place, job, "remove", "h1", "--wait")
+        place.leave_memory("h0", 10)
+        at = step_until(place, lambda: ctl.poll() is not None, 3)
+        why = said(ctl, 1, job)
+        check(re.search(r"process \d goes on on host h1, as there is too little memory: " + NEEDS +
+                        "host h0 has 10 MiB left", why), why)
+        check(job.said().count("goes on on host") == 1, job)
+        for pid in range(4):
+            place.wait_executed(pid, at)
+        # What hosts have left is made up, and does not grow when processes end there.
+        check(places(place, job)["h1"] == ("drained", 4), (places(place, job), job))
+        place.leave_memory("h0", 20 * MEBIBYTES)
+        at = step_until_done(place, job, asked(place, job, "remove", "h1", "--wait"), at)
+        check(places(place, job) == {"h0": ("up", 4), "h1": ("removed", 0)}, job)
+        place.release(0, at)
+        is_undisturbed(place, job, reference(*SIZE))
+
+
+def a_host_is_removed_one_term_later():
+    """There might not have been room, but there was: processes had copies where they are."""
+    with LoopbackPlace(2) as place:
+        place.limit_memory()
+        job = running(place, *SIZE)
+        ctl = asked(place, job, "remove", "h1", "--wait")
+        place.leave_memory("h0", 2 * MEBIBYTES + 10)
+        at = step_until(place, lambda: "(term 2)" in job.said(), 3)
+        check(ctl.poll() is None, "h1 takes part in term 2")
+        place.leave_memory("h0", 20 * MEBIBYTES)  # what has ended there has had as much
+        at = step_until_done(place, job, ctl, at)
+        for pid in range(4):
+            place.wait_executed(pid, at)
+        check(places(place, job) == {"h0": ("up", 4), "h1": ("removed", 0)}, job)
+        place.release(0, at)
+        is_undisturbed(place, job, reference(*SIZE))
+        check("goes on on" not in job.said() and "(term 3)" in job.said(), job)
+
+
 def memory_that_is_being_freed():
     """What processes of the former term had counts as free, although it is not yet when they have ended."""
     with LoopbackPlace(2) as place:
@@ -178,4 +221,4 @@ def told_to_leave():
 
 if __name__ == "__main__":
     main([refused_at_once, where_they_fit, nowhere, left_where_it_was, they_stay_on_a_drained_host,
-          memory_that_is_being_freed, told_to_leave])
+          a_host_is_not_removed, a_host_is_removed_one_term_later, memory_that_is_being_freed, told_to_leave])

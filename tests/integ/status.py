@@ -8,6 +8,7 @@ import socket
 import stat
 import subprocess
 import tempfile
+import threading
 import time
 
 from harness import (BIN, BSPRUN, PROG, Job, check, expect, main, process_stat, run, scratch,
@@ -244,6 +245,29 @@ def more_clients_than_are_answered():
             lines = [json.loads(line) for line in reader.stdout]
             check([line.get("ended") for line in lines].count(True) == 1, lines)
             check(lines[-1] == {"pid": job.os_pid, "ended": True} and reader.wait() == 0, lines)
+
+
+def jobs_that_end_meanwhile():
+    """Before they have answered, or before it has happened: that is said, and not that they are silent."""
+    for answers, words, text in (((), ("save",), "it has ended without an answer"),
+                                 ((), ("hosts",), "it has ended without an answer"),
+                                 ((b"ok\n",), ("--wait", "save"), "it has ended before that")):
+        with Place() as place, socket.socket(socket.AF_UNIX) as listener:
+            os.mkdir(place.path, 0o700)
+            listener.bind(os.path.join(place.path, f"job-{os.getpid()}-00000001"))
+            listener.listen()
+
+            def answer(listener=listener, answers=answers):
+                client, _ = listener.accept()
+                with client:
+                    client.recv(1000)
+                    for line in answers:
+                        client.sendall(line)
+
+            bsprun = threading.Thread(target=answer)
+            bsprun.start()
+            expect(place.ctl(os.getpid(), *words), 1, out="^$", err=f"job {os.getpid()}: {text}$")
+            bsprun.join()
 
 
 def a_full_disk():
@@ -496,6 +520,7 @@ def wrong_calls():
 
 if __name__ == "__main__":
     main([what_is_shown, metrics, times, times_of_a_whole_job, followed, more_clients_than_are_answered,
+          jobs_that_end_meanwhile,
           a_full_disk, too_long_a_directory, a_rate, before_begin, with_snapshots, over_several_hosts, several_jobs,
           a_job_that_ignores_signals, a_stopped_bsprun, stale_sockets_are_swept, whose_directory,
           rights, bad_questions, programs_without_bsprun, wrong_calls])

@@ -404,6 +404,56 @@ START_TEST(moves_are_not_in_a_hurry)
 }
 END_TEST
 
+/* The looks until processes move: what earlier jobs have seen of the second host is `before`, 0:
+ * nothing, and it leaves the job 0.3. */
+static uint32_t looks_with(double before)
+{
+    struct share_sums earlier[2] = {{0}, {0}};
+    uint32_t looks = 0;
+
+    share_add(&earlier[0], 1, 3600);
+    share_add(&earlier[1], before, before > 0 ? 3600 : 0);
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}, .earlier = earlier));
+    for (; coord_phase(coord) == COORD_RUNNING && looks < 60; looks++)
+        look(slowed, EACH);
+    ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
+    uint32_t count = coord->balancing.move_count;
+    ck_assert(count == 2 && coord->balancing.moves[0].host == 0);
+    tear_down();
+    return looks;
+}
+
+/* What earlier jobs have seen is the past of a host until this job has seen otherwise, and that was
+ * confirmed. */
+START_TEST(earlier_jobs_are_the_past)
+{
+    uint32_t nothing = looks_with(0);
+
+    ck_assert_uint_eq(looks_with(0.3), nothing);
+    uint32_t otherwise = looks_with(1);
+    ck_assert(otherwise >= nothing && otherwise <= nothing + 2);
+}
+END_TEST
+
+START_TEST(shares_are_told)
+{
+    struct wire_real numbers[ESTIMATE_NUMBERS];
+
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0},
+                 .balance_rule = &(struct balance_rule){
+                     .margin = 1e6, .alpha_least = 4, .alpha_most = 64, .rest = 64, .moves = 1}));
+    ck_assert_uint_eq(coord_learned(coord, play_now_ns, numbers).shares.count, 0);
+    for (uint32_t looks = 0; looks < 20; looks++)
+        look(slowed, EACH);
+    struct wire_share_list list = coord_learned(coord, play_now_ns, numbers).shares;
+    ck_assert_uint_eq(list.count, 2);
+    ck_assert(list.items[0].host == 0 && list.items[1].host == 7);
+    ck_assert_double_eq_tol(list.items[0].sum / list.items[0].seconds, 1, 0.05);
+    ck_assert_double_eq_tol(list.items[1].sum / list.items[1].seconds, 0.3, 0.05);
+    ck_assert(list.items[0].seconds > 2 && list.items[0].seconds < (double)play_now_ns / 1e9);
+}
+END_TEST
+
 START_TEST(not_everywhere)
 {
     begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
@@ -455,6 +505,8 @@ int main(void)
     tcase_add_test(tests, hosts_that_cannot_measure);
     tcase_add_test(tests, half_a_look_is_none);
     tcase_add_test(tests, moves_are_not_in_a_hurry);
+    tcase_add_test(tests, earlier_jobs_are_the_past);
+    tcase_add_test(tests, shares_are_told);
     tcase_add_test(tests, not_everywhere);
     tcase_add_test(tests, broken_measurements);
     suite_add_tcase(suite, tests);

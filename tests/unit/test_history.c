@@ -55,6 +55,8 @@ START_TEST(a_line_comes_back)
             record.events = 3;
             record.count = 7;
             record.bytes = UINT64_MAX;
+            record.share = 0.25;
+            record.spread = 0.125;
             snprintf(record.site, sizeof record.site, "slurm:alps");
             snprintf(record.name, sizeof record.name, "node7");
             size_t length = history_print(&record, line);
@@ -64,11 +66,14 @@ START_TEST(a_line_comes_back)
             ck_assert_int_eq(back.kind, record.kind);
             ck_assert_int_eq(back.time, record.time);
             ck_assert_str_eq(back.site, record.site);
-            if (kind == HISTORY_LIFE) {
+            if (kind == HISTORY_LIFE || kind == HISTORY_SHARE)
                 ck_assert_str_eq(back.name, "node7");
+            if (kind == HISTORY_SHARE)
+                ck_assert(back.share == 0.25 && back.spread == 0.125);
+            if (kind == HISTORY_LIFE) {
                 ck_assert_int_eq(back.ended, ended);
             }
-            if (kind == HISTORY_LIFE || kind == HISTORY_SEEN || kind == HISTORY_COST)
+            if (kind != HISTORY_JOB)
                 ck_assert(back.seconds == 12.5);
             if (kind == HISTORY_COST)
                 ck_assert(back.bytes == UINT64_MAX && back.what == HISTORY_RESTORE);
@@ -214,6 +219,76 @@ START_TEST(costs_are_means)
     ck_assert_uint_eq(site.snapshot.bytes, 77);
     ck_assert(site.commit.weight == 0);
     history_free(&history);
+}
+END_TEST
+
+static struct history_record share(const char *site, const char *name, double share, double seconds)
+{
+    struct history_record record = {
+        .kind = HISTORY_SHARE, .time = 1000, .share = share, .spread = 0.1, .seconds = seconds};
+
+    snprintf(record.site, sizeof record.site, "%s", site);
+    snprintf(record.name, sizeof record.name, "%s", name);
+    return record;
+}
+
+static void look_at_shares(const struct history *history)
+{
+    size_t count;
+    struct history_share *shares = history_shares(history, "s", &count);
+    const struct history_share *busy = history_share_of(shares, count, "busy");
+
+    ck_assert_uint_eq(count, 2);
+    ck_assert_ptr_null(history_share_of(shares, count, "x"));
+    ck_assert_ptr_nonnull(busy);
+    /* A day at 0.6 that is a day older counts by half. */
+    ck_assert_double_eq_tol(busy->sum / busy->seconds, (0.3 + 0.5 * 0.6) / 1.5, 1e-3);
+    ck_assert_double_eq_tol(busy->squares / busy->seconds,
+                            (0.09 + 0.01 + 0.5 * (0.36 + 0.01)) / 1.5, 1e-3);
+    ck_assert_double_eq_tol(history_share_of(shares, count, "a_b")->sum, 600, 1);
+    free(shares);
+}
+
+START_TEST(hosts_have_shares)
+{
+    struct history history = {0}, smaller;
+    struct history_site site;
+    size_t size;
+
+    add(&history, share("s", "busy", 0.6, 86400));
+    add(&history, share("s", "busy", 0.3, 86400));
+    add(&history, share("s", "a_b", 1, 600));
+    add(&history, share("t", "x", 1, 86400));
+    add(&history, share("s", "x", 1, 0));
+    look_at_shares(&history);
+    history_look(&history, "s", &site);
+    ck_assert(site.jobs == 0 && site.rates[HISTORY_HOST].seconds == 0);
+    for (int i = 0; i < 1000; i++)
+        add(&history, life("s", 50, false));
+    char *text = history_compact(&history, 8192, &size);
+    ck_assert_ptr_nonnull(text);
+    ck_assert_int_eq(history_read(text, size, &smaller), HISTORY_GOOD);
+    look_at_shares(&smaller);
+    history_free(&smaller);
+    free(text);
+    for (int i = 0; i < 5000; i++) { /* the site stays, and its newest hosts */
+        char name[32];
+        snprintf(name, sizeof name, "h%d", i);
+        add(&history, share("s", name, 1, 60));
+    }
+    for (int i = 0; i < 5000; i++)
+        add(&history, life("s", 50, false));
+    text = history_compact(&history, HISTORY_FILE_MAX / 2, &size);
+    ck_assert_int_eq(history_read(text, size, &smaller), HISTORY_GOOD);
+    history_look(&smaller, "s", &site);
+    ck_assert(site.rates[HISTORY_HOST].all_seconds > 200000);
+    struct history_share *shares = history_shares(&smaller, "s", &size);
+    ck_assert_uint_eq(size, HISTORY_HOSTS_MAX);
+    ck_assert_ptr_nonnull(history_share_of(shares, size, "h4999"));
+    free(shares);
+    history_free(&smaller);
+    history_free(&history);
+    free(text);
 }
 END_TEST
 
@@ -637,6 +712,7 @@ int main(void)
     tcase_add_test(pure, living_hosts_count_as_time);
     tcase_add_test(pure, old_observations_count_less);
     tcase_add_test(pure, costs_are_means);
+    tcase_add_test(pure, hosts_have_shares);
     tcase_add_test(pure, what_is_made_smaller_says_the_same);
     tcase_add_test(pure, of_too_many_sites_the_newest_stay);
     tcase_add_test(pure, sites_have_names);

@@ -34,6 +34,7 @@ struct agent_peers {
     struct wire_move *moves; /* those of the placement */
     struct wire_host *hosts;
     struct coord_load *loads; /* by host; NULL: unknown */
+    struct share_sums *shares;
     char **names, **host_addresses;
 
     struct links *links; /* NULL: the term has not begun here */
@@ -149,11 +150,13 @@ static void forget_hosts(struct agent_peers *peers)
     }
     free(peers->hosts);
     free(peers->loads);
+    free(peers->shares);
     free(peers->moves);
     free(peers->names);
     free(peers->host_addresses);
     peers->hosts = NULL;
     peers->loads = NULL;
+    peers->shares = NULL;
     peers->moves = NULL;
     peers->names = peers->host_addresses = NULL;
     peers->host_count = 0;
@@ -177,6 +180,21 @@ static bool take_loads(struct agent_peers *peers, const struct wire_elect *elect
         peers->loads[i] =
             (struct coord_load){(uint32_t)elect->busy.items[i], (uint32_t)elect->speeds.items[i]};
     return peers->loads != NULL;
+}
+
+/* Takes what earlier jobs have seen of hosts.  False: no memory. */
+static bool take_shares(struct agent_peers *peers, const struct wire_elect *elect)
+{
+    if (elect->shares.count == 0)
+        return true;
+    peers->shares = calloc(elect->hosts.count, sizeof *peers->shares);
+    for (uint32_t i = 0; peers->shares && i < elect->hosts.count; i++)
+        for (uint32_t j = 0; j < elect->shares.count; j++) {
+            const struct wire_share *share = &elect->shares.items[j];
+            if (share->host == elect->hosts.items[i].host)
+                peers->shares[i] = (struct share_sums){share->seconds, share->sum, share->squares};
+        }
+    return peers->shares != NULL;
 }
 
 /* Takes how processes are to be placed.  False: no memory. */
@@ -207,7 +225,7 @@ int agent_peers_elect(struct agent *agent, const struct wire_message *message)
     peers->names = calloc((size_t)count + 1, sizeof *peers->names);
     peers->host_addresses = calloc((size_t)count + 1, sizeof *peers->host_addresses);
     if (!peers->hosts || !peers->names || !peers->host_addresses || !take_loads(peers, elect) ||
-        !take_placement(peers, elect))
+        !take_shares(peers, elect) || !take_placement(peers, elect))
         return -ENOMEM;
     peers->host_count = count;
     for (uint32_t i = 0; i < count; i++) {
@@ -285,6 +303,11 @@ const struct net_meet_options *agent_peers_meeting(const struct agent *agent)
 uint32_t agent_peers_heartbeat_ms(const struct agent *agent)
 {
     return agent->peers->heartbeat_ms;
+}
+
+const struct share_sums *agent_peers_shares(const struct agent *agent)
+{
+    return agent->peers->shares;
 }
 
 const struct coord_load *agent_peers_loads(const struct agent *agent)

@@ -48,6 +48,8 @@ const struct net_meet_options *agent_peers_meeting(const struct agent *agent);
 uint32_t agent_peers_heartbeat_ms(const struct agent *agent);
 /* The loads of the hosts; NULL: unknown. */
 const struct coord_load *agent_peers_loads(const struct agent *agent);
+/* What earlier jobs have seen of each of them; NULL: nothing. */
+const struct share_sums *agent_peers_shares(const struct agent *agent);
 
 /* Whether Processor Zero of the term is on another host and reachable. */
 bool agent_zero_is_elsewhere(const struct agent *agent);

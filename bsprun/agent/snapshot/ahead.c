@@ -157,6 +157,33 @@ uint64_t agent_snapshots_ahead(const struct agent *agent)
     return bytes;
 }
 
+/* Images are sent as long as they are awaited and nothing was begun with them. */
+uint32_t agent_snapshots_coming(const struct agent *agent, struct wire_coming *rows)
+{
+    static const enum wire_coming_state comings[AHEAD_STATES] = {
+        [AHEAD_NONE] = WIRE_COMING_SENT,
+        [AHEAD_STAGING] = WIRE_COMING_BEGUN,
+        [AHEAD_STAGED] = WIRE_COMING_AHEAD,
+    };
+    const struct aheads *aheads = agent->snapshots ? agent->snapshots->aheads : NULL;
+    uint32_t count = 0;
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        const struct ahead *ahead = aheads ? &aheads->of[pid] : NULL;
+
+        if (agent->job == JOB_RESTORING && agent_is_here(agent, pid))
+            rows[count++] =
+                (struct wire_coming){(uint32_t)pid, WIRE_COMING_RESTORED, WIRE_NEVER,
+                                     memory_of_process(agent->members[pid].process.ospid)};
+        else if (ahead && ahead->wanted && (aheads->asked || ahead->state != AHEAD_NONE))
+            rows[count++] = (struct wire_coming){
+                (uint32_t)pid, comings[ahead->state],
+                ahead->state == AHEAD_NONE ? aheads->name.superstep : ahead->image.superstep,
+                ahead->state == AHEAD_NONE ? 0 : memory_of_process(ahead->process.ospid)};
+    }
+    return count;
+}
+
 static void answer(struct agent *agent)
 {
     struct aheads *aheads = agent->snapshots->aheads;

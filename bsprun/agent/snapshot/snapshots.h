@@ -53,6 +53,8 @@ void agent_forget_announced(struct agent *agent);
 void agent_tell_held(struct agent *agent);
 /* The private memory of processes that were restored ahead of their move to this host: bytes. */
 uint64_t agent_snapshots_ahead(const struct agent *agent);
+/* What comes to this host: fills in at most nprocs rows, returns their number. */
+uint32_t agent_snapshots_coming(const struct agent *agent, struct wire_coming *rows);
 /* For process_kill_descendants_but: whether it is a frozen copy, or a process restored ahead, to be
  * spared. */
 bool agent_is_copy(const void *agent, pid_t ospid);

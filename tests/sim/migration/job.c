@@ -147,7 +147,7 @@ static void note_superstep(struct job *job)
         if (job->superstep == job_marks[i])
             job->result.at[i] = now;
     if (job->watch != NULL)
-        watch_superstep(job->watch, job->played, now - job->begun);
+        watch_superstep(job->watch, job->homes, job->played, now - job->begun);
     job->played++;
 }
 

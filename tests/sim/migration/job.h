@@ -37,11 +37,20 @@ enum placing {
     PLACE_BEST,  /* the quickest first */
 };
 
+enum owners {
+    OWNERS_ALIKE, /* availability of all nodes from LEAST to MOST; agents of all nodes measure it */
+    OWNERS_UNKNOWN, /* half of the owners leave little: TAKEN; only nodes with ranks measure it */
+    OWNERS_KNOWN,   /* the same, and earlier jobs have measured it */
+};
+#define TAKEN 60u /* percent of a node that is available at most, whose owner leaves little ... */
+#define LEFT  70u /* ... and at least of all others */
+
 struct options {
     uint32_t ranks, supersteps;
     uint64_t seed;
     enum mode mode;
     enum placing placing;
+    enum owners owners;
     double speeds;  /* of the quickest cluster by the slowest one */
     uint32_t hold;  /* supersteps for which availability stays as it is */
     uint32_t leave; /* a node with a rank leaves after this superstep; 0: none does */
@@ -63,6 +72,8 @@ void platform_begin(const char *program, const struct options *options, struct n
 
 /* The percentage of the node that is available in that superstep, counted over restarts. */
 uint32_t platform_available(const struct options *options, uint32_t node, uint64_t superstep);
+/* The least and the most of it. */
+void platform_bounds(const struct options *options, uint32_t node, uint32_t *least, uint32_t *most);
 void platform_set_available(const struct node *node, uint32_t percent);
 
 /* ---- watch.c ---- */
@@ -72,8 +83,9 @@ struct watch;
 struct watch *watch_begin(const struct options *options, const struct node *nodes);
 void watch_free(struct watch *watch);
 
-/* What the agents of all nodes see of a superstep. */
-void watch_superstep(struct watch *watch, uint64_t superstep, double seconds);
+/* What the agents see of a superstep of ranks on these nodes. */
+void watch_superstep(struct watch *watch, const uint32_t *homes, uint64_t superstep,
+                     double seconds);
 void watch_leaving(struct watch *watch, uint32_t node);
 
 /* The production decision for ranks on these nodes. */

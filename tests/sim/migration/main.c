@@ -2,12 +2,13 @@
  *
  *   migration [--ranks N] [--supersteps N] [--seed S] [--balance off|look|on]
  *             [--alpha N | --alpha auto] [--place mixed|best] [--speeds RATIO] [--hold N]
- *             [--leave N] [--budget PERCENT]
+ *             [--leave N] [--budget PERCENT] [--owners alike|unknown|known]
  *
  * look: everything is measured and decided, but nothing is moved.  alpha N: fixed.  speeds: of the
  * quickest cluster by the slowest.  hold: availability changes every N supersteps.  leave: a node
  * with a rank leaves after that superstep; without moves the job starts again.  budget: of the time
- * that has passed, for moves. */
+ * that has passed, for moves.  owners: half of them leave little, and what a node without ranks
+ * leaves is not measured, or is known of earlier jobs. */
 #include "tests/sim/migration/job.h"
 
 #include <stdio.h>
@@ -51,6 +52,7 @@ static void set(struct options *options, const char *option, const char *value)
 {
     static const char *const modes[] = {"off", "look", "on", NULL};
     static const char *const placings[] = {"mixed", "best", NULL};
+    static const char *const owners[] = {"alike", "unknown", "known", NULL};
 
     if (strcmp(option, "--ranks") == 0)
         options->ranks = (uint32_t)number_of(option, value, 2, RANKS_MOST);
@@ -64,6 +66,8 @@ static void set(struct options *options, const char *option, const char *value)
         set_alpha(options, value);
     else if (strcmp(option, "--place") == 0)
         options->placing = one_of(option, value, placings);
+    else if (strcmp(option, "--owners") == 0)
+        options->owners = one_of(option, value, owners);
     else if (strcmp(option, "--speeds") == 0)
         options->speeds = (double)number_of(option, value, 100, 1000) / 100;
     else if (strcmp(option, "--hold") == 0)

@@ -106,10 +106,21 @@ void platform_begin(const char *program, const struct options *options, struct n
     }
 }
 
+void platform_bounds(const struct options *options, uint32_t node, uint32_t *least, uint32_t *most)
+{
+    bool taken = chance_of(options->seed, UINT64_MAX - 1, node) < 0.5;
+
+    *least = options->owners == OWNERS_ALIKE || taken ? LEAST : LEFT;
+    *most = options->owners == OWNERS_ALIKE || !taken ? MOST : TAKEN;
+}
+
 uint32_t platform_available(const struct options *options, uint32_t node, uint64_t superstep)
 {
     uint64_t when = superstep / options->hold;
-    return LEAST + (uint32_t)(chance_of(options->seed, when, node) * (MOST - LEAST + 1));
+    uint32_t least, most;
+
+    platform_bounds(options, node, &least, &most);
+    return least + (uint32_t)(chance_of(options->seed, when, node) * (most - least + 1));
 }
 
 void platform_set_available(const struct node *node, uint32_t percent)

@@ -1,4 +1,5 @@
 /* watch.c - what is measured of a simulated job, and the production decision about it. */
+#include "coordinator/core/shares.h"
 #include "tests/sim/migration/job.h"
 
 #include <math.h>
@@ -43,6 +44,22 @@ static void fill_hosts(struct watch *watch)
     }
 }
 
+/* Earlier jobs have seen the node for an hour. */
+static void know(struct watch *watch, uint32_t node)
+{
+    struct share_sums earlier = {0};
+    uint32_t least, most;
+
+    platform_bounds(watch->options, node, &least, &most);
+    for (uint32_t percent = least; percent <= most; percent++)
+        share_add(&earlier, percent / 100.0, 3600.0 / (most - least + 1));
+    struct share prior = share_prior(&earlier);
+    watch->seen[node].count = prior.looks;
+    watch->seen[node].sum = prior.looks * prior.mean;
+    watch->seen[node].squares =
+        prior.looks * (prior.mean * prior.mean + prior.spread * prior.spread);
+}
+
 struct watch *watch_begin(const struct options *options, const struct node *nodes)
 {
     struct watch *watch = calloc(1, sizeof(*watch));
@@ -59,6 +76,8 @@ struct watch *watch_begin(const struct options *options, const struct node *node
     for (uint32_t i = 0; i < ranks; i++)
         watch->traffic[i] = (struct balance_traffic){i, (i + 1) % ranks, HALO_BYTES};
     fill_hosts(watch);
+    for (uint32_t i = 0; options->owners == OWNERS_KNOWN && i < NODES; i++)
+        know(watch, i);
     watch->facts = (struct balance_facts){.ranks = watch->ranks,
                                           .rank_count = ranks,
                                           .hosts = watch->hosts,
@@ -76,9 +95,19 @@ void watch_free(struct watch *watch)
     free(watch);
 }
 
-void watch_superstep(struct watch *watch, uint64_t superstep, double seconds)
+static bool has_ranks(const struct watch *watch, const uint32_t *homes, uint32_t node)
+{
+    for (uint32_t rank = 0; rank < watch->options->ranks; rank++)
+        if (homes[rank] == node)
+            return true;
+    return false;
+}
+
+void watch_superstep(struct watch *watch, const uint32_t *homes, uint64_t superstep, double seconds)
 {
     for (uint32_t i = 0; i < NODES; i++) {
+        if (watch->options->owners != OWNERS_ALIKE && !has_ranks(watch, homes, i))
+            continue;
         struct seen *seen = &watch->seen[i];
         double share = platform_available(watch->options, i, superstep) / 100.0;
         seen->recent += share;
@@ -104,9 +133,11 @@ static void measure_host(struct watch *watch, uint32_t node)
 
     host->recent = seen->recent_count > 0 ? seen->recent / seen->recent_count : 0;
     host->recent_samples = seen->recent_count;
-    host->history = seen->sum / seen->count;
+    host->history = seen->count > 0 ? seen->sum / seen->count : 0;
     host->samples = seen->count;
-    host->spread = sqrt(fmax(seen->squares / seen->count - host->history * host->history, 0));
+    host->spread = seen->count > 0
+                       ? sqrt(fmax(seen->squares / seen->count - host->history * host->history, 0))
+                       : 0;
     host->free = watch->nodes[node].memory;
     seen->recent = seen->recent_count = 0;
     if (seen->count > FADES && watch->options->hold > 1) { /* what changes slowly is forgotten */

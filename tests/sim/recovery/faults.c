@@ -266,6 +266,8 @@ void fault(struct world *world, enum fault_kind kind)
     bool took_effect = false;
     if (world->over || !world->machine)
         return;
+    enum move_step step = moves_step(world);
+    uint32_t term = job_machine_term(world->machine);
     switch (kind) {
     case FAULT_RANK:
         took_effect = kill_rank(world, false);
@@ -313,4 +315,6 @@ void fault(struct world *world, enum fault_kind kind)
         break;
     }
     world->faults[kind] += took_effect;
+    if (took_effect)
+        moves_count(world, kind, step, term);
 }

@@ -6,6 +6,12 @@
 #include <string.h>
 
 #define ACTIONS_MAX 400000u
+/* Whether all worlds move processes, and have faults at the steps of that. */
+#ifndef ALL_MOVE
+#define ALL_MOVE false
+#endif
+#define MOVES_LEAST 1000u  /* for each step, with a fault in it, in a run of ... */
+#define MOVES_RUN   100000u /* ... so many jobs */
 #define NUMBERS     14u
 
 struct action *plan(struct world *world, enum action_kind kind, uint64_t delay)
@@ -131,6 +137,18 @@ static void plan_more_faults(struct world *world)
     }
 }
 
+/* Numbers behind those of all others. */
+static void plan_moves(struct world *world)
+{
+    unsigned planned = 24;
+    for (uint64_t count = 1 + apart(world, 3); count > 0; count--) {
+        uint64_t when = 50 + apart(world, 50 + 40 * world->supersteps);
+        plan_fault(world, planned++, when, FAULT_PLACES);
+    }
+    if (seeds_keeps_fault(&world->time.job, 30))
+        moves_plan(world);
+}
+
 static void make_world(struct world *world, const struct seeds_job *job)
 {
     memset(world, 0, offsetof(struct world, agents));
@@ -138,6 +156,8 @@ static void make_world(struct world *world, const struct seeds_job *job)
     world->host_count = chance(world, 40)  ? 1
                         : chance(world, 2) ? 7 + (uint32_t)random_below(world, HOSTS - 6)
                                            : 2 + (uint32_t)random_below(world, WIDE_HOSTS - 1);
+    if (ALL_MOVE && world->host_count == 1)
+        world->host_count = 2 + (uint32_t)apart(world, WIDE_HOSTS - 1);
     if (world->host_count > job->hosts)
         world->host_count = (uint32_t)job->hosts;
     memset(world->agents, 0, world->host_count * sizeof(world->agents[0]));
@@ -167,8 +187,16 @@ static void make_world(struct world *world, const struct seeds_job *job)
     world->stop_on_late_failure = world->stop_on_failure && chance(world, 50);
     world->max_restarts = (uint32_t)random_below(world, 6);
     world->status = chance(world, 30) ? (int32_t)random_below(world, 256) : 0;
-    plan_faults(world);
-    plan_more_faults(world);
+    if (ALL_MOVE) {
+        world->supersteps =
+            world->supersteps < job->supersteps ? world->supersteps + 3 : job->supersteps;
+        world->max_restarts += 2;
+        plan_moves(world);
+    }
+    if (!ALL_MOVE || apart(world, 3) == 0) {
+        plan_faults(world);
+        plan_more_faults(world);
+    }
     timeline_take_course(&world->time);
 }
 
@@ -193,10 +221,12 @@ static void run(struct world *world)
         bspz_buffer_free(&action.frame);
         if (world->killed_at_step && world->machine && !world->over) {
             world->faults[FAULT_STEP]++;
+            moves_count(world, FAULT_STEP, moves_step(world), job_machine_term(world->machine));
             world->steps[world->step]++;
             kill_bsprun(world);
         }
         world->killed_at_step = false;
+        moves_watch(world);
         check_alone(world);
     }
     check_end(world);
@@ -232,7 +262,21 @@ static const char *const step_names[STEP_KINDS] = {
     [STEP_FINISHED] = "the end is recorded",
 };
 
+static const char *const move_step_names[MOVE_STEPS] = {
+    [MOVE_ASKED] = "it is asked for, or decided",
+    [MOVE_ROUND] = "a snapshot comes before it",
+    [MOVE_AHEAD] = "processes are restored ahead",
+    [MOVE_CAPTURED] = "all wait and are captured",
+    [MOVE_SAVED] = "what was captured becomes durable",
+    [MOVE_OVER] = "the term is over",
+    [MOVE_HELD] = "the next one is elected",
+    [MOVE_CHOSEN] = "bsprun records where it begins",
+    [MOVE_RESTORED] = "processes are restored",
+    [MOVE_PASSED] = "they become ranks",
+};
+
 static struct {
+    uint64_t moves[MOVE_STEPS];
     uint64_t faults[FAULT_KINDS], causes[WIRE_CAUSE_COUNT], steps[STEP_KINDS];
     uint64_t numbers[NUMBERS];
 } summary;
@@ -268,6 +312,11 @@ static int report(uint64_t count)
                (unsigned long long)summary.steps[i]);
         missing += summary.steps[i] == 0;
     }
+    for (unsigned i = 0; i < MOVE_STEPS; i++) {
+        printf("  move with a fault when %-35s %5llu\n", move_step_names[i],
+               (unsigned long long)summary.moves[i]);
+        missing += ALL_MOVE && count >= MOVES_RUN && summary.moves[i] < MOVES_LEAST;
+    }
     for (unsigned i = 0; i < WIRE_CAUSE_COUNT; i++)
         if (summary.causes[i] > 0)
             printf("  end    %-44s %9llu\n", wire_cause_text(i),
@@ -278,7 +327,7 @@ static int report(uint64_t count)
     }
     missing += summary.causes[WIRE_CAUSE_NONE] == 0 || summary.causes[WIRE_CAUSE_SAVED] == 0 ||
                summary.causes[WIRE_CAUSE_NO_MEMORY] == 0;
-    return seeds_verdict("recovery", count < 2000 ? 0 : missing);
+    return seeds_verdict(ALL_MOVE ? "moves" : "recovery", count < 2000 ? 0 : missing);
 }
 
 static void run_one(const struct seeds_job *job)
@@ -290,6 +339,8 @@ static void run_one(const struct seeds_job *job)
         summary.faults[i] += world.faults[i];
     for (unsigned i = 0; i < STEP_KINDS; i++)
         summary.steps[i] += world.steps[i];
+    for (unsigned i = 0; i < MOVE_STEPS; i++)
+        summary.moves[i] += world.move_steps[i];
     if (world.over)
         summary.causes[world.outcome.cause]++;
     const unsigned numbers[NUMBERS] = {
@@ -329,7 +380,7 @@ static const struct seeds_fixed fixed[] = {
 
 int main(int argc, char **argv)
 {
-    static const struct seeds_program program = {.name = "recovery",
+    static const struct seeds_program program = {.name = ALL_MOVE ? "moves" : "recovery",
                                                  .count = 3000,
                                                  .has_supersteps = true,
                                                  .fixed = fixed,

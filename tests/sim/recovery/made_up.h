@@ -76,6 +76,21 @@ enum step {
     STEP_KINDS
 };
 
+/* What a move goes through, from the request or the decision on. */
+enum move_step {
+    MOVE_ASKED,    /* Processor Zero knows; no snapshot is being taken */
+    MOVE_ROUND,    /* one is, with which processes go on */
+    MOVE_AHEAD,    /* hosts restore ahead */
+    MOVE_CAPTURED, /* all processes wait: they are captured ... */
+    MOVE_SAVED,    /* ... and their images become durable, up to the commit */
+    MOVE_OVER,     /* the term is over: bsprun hears of that */
+    MOVE_HELD,     /* the next one is elected: hosts end what was, and say what they have */
+    MOVE_CHOSEN,   /* bsprun records where the term begins */
+    MOVE_RESTORED, /* processes are restored, nothing is irrevocable */
+    MOVE_PASSED,   /* staged processes become ranks */
+    MOVE_STEPS     /* none of these */
+};
+
 struct snap {
     struct bspz_snapshot_name name; /* term 0: none */
     uint32_t processes;
@@ -128,6 +143,8 @@ struct zero {
     struct wire_move moves[WANTED_MOVES];
     uint32_t move_count;
     bool gone, finished;
+    bool moved;             /* it is over, to move processes */
+    unsigned faulted;       /* a bit per move_step: a fault came in it */
     uint64_t wanted;        /* to begin from there; COORD_NEVER */
     uint64_t left[HOSTS];   /* memory of each host when it was ready */
     uint64_t missed;        /* processes that are not where they were to be, for lack of memory */
@@ -231,10 +248,16 @@ struct world {
     unsigned step_count;
     bool killed_at_step; /* when what happens now is over */
     unsigned steps[STEP_KINDS];
-    struct evidence evidence;      /* of this bsprun */
-    unsigned seen[ESTIMATE_KINDS]; /* failures, by it */
-    double watched;                /* host seconds, as it knew last */
-    unsigned heard;                /* words of Processor Zero */
+    bool move_fault_planned; /* comes when moves have been in `move_step` that often */
+    enum move_step move_step, last_move_step;
+    unsigned move_count;
+    enum fault_kind move_fault;
+    uint64_t move_delay;
+    unsigned move_steps[MOVE_STEPS]; /* moves with a fault in that step */
+    struct evidence evidence;        /* of this bsprun */
+    unsigned seen[ESTIMATE_KINDS];   /* failures, by it */
+    double watched;                  /* host seconds, as it knew last */
+    unsigned heard;                  /* words of Processor Zero */
     struct handed handed[TERMS];
     bool anew; /* the next term places processes without regard to where they were */
     struct wire_move wanted_moves[WANTED_MOVES]; /* the newest ones */
@@ -261,6 +284,14 @@ struct action *plan(struct world *world, enum action_kind kind, uint64_t delay);
 /* Behind what is on the link already: 0, 1 from and to Processor Zero, 2, 3 bsprun. */
 struct action *plan_on_link(struct world *world, enum action_kind kind, uint32_t host, int link);
 void drop_link(struct world *world, uint32_t host);
+
+/* moves.c: faults at the steps of moves */
+void moves_plan(struct world *world);
+/* Something has happened. */
+void moves_watch(struct world *world);
+enum move_step moves_step(const struct world *world);
+/* A fault has come in that step. */
+void moves_count(struct world *world, enum fault_kind kind, enum move_step step, uint32_t term);
 
 /* launcher.c: bsprun */
 void bsprun_begin(struct world *world, bool restore);

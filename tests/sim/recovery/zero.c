@@ -180,7 +180,8 @@ static void on_finish(void *context, const struct coord_outcome *outcome)
     if (zero->finished)
         fail(zero->world, "FINISH comes twice");
     zero->finished = true;
-    zero->world->moves += outcome->cause == WIRE_CAUSE_MOVED;
+    zero->moved = outcome->cause == WIRE_CAUSE_MOVED;
+    zero->world->moves += zero->moved;
     zero->world->moves_ahead += outcome->cause == WIRE_CAUSE_MOVED && zero->said_ahead;
     if (outcome->cause == WIRE_CAUSE_MOVED && zero->ahead)
         fail(zero->world, "processes move while they are restored ahead");
