@@ -4,6 +4,10 @@
 function __bspzero_options
     set -l command (commandline -poc)[1]
     $command --help 2>/dev/null | grep -oE '(^|[^[:alnum:]_-])--?[A-Za-z][A-Za-z0-9-]*' | sed 's/^[^-]*//' | sort -u
+    # What there is no room for in --help.
+    if test (basename $command) = bsprun
+        string split ' ' -- '--attach-on-error --connect-timeout --dataspace-memory --debug --report-bindings --stacks --verbose --xterm'
+    end
 end
 
 function __bspzero_jobs
