@@ -246,7 +246,7 @@ START_TEST(status_as_json)
                 "\"ranks\":[{\"pid\":0,\"os_pid\":4100,\"superstep\":7,\"line\":12,\"memory\":2048,"
                 "\"computing\":12.250000,\"communicating\":0.125000,\"waiting\":0.000001,"
                 "\"host\":\"a\","
-                "\"state\":\"computing\",\"function\":\"bsp_put\",\"file\":\"prog.c\"}]}\n");
+                "\"state\":\"computing\",\"function\":\"bsp_put\",\"file\":\"prog.c\"}],\"coming\":[]}\n");
     facts.rank_count = facts.host_count = 0;
     facts.has_snapshot = false;
     facts.rate = -1;
