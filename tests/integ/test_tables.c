@@ -259,7 +259,7 @@ START_TEST(status_as_json)
                 "\"job\":\"\",\"zero\":\"\",\"processes\":6,\"seconds\":2.000,\"superstep\":0,"
                 "\"term\":2,\"restarts\":1,\"rate\":null,\"snapshot\":null,"
                 "\"failures\":null,\"hosts\":[],"
-                "\"ranks\":[]}\n");
+                "\"ranks\":[],\"coming\":[]}\n");
 }
 END_TEST
 
