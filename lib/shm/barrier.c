@@ -171,6 +171,23 @@ static bool spin(struct bspz_board *board, int nprocs, uint64_t superstep, enum 
     }
 }
 
+bool bspz_word_spin(struct bspz_board *board, _Atomic uint32_t *word, uint32_t value)
+{
+    uint64_t budget = atomic_load_explicit(&board->spin_ns, memory_order_relaxed);
+    uint64_t until = bspz_now_ns() + budget;
+
+    while (budget > 0) {
+        for (int turn = 0; turn < SPINS_PER_CLOCK; turn++) {
+            if (atomic_load_explicit(word, memory_order_acquire) != value)
+                return true;
+            relax();
+        }
+        if (bspz_now_ns() > until)
+            break;
+    }
+    return false;
+}
+
 /* Yields the core a few times: where ranks share cores, the last one may need only that, and waking
  * a sleeper costs ten times as much.  But a core yielded to an unrelated busy process comes back
  * only after its time slice, while a woken sleeper preempts that process: after such a long yield

@@ -39,6 +39,9 @@ enum bspz_wait bspz_answer_wait(struct bspz_board *board, uint64_t superstep);
  */
 enum bspz_wait bspz_resume_wait(struct bspz_board *board, uint64_t superstep);
 
+/* Spins while *word == value, at most board->spin_ns; false: it still is. */
+bool bspz_word_spin(struct bspz_board *board, _Atomic uint32_t *word, uint32_t value);
+
 /* Whether the node agent has died (also if it has not been reaped). */
 bool bspz_agent_gone(const struct bspz_board *board);
 

@@ -18,6 +18,7 @@
 
 #define AGENT_CHECK_MS 500
 #define OBJECT_MOST    (1 << 30)
+#define SPIN_PAUSE     1024 /* requests without spinning after some that had to sleep, at most */
 
 /* The window of this process; NULL: not accessible yet. */
 static unsigned char *window;
@@ -56,6 +57,23 @@ static void open_window(const char *function, int line, const char *file)
     window_of = bspz_rt.board;
 }
 
+/* An answer comes within microseconds if the agent has a core, and waking a process that sleeps
+ * takes longer than that.  Where spinning was in vain it is left out for a while: the agent may
+ * have to wait for this very core. */
+static void spin(struct bspz_request *request)
+{
+    static unsigned pause, next_pause = 1;
+
+    if (pause > 0) {
+        pause--;
+    } else if (bspz_word_spin(bspz_rt.board, &request->state, BSPZ_REQUEST_POSTED)) {
+        next_pause = 1;
+    } else {
+        pause = next_pause;
+        next_pause = next_pause < SPIN_PAUSE ? 2 * next_pause : SPIN_PAUSE;
+    }
+}
+
 /* Posts the request and waits for the answer. */
 static void exchange(struct bspz_request *request, const char *function, int line, const char *file)
 {
@@ -65,6 +83,7 @@ static void exchange(struct bspz_request *request, const char *function, int lin
     atomic_store(&request->state, BSPZ_REQUEST_POSTED);
     atomic_fetch_add(&board->rung_for_objects, 1);
     bspz_board_ring(board);
+    spin(request);
     while ((state = atomic_load(&request->state)) == BSPZ_REQUEST_POSTED) {
         if (atomic_load(&board->stop))
             bspz_leave();
