@@ -256,23 +256,20 @@ static void handle(struct agent *agent, int pid, struct bspz_request *posted)
     unsigned char *window = window_of(agent, pid);
     uint32_t kind = posted->kind <= BSPZ_REQUEST_READ ? posted->kind : BSPZ_REQUEST_READ;
     uint64_t size = posted->size <= DATASPACE_OBJECT_MOST ? posted->size : DATASPACE_OBJECT_MOST;
-    uint64_t offset = posted->offset <= size ? posted->offset : size;
     struct dataspace_request request;
 
     if (!window) {
         on_no_memory(agent, (uint32_t)pid, BSPZ_WINDOW_BYTES);
         return;
     }
-    request = (struct dataspace_request){
-        .kind = kinds[kind],
-        .tag = window,
-        .tag_size = least(posted->tag_size, BSPZ_TAG_MOST),
-        .piece = window + BSPZ_TAG_MOST,
-        .length = kind == BSPZ_REQUEST_PUT
-                      ? least(least(posted->piece, BSPZ_PIECE_MOST), size - offset)
-                      : BSPZ_PIECE_MOST,
-        .size = size,
-        .offset = offset};
+    request = (struct dataspace_request){.kind = kinds[kind],
+                                         .tag = window,
+                                         .tag_size = least(posted->tag_size, BSPZ_TAG_MOST),
+                                         .piece = window + BSPZ_TAG_MOST,
+                                         .length = kind == BSPZ_REQUEST_PUT
+                                                       ? least(posted->piece, BSPZ_PIECE_MOST)
+                                                       : BSPZ_PIECE_MOST,
+                                         .size = size};
     dataspace_posted(agent->dataspace->space, (uint32_t)pid, &request);
 }
 

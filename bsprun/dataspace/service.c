@@ -221,22 +221,45 @@ static void no_memory(struct dataspace *space, uint32_t pid, uint64_t bytes)
     space->calls->no_memory(space->context, pid, bytes);
 }
 
+/* The object that is put together for the process; false: no memory, and the caller is told. */
+static bool begin_object(struct dataspace *space, uint32_t pid, uint64_t size)
+{
+    struct process *process = &space->processes[pid];
+
+    process->done = 0;
+    process->object = object_make(space->pool, size);
+    if (!process->object)
+        no_memory(space, pid, size);
+    return process->object != NULL;
+}
+
+static struct object *take_object(struct process *process)
+{
+    struct object *object = process->object;
+
+    process->object = NULL;
+    return object;
+}
+
+/* The posted piece is the last one of its object. */
+static bool is_whole(const struct process *process)
+{
+    return process->done + process->request.length == process->request.size;
+}
+
 static void store_here(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
     const struct dataspace_request *request = &process->request;
-    struct object *object;
+    bool whole = is_whole(process);
 
-    if (request->offset == 0)
-        process->object = object_make(space->pool, request->size);
-    if (!process->object) {
-        no_memory(space, pid, request->size);
+    if (!process->object && !begin_object(space, pid, request->size))
         return;
-    }
-    memcpy(process->object->bytes + request->offset, request->piece, request->length);
-    if (request->offset + request->length == request->size) {
-        object = process->object;
-        process->object = NULL;
+    memcpy(process->object->bytes + process->done, request->piece, request->length);
+    process->done += request->length;
+    if (whole) {
+        struct object *object = take_object(process);
+
         move_client(space, process, CLIENT_IDLE);
         if (tags_put(space->tags, request->tag, request->tag_size, object) != 0) {
             no_memory(space, pid, request->tag_size);
@@ -252,20 +275,21 @@ static void store_there(struct dataspace *space, uint32_t pid, uint32_t owner)
     struct process *process = &space->processes[pid];
     const struct dataspace_request *request = &process->request;
     struct wire_message message = {.kind = WIRE_DATA_PUT};
-    bool last = request->offset + request->length == request->size;
+    bool whole = is_whole(process);
 
     if (!space->calls->has_room(space->context, owner)) {
         move_client(space, process, CLIENT_STALLED);
         return;
     }
     message.data_put.pid = pid;
-    if (last)
+    if (whole)
         message.data_put.tag = (struct wire_bytes){request->tag, request->tag_size};
     message.data_put.size = request->size;
-    message.data_put.offset = request->offset;
+    message.data_put.offset = process->done;
     message.data_put.data = (struct wire_bytes){request->piece, request->length};
+    process->done += request->length;
     send_to(space, owner, &message);
-    if (last)
+    if (whole)
         move_client(space, process, CLIENT_SENT);
     else
         space->calls->answer(space->context, pid, request->size, request->length);
@@ -280,6 +304,18 @@ static void store(struct dataspace *space, uint32_t pid)
         store_here(space, pid);
     else
         store_there(space, pid, owner);
+}
+
+/* Takes the piece that the process has posted of its object. */
+static void store_piece(struct dataspace *space, uint32_t pid,
+                        const struct dataspace_request *posted)
+{
+    struct process *process = &space->processes[pid];
+
+    process->request.piece = posted->piece;
+    process->request.length =
+        (uint32_t)least(posted->length, process->request.size - process->done);
+    store(space, pid);
 }
 
 static void ask(struct dataspace *space, uint32_t pid)
@@ -317,12 +353,12 @@ void dataspace_posted(struct dataspace *space, uint32_t pid,
             ask(space, pid);
             return;
         }
+        process->done = 0;
         move_client(space, process, CLIENT_STORING);
-        store(space, pid);
+        store_piece(space, pid, request);
         return;
     case CLIENT_STORING:
-        process->request = *request;
-        store(space, pid);
+        store_piece(space, pid, request);
         return;
     case CLIENT_TAKING:
         process->request.piece = request->piece;
@@ -363,26 +399,6 @@ static bool add_piece(struct process *process, const struct piece *piece)
         memcpy(process->object->bytes + piece->offset, piece->data.data, piece->data.size);
     process->done += piece->data.size;
     return true;
-}
-
-/* The object that is put together for the process; false: no memory, and the caller is told. */
-static bool begin_object(struct dataspace *space, uint32_t pid, uint64_t size)
-{
-    struct process *process = &space->processes[pid];
-
-    process->done = 0;
-    process->object = object_make(space->pool, size);
-    if (!process->object)
-        no_memory(space, pid, size);
-    return process->object != NULL;
-}
-
-static struct object *take_object(struct process *process)
-{
-    struct object *object = process->object;
-
-    process->object = NULL;
-    return object;
 }
 
 static void on_put(struct dataspace *space, uint32_t host, const struct wire_data_put *put)

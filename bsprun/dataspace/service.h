@@ -24,8 +24,9 @@ struct dataspace;
 
 enum dataspace_kind { DATASPACE_PUT, DATASPACE_GET, DATASPACE_READ };
 
-/* A request of a process, or the next piece of one.  What it points to is the process's window, and
- * stays as it is until it is answered. */
+/* A request of a process, or the next piece of one, of which only `piece` and `length` count: a
+ * process that changes its mind between pieces cannot make the service write elsewhere.  What it
+ * points to is the process's window, and stays as it is until it is answered. */
 struct dataspace_request {
     enum dataspace_kind kind;
     const void *tag;
@@ -33,7 +34,6 @@ struct dataspace_request {
     void *piece;     /* of a put its bytes; of the others where they go */
     uint32_t length; /* of the piece: bytes of a put; of the others how many there is room for */
     uint64_t size;   /* of the object of a put; room for the whole object of the others */
-    uint64_t offset; /* of the piece; 0: a new request */
 };
 
 struct dataspace_calls {

@@ -112,13 +112,14 @@ enum bspz_decision {
     X(bsp_sort)                                                                                    \
     X(bsp_sumI)                                                                                    \
     X(bsp_sumI_prefix)                                                                             \
-    X(bsp_sumR) X(bsp_sumR_prefix) X(bsp_sumD) X(bsp_sumD_prefix) X(bsp_productI)                  \
-        X(bsp_productI_prefix) X(bsp_productR) X(bsp_productR_prefix) X(bsp_productD)              \
-            X(bsp_productD_prefix) X(bsp_minI) X(bsp_minI_prefix) X(bsp_minR) X(bsp_minR_prefix)   \
-                X(bsp_minD) X(bsp_minD_prefix) X(bsp_maxI) X(bsp_maxI_prefix) X(bsp_maxR)          \
-                    X(bsp_maxR_prefix) X(bsp_maxD) X(bsp_maxD_prefix) X(bsp_any) X(bsp_any_prefix) \
-                        X(bsp_all) X(bsp_all_prefix) X(bsp_constantI) X(bsp_sortI) X(bsp_sortR)    \
-                            X(bsp_sortD) X(bsp_sortC) X(bspreduce) X(bspbroadcast)
+    X(bsp_sumR)                                                                                    \
+    X(bsp_sumR_prefix) X(bsp_sumD) X(bsp_sumD_prefix) X(bsp_productI) X(bsp_productI_prefix)       \
+        X(bsp_productR) X(bsp_productR_prefix) X(bsp_productD) X(bsp_productD_prefix) X(bsp_minI)  \
+            X(bsp_minI_prefix) X(bsp_minR) X(bsp_minR_prefix) X(bsp_minD) X(bsp_minD_prefix)       \
+                X(bsp_maxI) X(bsp_maxI_prefix) X(bsp_maxR) X(bsp_maxR_prefix) X(bsp_maxD)          \
+                    X(bsp_maxD_prefix) X(bsp_any) X(bsp_any_prefix) X(bsp_all) X(bsp_all_prefix)   \
+                        X(bsp_constantI) X(bsp_sortI) X(bsp_sortR) X(bsp_sortD) X(bsp_sortC)       \
+                            X(bspreduce) X(bspbroadcast)
 
 /* The last call of a rank. */
 enum bspz_call {
@@ -241,7 +242,6 @@ struct bspz_request {
     /* Of the object.  Of a get or read the rank writes how many bytes it has room for, and the
      * agent how many it delivers. */
     uint64_t size;
-    uint64_t offset; /* of the piece in the object, by the rank; 0: a new request */
 } __attribute__((aligned(BSPZ_LINE)));
 /* A rank that fails, and a debugger. */
 enum bspz_plea { BSPZ_PLEA_NONE, BSPZ_PLEA_ASKS, BSPZ_PLEA_TAKEN, BSPZ_PLEA_GO };

@@ -91,10 +91,7 @@ static void post(struct dataspace *space, const uint8_t *step)
         processes[pid].done = 0;
         processes[pid].busy = true;
     }
-    request->offset = processes[pid].done;
     request->length = WINDOW;
-    if (request->kind == DATASPACE_PUT && request->size - request->offset < WINDOW)
-        request->length = (uint32_t)(request->size - request->offset);
     processes[pid].posted = true;
     dataspace_posted(space, pid, request);
 }

@@ -211,6 +211,21 @@ START_TEST(no_more_than_there_is_room_for)
 }
 END_TEST
 
+/* The board is the program's memory, too: what it says of later pieces may be anything. */
+START_TEST(pieces_that_claim_more)
+{
+    struct dataspace_request one = request(DATASPACE_PUT, 0, ours, 12);
+
+    dataspace_posted(space, 0, &one);
+    one.size = 1000;
+    one.length = 8;
+    dataspace_posted(space, 0, &one);
+    ck_assert_uint_eq(seen.length, 4);
+    ck_assert_uint_eq(seen.size, 12);
+    ck_assert_uint_eq(dataspace_totals(space).bytes, 12);
+}
+END_TEST
+
 START_TEST(in_pieces)
 {
     struct dataspace_request one = request(DATASPACE_PUT, 0, ours, 12);
@@ -218,7 +233,6 @@ START_TEST(in_pieces)
     memcpy(windows[0], "abcdefgh", 8);
     dataspace_posted(space, 0, &one);
     ck_assert_uint_eq(dataspace_totals(space).objects, 0);
-    one.offset = 8;
     one.length = 4;
     memcpy(windows[0], "ijkl", 4);
     dataspace_posted(space, 0, &one);
@@ -459,6 +473,7 @@ int main(void)
                                   nothing_is_an_object_too,
                                   no_more_than_there_is_room_for,
                                   in_pieces,
+                                  pieces_that_claim_more,
                                   a_put_for_another_host,
                                   a_grant_while_there_is_no_room,
                                   what_breaks_the_rules,

@@ -106,7 +106,6 @@ static struct bspz_request *prepare(enum bspz_request_kind kind, const char *tag
     request->kind = kind;
     request->tag_size = (uint32_t)tag_size;
     request->size = size;
-    request->offset = 0;
     return request;
 }
 
@@ -134,7 +133,6 @@ int volpex_put_cpp(const char *tag, int tagSize, const void *data, int dataSize,
 
         if (some > 0)
             memcpy(window + BSPZ_TAG_MOST, (const char *)data + done, some);
-        request->offset = done;
         request->piece = (uint32_t)some;
         exchange(request, "volpex_put", line, file);
         done += some;
@@ -158,7 +156,6 @@ static int fetch(enum bspz_request_kind kind, const char *tag, int tagSize, void
     open_window(function, line, file);
     request = prepare(kind, tag, tagSize, (uint64_t)dataSize);
     do {
-        request->offset = done;
         exchange(request, function, line, file);
         if (request->piece > 0)
             memcpy((char *)data + done, window + BSPZ_TAG_MOST, request->piece);

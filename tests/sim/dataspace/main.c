@@ -174,7 +174,6 @@ static void post(struct world *world, uint32_t pid)
     struct dataspace_request *request = &process->request;
 
     request->piece = process->window;
-    request->offset = process->done;
     request->length = WINDOW;
     if (request->kind == DATASPACE_PUT) {
         uint64_t left = request->size - process->done;
