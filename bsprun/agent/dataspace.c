@@ -37,7 +37,6 @@ struct failure {
 
 struct agent_dataspace {
     struct failure failure;
-    struct spill spill;
     struct pool *pool;
     struct dataspace *space;
     unsigned char **windows; /* by pid; NULL: not mapped (yet) */
@@ -93,12 +92,14 @@ static void on_broken(void *context, uint32_t host, const char *complaint)
 
 static void *on_map(void *context, uint64_t size)
 {
-    return spill_map(context, size);
+    (void)context;
+    return spill_map(size);
 }
 
 static void on_unmap(void *context, void *at, uint64_t size)
 {
-    spill_unmap(context, at, size);
+    (void)context;
+    spill_unmap(at, size);
 }
 
 static const struct pool_files files = {.map = on_map, .unmap = on_unmap};
@@ -120,7 +121,6 @@ static void close_space(struct agent_dataspace *shell)
 {
     dataspace_close(shell->space);
     pool_close(shell->pool);
-    spill_close(&shell->spill);
 }
 
 /* Bytes of objects that this host may have in memory. */
@@ -184,8 +184,7 @@ static struct agent_dataspace *begin(struct agent *agent)
         return shell;
     shell->nprocs = setup.nprocs;
     shell->windows = calloc(shell->nprocs, sizeof *shell->windows);
-    shell->spill = SPILL_NONE;
-    shell->pool = pool_open(memory_bound(agent), FILE_LEAST, &files, &shell->spill);
+    shell->pool = pool_open(memory_bound(agent), FILE_LEAST, &files, NULL);
     setup.pool = shell->pool;
     shell->space = shell->windows && shell->pool ? dataspace_open(&setup, &calls, agent) : NULL;
     if (!shell->space) {
@@ -292,21 +291,23 @@ static void handle_all(struct agent *agent)
     }
 }
 
-/* Whether there is a request that can be served. */
-static bool any_posted(struct agent *agent)
+static bool any_posted(const struct agent *agent)
 {
-    bool any = false;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (posted_by(agent, pid))
+            return true;
+    return false;
+}
 
+/* The objects would not come back with the processes. */
+static void refuse_all(struct agent *agent)
+{
     for (int pid = 0; pid < agent->nprocs; pid++) {
         struct bspz_request *request = posted_by(agent, pid);
 
-        any = any || request;
-        if (request && agent_recovers(agent)) {
+        if (request)
             bspz_word_set(&request->state, BSPZ_REQUEST_REFUSED);
-            any = false;
-        }
     }
-    return any;
 }
 
 void agent_dataspace_scan(struct agent *agent)
@@ -315,6 +316,10 @@ void agent_dataspace_scan(struct agent *agent)
 
     if (agent->job != JOB_RUNNING || !any_posted(agent))
         return;
+    if (agent_recovers(agent)) {
+        refuse_all(agent);
+        return;
+    }
     if (!begin(agent)) {
         end_job(agent, 0, sizeof *agent->dataspace);
         return;

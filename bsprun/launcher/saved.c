@@ -246,9 +246,7 @@ int saved_spill(const struct saved *saved)
 {
     int file = open(saved->job_directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
-    if (file < 0)
-        file = open(bspz_temporary_root(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    return file < 0 ? -errno : file;
+    return file < 0 ? bspz_temporary_file() : file;
 }
 
 void saved_close(struct saved *saved, bool worth_keeping)

@@ -11,6 +11,10 @@
 /* $TMPDIR if it is an absolute path, else /tmp.  The environment's, or constant. */
 const char *bspz_temporary_root(void);
 
+/* Opens a new file below the root, for reading and writing, that has no name and goes when it is
+ * closed and no longer mapped.  The descriptor, or -errno. */
+int bspz_temporary_file(void);
+
 /* Writes the path of `stem` below the root, and "-NUMBER" behind it from 2 on, to path[PATH_MAX].
  * False: it is too long. */
 bool bspz_temporary_name(char *path, const char *stem, unsigned number);
