@@ -98,10 +98,8 @@ class Moves(storm.Storm):
     def moved(self):
         return sum(self.moves.values())
 
-    def over(self):
-        return (self.options.moves is not None and self.moved() >= self.options.moves or
-                self.options.seconds is not None and
-                time.monotonic() - self.began >= self.options.seconds)
+    def enough(self):
+        return self.options.moves is not None and self.moved() >= self.options.moves
 
     def run(self):
         while not self.over():

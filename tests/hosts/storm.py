@@ -77,8 +77,11 @@ class Storm:
     def count(self):
         return sum(self.faults.values())
 
+    def enough(self):
+        return self.options.faults is not None and self.count() >= self.options.faults
+
     def over(self):
-        return (self.options.faults is not None and self.count() >= self.options.faults or
+        return (self.enough() or
                 self.options.seconds is not None and
                 time.monotonic() - self.began >= self.options.seconds)
 

@@ -52,13 +52,9 @@ static void pop(const char *tag, void *bytes, size_t size)
     freeReplyObject(reply);
 }
 
-/* The list gets its element with the put of the string, outside of what is timed for a put. */
-static void do_get(const char *tag, void *bytes, size_t size)
-{
-    pop(tag, bytes, size);
-}
-
-static size_t waiting; /* bytes of the element that the list has; 0: none */
+/* Bytes of the element that the list has; 0: none.  It gets one with a put of the string, if a get
+ * has taken it: in the batches of which the puts are not timed. */
+static size_t waiting;
 
 static void timed_put(const char *tag, const void *bytes, size_t size)
 {
@@ -77,7 +73,7 @@ static void timed_put(const char *tag, const void *bytes, size_t size)
 
 static void timed_get(const char *tag, void *bytes, size_t size)
 {
-    do_get(tag, bytes, size);
+    pop(tag, bytes, size);
     waiting = 0;
 }
 
