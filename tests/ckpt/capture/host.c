@@ -85,6 +85,7 @@ void host_options(struct bspz_capture_options *options)
         .rules = rules,
         .rule_count = rule_count,
         .initial = &given,
+        .untracked = getenv("CAPTURE_UNTRACKED") != NULL,
     };
 }
 

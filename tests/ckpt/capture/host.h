@@ -4,6 +4,7 @@
  * Environment: CAPTURE_RESTORE  images to restore from, newest first, separated by ':'
  *              CAPTURE_MORE     newer ones that come later: lists as above, separated by '|'
  *              CAPTURE_HANDOVER a text for the restored process
+ *              CAPTURE_UNTRACKED  if set, the kernel does not record what is written to
  *              CAPTURE_OTHER    if set, the kernel counts as another one */
 #ifndef TESTS_CKPT_CAPTURE_HOST_H
 #define TESTS_CKPT_CAPTURE_HOST_H
