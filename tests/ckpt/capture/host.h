@@ -22,6 +22,9 @@ int host_snapshot_forked(const char *path);
 /* An increment upon the image written last in this process. */
 int host_snapshot_increment(const char *path);
 
+/* An attempt at such an increment: no byte of it can be written. */
+void host_snapshot_fails(const char *path);
+
 /* What the snapshot would be refused for, or NULL. */
 const char *host_refusal(void);
 void host_rule(const char *rule);
