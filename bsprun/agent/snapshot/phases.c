@@ -136,7 +136,8 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapsho
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (agent_is_here(agent, pid))
             agent_next_slot(agent, pid, way.copies);
-    write_order(agent, way.forked, haste);
+    /* After the last one nobody goes on: a process that writes by itself spares a copy. */
+    write_order(agent, way.forked && haste != SNAPSHOT_LAST, haste);
     return true;
 }
 
