@@ -57,16 +57,19 @@ static int give(const struct visit *visit, uint64_t start, uint64_t end)
     return 0;
 }
 
-static int by_scan(const struct visit *visit, uint64_t start, uint64_t end, int pagemap,
+/* `files`: pages of a file may be among them.  To tell them apart the kernel looks at its record of
+ * each page, which takes longer than all the rest. */
+static int by_scan(const struct visit *visit, uint64_t start, uint64_t end, bool files, int pagemap,
                    struct bspz_scan_run *runs)
 {
+    const uint64_t never = files ? BSPZ_SCAN_FILE | BSPZ_SCAN_ZERO_PAGE : BSPZ_SCAN_ZERO_PAGE;
     struct bspz_scan scan = {
         .size = sizeof scan,
         .end = end,
         .vec = (uint64_t)(uintptr_t)runs,
         .vec_len = RUNS_AT_ONCE,
-        .category_inverted = BSPZ_SCAN_FILE | BSPZ_SCAN_ZERO_PAGE | BSPZ_SCAN_GUARD,
-        .category_mask = BSPZ_SCAN_FILE | BSPZ_SCAN_ZERO_PAGE | BSPZ_SCAN_GUARD,
+        .category_inverted = never | BSPZ_SCAN_GUARD,
+        .category_mask = never | BSPZ_SCAN_GUARD,
         .category_anyof_mask = BSPZ_SCAN_PRESENT | BSPZ_SCAN_SWAPPED,
     };
 
@@ -76,7 +79,7 @@ static int by_scan(const struct visit *visit, uint64_t start, uint64_t end, int 
         scan.start = start;
         count = bspz_sys3(SYS_ioctl, pagemap, BSPZ_SCAN_REQUEST, &scan);
         if (count == -EINVAL && scan.category_mask & BSPZ_SCAN_GUARD) {
-            scan.category_inverted = scan.category_mask = BSPZ_SCAN_FILE | BSPZ_SCAN_ZERO_PAGE;
+            scan.category_inverted = scan.category_mask = never;
             count = bspz_sys3(SYS_ioctl, pagemap, BSPZ_SCAN_REQUEST, &scan);
         }
         if (count < 0)
@@ -158,6 +161,12 @@ static bool is_shared(const struct bspz_piece *piece)
     return piece->kind == BSPZ_REGION_SHARED || piece->kind == BSPZ_REGION_COMMON;
 }
 
+/* Memory that is nothing but the process's own. */
+static bool may_have_file_pages(const struct bspz_piece *piece)
+{
+    return piece->map->inode != 0 || piece->map->flags & BSPZ_MAP_SHARED;
+}
+
 static int find(const struct visit *visit, const struct bspz_piece *piece, int pagemap,
                 void *buffer)
 {
@@ -168,7 +177,7 @@ static int find(const struct visit *visit, const struct bspz_piece *piece, int p
 
     if (is_shared(piece) && !copied)
         return by_residence(visit, piece, start, end, buffer);
-    error = by_scan(visit, start, end, pagemap, buffer);
+    error = by_scan(visit, start, end, may_have_file_pages(piece), pagemap, buffer);
     if (error == -ENOTTY || error == -EINVAL)
         return by_words(visit, start, end, pagemap, buffer);
     return error;
