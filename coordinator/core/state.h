@@ -211,6 +211,9 @@ void coord_balancing_note(struct coord *state, const struct coord_host *host,
 /* All have arrived at a barrier at which the job can go on: decides if there are measurements; to
  * move processes the wish becomes COORD_WISH_MOVE. */
 void coord_balancing_decide(struct coord *state);
+/* Whether so little is in the memory of all processes, by the last look, that writing it all takes
+ * no longer than what the copies and writers of another snapshot take. */
+bool coord_balancing_is_small(const struct coord *state);
 
 /* ---- ahead.c ---- */
 
