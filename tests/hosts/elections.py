@@ -21,8 +21,8 @@ def late(place, start, *words, host="h0", then="h1", **more):
     """A job whose first host comes when another one is there already."""
     place.delay(host)
     job = start(*words, **more)
-    wait_said(job, f"host {then} has come")
-    check(f"host {host} has come" not in job.said(), "it was not late\n", job)
+    wait_said(job, f"host {then} has joined")
+    check(f"host {host} has joined" not in job.said(), "it was not late\n", job)
     place.let_come(host)
     return job
 

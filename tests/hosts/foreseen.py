@@ -54,7 +54,7 @@ def of_a_host_whose_agent_is_told_to_end():
         job = running(place, options=TRACED)
         agent = place.agent("h1")
         send(agent, signal.SIGTERM)
-        wait_until(lambda: "host h1 is to be left" in job.said(), "what bsprun makes of it")
+        wait_until(lambda: "host h1 is to be vacated" in job.said(), "what bsprun makes of it")
         at = step_until(place, lambda: not alive(agent), 3)
         for pid in range(4):
             place.wait_executed(pid, at)

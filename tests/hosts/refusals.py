@@ -215,7 +215,7 @@ def hosts_named_twice():
         address = farm.hosts["b"].address
         done = bsprun(farm, "--hosts", f"b:1,{address}:1", "--launcher", farm.rsh,
                       *ticker_words(farm))
-        check_refused(farm, done, f"^bsprun: b and {address} are the same host: name it in one way$")
+        check_refused(farm, done, f"^bsprun: b and {address} are the same host: list it under one name$")
         # Its own address is this host, for which no launcher is needed.
         done = farm.run("a", [BSPRUN, "--hosts", f"{farm.hosts['a'].address}:2", "--launcher",
                               "/no/such/launcher", *ticker_words(farm)], timeout=SOON)

@@ -507,9 +507,9 @@ def wrong_calls():
         for word in ("--help", "-help", "-h"):
             expect(run([program, word]), 0, out="^Usage: " + name, no_err=True)
         expect(run([program, "--version"]), 0, out=f"^{name} \\(bspzero\\)", no_err=True)
-    for words, said in ((["--follow"], "--follow: it goes with --json"),
-                        (["--prometheus", "--follow"], "--follow: it goes with --json"),
-                        (["--json", "--interval", "2"], "--interval: it goes with --follow"),
+    for words, said in ((["--follow"], "--follow: it requires --json"),
+                        (["--prometheus", "--follow"], "--follow: it requires --json"),
+                        (["--json", "--interval", "2"], "--interval: it requires --follow"),
                         (["--json", "--prometheus"], "--json and --prometheus: give one of them"),
                         (["--json", "--follow", "--interval"], "--interval: missing argument"),
                         (["--json", "--follow", "--interval", "0"], "0: give seconds, from 0.1"),

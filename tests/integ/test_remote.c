@@ -274,7 +274,7 @@ START_TEST(too_late)
     begin((struct remote_start_config){.kind = LAUNCH_COMMAND, .timeout_ms = 100});
     add(0, "");
     run_until_told(1);
-    ck_assert_ptr_nonnull(strstr(told[0], "has not brought it up within 0.1 seconds\n  waiting"));
+    ck_assert_ptr_nonnull(strstr(told[0], "did not start it within 0.1 seconds\n  waiting"));
     end(); /* although it does not listen to SIGTERM */
 }
 END_TEST

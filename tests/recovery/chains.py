@@ -62,7 +62,7 @@ def ten_times_killed():
 
 
 def from_an_older_one():
-    """DIR@S goes on from there, and what was newer counts no more."""
+    """DIR@S continues from there, and what was newer counts no more."""
     reference = Reference.of(2, 40)
     with Place() as place:
         place.hold(0, 20)
@@ -170,7 +170,7 @@ def soon():
 
 
 def killed_bsprun_takes_all_with_it():
-    """Two seconds after bsprun is gone, so is everything else."""
+    """Two seconds after bsprun has terminated, so is everything else."""
     with Place() as place:
         place.hold(1, 5)
         job = place.ticker(4, 10, "-m", 16)

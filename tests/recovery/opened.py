@@ -94,7 +94,7 @@ def open_before_and_again():
 def not_known():
     """It was written before anybody looked: a warning names it, and nothing is cut off."""
     content, said = run((OPENS, OPENS, "a"), 1)
-    check(re.search(rf"/log was opened after superstep {SNAPSHOT}, and how long it was then is not known",
+    check(re.search(rf"/log was opened after superstep {SNAPSHOT}, and its length then is not known",
                     said), said)
     check(content == BEFORE + lines(*range(OPENS, LOST + 1), *range(OPENS, SUPERSTEPS + 1)), content)
 

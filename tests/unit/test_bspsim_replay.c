@@ -170,14 +170,14 @@ END_TEST
 static const struct {
     const char *line, *text;
 } bad[] = {
-    {"", "this is no line of a profile"},
-    {"P", "this is no line of a profile"},
-    {"hello", "this is no line of a profile"},
-    {"Q 1", "this is no line of a profile"},
+    {"", "this is not a line of a profile"},
+    {"P", "this is not a line of a profile"},
+    {"hello", "this is not a line of a profile"},
+    {"Q 1", "this is not a line of a profile"},
     {"P 3", "a second line P"},
-    {"c", "this is no line of a profile"},
-    {"c -1 0 1 0 0 0 0 @@ 0 0 0 0", "c: this is no number of a statement"},
-    {"c 65536 0 1 0 0 0 0 @@ 0 0 0 0", "c: this is no number of a statement"},
+    {"c", "this is not a line of a profile"},
+    {"c -1 0 1 0 0 0 0 @@ 0 0 0 0", "c: this is not the number of a statement"},
+    {"c 65536 0 1 0 0 0 0 @@ 0 0 0 0", "c: this is not the number of a statement"},
     {"c 0 x 1 0 0 0 0 @@ 0 0 0 0", "start and end must be seconds"},
     {"c 0 0 1.0000000001 0 0 0 0 @@ 0 0 0 0", "start and end must be seconds"},
     {"c 0 0 1000000001 0 0 0 0 @@ 0 0 0 0", "start and end must be seconds"},
@@ -197,8 +197,8 @@ static const struct {
     {"s 0 x a.c", "s: there must be the number"},
     {"s 65536 7 a.c", "s: there must be the number"},
     {"s 1 7 a.c", "a second line s of statement 1"},
-    {"E", "this is no line of a profile"},
-    {"E x", "E: this is no time"},
+    {"E", "this is not a line of a profile"},
+    {"E x", "E: this is not a time"},
     {"E 0.5", "E: less than the end of the last superstep"},
 };
 
@@ -263,7 +263,7 @@ START_TEST(a_profile_without_processes_is_refused)
     ck_assert(!profile_finish(&profile, text));
     ck_assert_int_eq(take(&profile, "P 4096", text), PROFILE_RANKS);
     ck_assert(!profile_finish(&profile, text));
-    ck_assert_str_eq(text, "there is no superstep in it");
+    ck_assert_str_eq(text, "it contains no superstep");
     ck_assert_int_eq(take(&profile, "E 1", text), PROFILE_NOTHING);
     ck_assert(profile_finish(&profile, text));
     ck_assert_int_eq(take(&profile, "E 1", text), PROFILE_WRONG);
