@@ -12,7 +12,7 @@
 const char options_help[] =
     "Usage: bsprun [OPTION...] PROGRAM [ARGUMENT...]   or   bsprun --restart DIR\n"
     "Runs a BSPlib program, linked with bspcc, on this host or on several hosts.\n"
-    "  -np N, -n, -p, -npes  at most N processes (default: BSP_PROCS, or one per core)\n"
+    "  -np N, -n, -p, -npes  at most N processes (default: BSP_PROCS or all cores)\n"
     "  -x VAR[=VALUE] --export LIST  environment;  --wdir DIR --stdin PID\n"
     "  --bind-to core|hwthread|package|numa|none  default: a core each, if they fit\n"
     "  --timeout SECONDS     end the job after this time, with status 124\n"
@@ -32,9 +32,8 @@ const char options_help[] =
     "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
     "  --owner-policy nice|yield|leave (if active)  --display-map --dry-run\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
-    "Exit status: that of the program; 128+N: a process was killed by signal N; 123:\n"
-    "stopped after a snapshot; 2: wrong usage; 126, 127: the program was not started.\n"
-    "Ctrl-C ends the job.\n";
+    "Exit status: the program's; 128+N: killed by signal N; 123: stopped after a\n"
+    "snapshot; 2: wrong usage; 126, 127: not started.  Ctrl-C ends the job.\n";
 
 #define OLD POPT_ARGFLAG_ONEDASH /* -name as well as --name */
 

@@ -258,7 +258,7 @@ START_TEST(slurm_nodes)
     try_slurm("n[]", NULL, "must contain numbers");
     try_slurm("n[1-]", NULL, "must contain numbers");
     try_slurm("n[1-2x]", NULL, "must contain numbers");
-    try_slurm("n[3-1]", NULL, "backwards");
+    try_slurm("n[3-1]", NULL, "descending");
     try_slurm("n[1-2000]", NULL, "too long");
     try_slurm("n[1-1000],m[1-1000]", NULL, "more than 1024 hosts");
     try_slurm("n[1-9][1-9][1-9][1-9][1-9][1-9][1-9]", NULL, "more than 1024 hosts");

@@ -217,7 +217,7 @@ START_TEST(status_as_text)
                 "prog.c:13\n"
                 "  5            a                     6         -       0.0       0.0       0.0  "
                 "starting       -\n"
-                "  1 process not heard of\n"
+                "  1 process not heard from\n"
                 "  process ids on a (pid=process id):\n"
                 "    0=4100 1=4101 2=4102 3=4103\n");
     facts.processes = facts.rank_count = 0;

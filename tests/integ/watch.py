@@ -458,7 +458,7 @@ def no_job():
             check(terminal.raw == b"no job of yours runs under bsprun on this host\r\n", terminal.raw)
         with Terminal(place, os.getpid()) as terminal:
             check(terminal.finish() == 1, terminal.raw)
-            check(terminal.raw.startswith(f"bspstat: job {os.getpid()} does not run".encode()), terminal.raw)
+            check(terminal.raw.startswith(f"bspstat: job {os.getpid()} is not running".encode()), terminal.raw)
 
 
 def wrong_calls():
