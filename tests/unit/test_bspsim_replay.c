@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/unit/suite.h"
 #include "tools/bspsim/known.h"
-#include "tools/profile/profile.h"
 #include "tools/bspsim/replay.h"
+#include "tools/profile/profile.h"
+#include "tools/profile/profile_fields.h"
 #include "tools/profile/traffic.h"
 
 #define RANKS_MOST 40u
@@ -251,6 +253,57 @@ START_TEST(whatever_comes_is_taken_or_refused)
 }
 END_TEST
 
+/* As take_number, one digit after the other. */
+static bool take_slowly(struct rest *rest, uint64_t most, uint64_t *number)
+{
+    return take_blank(rest) && take_digits(rest, most, number) &&
+           (rest->at == rest->end || *rest->at == ' ');
+}
+
+static char *some_numbers(uint64_t *state, size_t *length)
+{
+    static const char bytes[] = "/:. @x\t\xb0";
+    char *line = malloc(256);
+    size_t at = 0, longest = drawn(state, 3) == 0 ? 1 : drawn(state, 22) + 1;
+
+    for (uint64_t fields = drawn(state, 10); fields > 0; fields--) {
+        line[at++] = ' ';
+        for (uint64_t digits = drawn(state, longest) + 1; digits > 0; digits--)
+            line[at++] = (char)('0' + drawn(state, 10));
+    }
+    if (at > 0 && drawn(state, 3) == 0)
+        line[drawn(state, at)] = bytes[drawn(state, sizeof bytes)];
+    *length = at;
+    return realloc(line, at + 1); /* of its length, for those who watch memory */
+}
+
+START_TEST(numbers_are_read_in_any_way)
+{
+    uint64_t seed = (uint64_t)time(NULL), state = seed;
+
+    printf("seed %llu\n", (unsigned long long)seed);
+    for (int round = 0; round < 200000; round++) {
+        size_t length;
+        char *line = some_numbers(&state, &length);
+        struct rest fast = {line, line + length}, slow = fast, passing = fast;
+        uint64_t most = drawn(&state, 2) ? UINT64_MAX : drawn(&state, 1000000), one, other;
+        bool good = true, more = true; /* one assertion for all: each takes a system call */
+
+        for (uint32_t passed = pass_digits(&passing, 9); passed > 0; passed--)
+            good = take_slowly(&slow, 9, &one) && good;
+        good = good && passing.at == slow.at;
+        for (slow = fast; more;) {
+            more = take_slowly(&slow, most, &one);
+            good = take_number(&fast, most, &other) == more && good;
+            good = good && (!more || (one == other && fast.at == slow.at));
+        }
+        ck_assert_msg(good, "seed %llu, round %d: %.*s", (unsigned long long)seed, round,
+                      (int)length, line);
+        free(line);
+    }
+}
+END_TEST
+
 START_TEST(a_profile_without_processes_is_refused)
 {
     static const char *const lines[] = {"P 0", "P 4097", "P -1", "P 2 2", "P 99999999999999999999"};
@@ -333,6 +386,7 @@ int main(void)
                                   a_profile_is_read_line_by_line,
                                   what_is_wrong_with_a_profile_is_said,
                                   whatever_comes_is_taken_or_refused,
+                                  numbers_are_read_in_any_way,
                                   a_profile_without_processes_is_refused,
                                   supersteps_are_summed_by_statement,
                                   few_statements_are_all_shown};

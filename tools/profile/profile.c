@@ -91,7 +91,7 @@ static bool take_superstep(struct profile *profile, struct rest *rest, char text
                      "starts at %.9f and ends at %.9f",
                      (double)before / 1e9, (double)step->start_ns / 1e9,
                      (double)step->end_ns / 1e9);
-    for (uint32_t i = 0; i < 2 * profile->ranks; i++)
+    for (uint32_t i = pass_digits(rest, 2 * profile->ranks); i < 2 * profile->ranks; i++)
         if (!take_number(rest, UINT64_MAX, &calls))
             return wrong(text,
                          "process %u: calls are missing, or not numbers: there must be two "
