@@ -264,4 +264,4 @@ if __name__ == "__main__":
           the_agent_of_a_released_node_lives, new_nodes_come, hosts_that_the_user_has_named,
           nobody_looks, slurm_does_not_answer, a_spare_is_taken_away,
           the_job_has_to_make_room, slurm_says_so_late, the_grace_time_ends_before_the_barrier,
-          the_job_ends_while_slurm_is_asked])
+          the_job_ends_while_slurm_is_asked], together=3)

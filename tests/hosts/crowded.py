@@ -221,4 +221,4 @@ def told_to_leave():
 
 if __name__ == "__main__":
     main([refused_at_once, where_they_fit, nowhere, left_where_it_was, they_stay_on_a_drained_host,
-          a_host_is_not_removed, a_host_is_removed_one_term_later, memory_that_is_being_freed, told_to_leave])
+          a_host_is_not_removed, a_host_is_removed_one_term_later, memory_that_is_being_freed, told_to_leave], together=3)

@@ -680,4 +680,4 @@ if __name__ == "__main__":
           a_lost_host_comes_back,
           groups_are_not_split, an_agent_is_told_to_end, all_agents_are_told_to_end,
           two_agents_are_told_to_end, a_fault_comes_first, a_fault_in_the_middle, stopped_meanwhile,
-          mistakes, jobs_that_cannot])
+          mistakes, jobs_that_cannot], together=3)

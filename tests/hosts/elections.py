@@ -163,4 +163,4 @@ def asked_to_stop():
 
 if __name__ == "__main__":
     main([whoever_comes_first, with_snapshots, its_input_and_status, its_host_is_lost,
-          another_host_is_lost, a_host_without_processes, one_after_the_other, asked_to_stop])
+          another_host_is_lost, a_host_without_processes, one_after_the_other, asked_to_stop], together=3)

@@ -352,4 +352,4 @@ if __name__ == "__main__":
           is_not_heard("choice-of-another", silent=["continues from superstep 0"]),
           has_not_closed("old-closing", term=2), has_not_closed("closing-of-another"),
           a_copy_that_has_not_run_yet, a_late_agent, a_commit_that_ends_late, a_snapshot_that_is_begun_late,
-          a_manifest_that_comes_late, an_image_that_comes_late, a_frozen_agent, bsprun_is_not_heard])
+          a_manifest_that_comes_late, an_image_that_comes_late, a_frozen_agent, bsprun_is_not_heard], together=3)

@@ -73,4 +73,4 @@ def not_of_a_host_that_joins():
 
 
 if __name__ == "__main__":
-    main([of_a_drained_host, of_a_process, of_a_host_whose_agent_is_told_to_end, not_of_a_host_that_joins])
+    main([of_a_drained_host, of_a_process, of_a_host_whose_agent_is_told_to_end, not_of_a_host_that_joins], together=3)

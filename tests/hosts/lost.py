@@ -72,4 +72,4 @@ def agent_at_the_start():
 
 if __name__ == "__main__":
     farms.require()
-    main([here, elsewhere, agent_at_the_start])
+    main([here, elsewhere, agent_at_the_start], together=3)

@@ -629,4 +629,4 @@ if __name__ == "__main__":
           a_group_is_idle, leaves_and_comes_back, a_process_is_killed_when_it_has_left,
           drained_by_the_user_meanwhile, nowhere_to_go, the_other_host_is_lost,
           the_host_that_was_left_is_lost, the_host_that_was_left_returns_to_its_owner,
-          without_snapshots_it_yields, mistakes])
+          without_snapshots_it_yields, mistakes], together=3)

@@ -150,4 +150,4 @@ def nodes_are_gained():
 if __name__ == "__main__":
     farms.require(*COMMANDS, root=True)
     main([a_node_is_taken_away, a_node_is_left_before, a_node_that_is_not_slurms_to_end,
-          nodes_are_gained])
+          nodes_are_gained], together=3)

@@ -557,4 +557,4 @@ if __name__ == "__main__":
           shortened_output_file,
           a_directory_of_others, no_directory_at_all, a_readonly_directory, a_full_disk,
           a_directory_that_disappears, a_stop_that_cannot_be_saved, a_umask_that_takes_all, what_cannot_be_kept,
-          what_is_excluded, words_that_make_no_sense])
+          what_is_excluded, words_that_make_no_sense], together=3)

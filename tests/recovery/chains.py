@@ -260,4 +260,4 @@ if __name__ == "__main__":
           from_one_that_is_not_there, finished, snapshot_when_asked, exactly_every_seventh,
           stop_without_a_barrier, killed_bsprun_takes_all_with_it,
           killed_with_its_agent, by_other_signals_and_variables, two_at_once,
-          several_jobs_in_one])
+          several_jobs_in_one], together=3)

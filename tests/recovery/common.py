@@ -174,4 +174,4 @@ if __name__ == "__main__":
           of_one_process, back_to_the_beginning, taken_apart,
           *(("each_mixture_" + kind, each_mixture(kind)) for kind in RESTORED),
           ("each_mixture_synchronous", each_mixture("anonymous", "--async", "off")),
-          *(("restarted_" + kind, restarted(kind)) for kind in RESTORED)])
+          *(("restarted_" + kind, restarted(kind)) for kind in RESTORED)], together=3)

@@ -312,7 +312,7 @@ def files_that_are_none():
         good = place.lines()
         shutil.rmtree(place.store)
         for content, text in ((b"bspzero-history 7\nthe future\n", "another version"),
-                              (b"my diary\n", "no such file"), (b"\0" * 5000000, "too large")):
+                              (b"my diary\n", "not a history file"), (b"\0" * 5000000, "too large")):
             with open(place.history, "wb") as file:
                 file.write(content)
             one_warning(place, place.learner(1, 3), text, content)
@@ -410,4 +410,4 @@ if __name__ == "__main__":
     main([snapshots_follow_the_life_of_hosts, hardly_any_progress, kills_are_seen,
           nothing_is_lost_with_processor_zero, hosts_and_agents_are_told_apart,
           the_next_job_begins_with_it, two_jobs_at_once, preempted, files_that_are_none, no_home,
-          a_full_disk, killed_while_it_is_written, nonsense])
+          a_full_disk, killed_while_it_is_written, nonsense], together=3)

@@ -142,4 +142,4 @@ main([("renamed", moved_again("rename")), ("removed", moved_again("unlink")),
       ("renamed_while_open", moved_while_open("rename")),
       ("removed_while_open", moved_while_open("unlink")), made_again,
       ("writer_lost", known_as_it_was(1)), ("other_lost", known_as_it_was(0)), made_since, written_anew,
-      open_before_and_again, not_known, of_somebody_else, closed_each_time])
+      open_before_and_again, not_known, of_somebody_else, closed_each_time], together=3)
