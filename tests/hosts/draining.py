@@ -571,7 +571,7 @@ def mistakes():
             refused(place, job, *words, status=2)
         refused(place, "h0", "hosts", status=2)
         check("is not running" in refused(place, os.getpid(), "hosts"), "a job that is none")
-        for name, text in (("h7:0", "h7:0"), ("h7:many", "many"), (":4", "name of a host"), ("a,b", "one host"),
+        for name, text in (("h7:0", "h7:0"), ("h7:many", "many"), (":4", "host name"), ("a,b", "one host"),
                            ("h7:", "h7:"), ("h1:3", "already takes part in it"), ("H1", "already takes part in it"), ("[::1", "[::1")):
             check(text in refused(place, job, "add", name), name)
         check(set(places(place, job)) == {"h0", "h1"}, "a host that was refused")
