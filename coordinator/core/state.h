@@ -231,8 +231,8 @@ bool coord_ahead_say(struct coord *state, struct coord_effects *effects);
  * lives there, then the others in order.  Needs processes >= 1 and all slots known. */
 void coord_place(struct coord *state, uint32_t processes);
 
-/* The same for a restore of that snapshot: see placement.h.  False: a process fits into the memory
- * of no host; state->placement says which, for placement_text. */
+/* The same for a restore of that snapshot: see placement.h.  False: a process does not fit into
+ * the memory of any host; state->placement says which, for placement_text. */
 bool coord_place_again(struct coord *state, const struct coord_held *from);
 
 /* The host of each process, for messages. */

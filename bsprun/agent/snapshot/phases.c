@@ -198,8 +198,8 @@ static void note_recorded(struct agent *agent, int pid)
     ticket->page_copy_ns += snap->page_copy_ns;
     if (snap->fell_back && !snapshots->said_fell_back) {
         snapshots->said_fell_back = true;
-        agent_notice(agent, "no memory or no process could be had for copies of the processes: "
-                            "snapshots take longer, and so does going back to one");
+        agent_notice(agent, "no memory or no process is available for copies of the processes: "
+                            "snapshots and rollbacks take longer");
     }
     if (--ticket->missing == 0)
         all_recorded(agent);
