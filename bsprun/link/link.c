@@ -60,7 +60,8 @@ static void tell_lost(struct links *links)
         links_lock(links);
         cut(link);
         links_unlock(links);
-        links->calls.lost(links->context, link->host, link->why);
+        if (!link->forgotten)
+            links->calls.lost(links->context, link->host, link->why);
     }
 }
 
@@ -218,11 +219,14 @@ struct links *links_open(const struct links_setup *setup, const struct links_cal
     return links;
 }
 
-int links_mirror(struct links *links, int board_fd, int nprocs)
+int links_mirror(struct links *links, int board_fd, int nprocs,
+                 const struct links_replicas *replicas)
 {
     int error;
-    struct mirror *mirror = mirror_new(board_fd, nprocs, &error);
+    struct mirror *mirror = replicas ? NULL : mirror_new(board_fd, nprocs, &error);
 
+    if (replicas)
+        return -ENOSYS;
     if (!mirror)
         return error;
     links_lock(links);
