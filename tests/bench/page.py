@@ -40,15 +40,23 @@ by one, or a hand-off between two cores.
 """
 
 
+OTHERS_MOST = 0.05  # share of the processors that other programs may have had meanwhile
+
+
 def is_loaded(about):
-    return max(about["load"], about.get("load_after", 0)) > 0.3 * about["cores"]
+    return about["load"] > 0.3 * about["cores"] or about.get("others", 0) > OTHERS_MOST
+
+
+def load_text(about):
+    before = f"load average {about['load']:.1f} at the start"
+    return before + (f", {100 * about['others']:.1f} % of the processors afterwards" if "others" in about else "")
 
 
 def header(about, settings, missing):
     day = time.strftime("%Y-%m-%d", time.gmtime(about["time"]))
     facts = [("machine", f"{about['cpu']}, {about['cores']} cores" + (", virtual" if about.get("virtual") else "")),
              ("system", f"Linux {about['kernel']}"),
-             ("load average", f"{about['load']:.1f} before, {about.get('load_after', about['load']):.1f} after"),
+             ("other programs", load_text(about)),
              ("measured", f"{day}, {settings['rounds']} rounds of {settings['reps']} repetitions"),
              ("versions", ", ".join(f"{PEERS[peer]} {version}" for peer, version in about["versions"].items()))]
     if missing:
