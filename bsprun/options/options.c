@@ -311,7 +311,7 @@ static bool take_from_line(struct options *options, enum option_code code, const
     if (code == OPT_NP && text[0] == 'p' && text[1] >= '0' && text[1] <= '9')
         text++; /* -np4 is read as -n with the value p4 */
     snprintf(source, sizeof source, "%s%s ", code == OPT_NP ? "-" : "--", options_name(code));
-    options->given[code / 64] |= UINT64_C(1) << code % 64;
+    options->given |= (option_set)1 << code;
     return options_take(options, code, source, text);
 }
 

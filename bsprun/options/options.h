@@ -103,7 +103,8 @@ struct options_debug {
     uint32_t count;
 };
 
-#define OPTIONS_GIVEN_WORDS 2
+/* A bit for each option. */
+__extension__ typedef unsigned __int128 option_set;
 
 struct options {
     enum options_action action;
@@ -127,9 +128,9 @@ struct options {
     struct options_debug debug;
     struct options_snapshots snapshots;
     struct options_hosts hosts;
-    uint64_t given[OPTIONS_GIVEN_WORDS]; /* bits: set by the command line, or taken over from the
+    option_set given; /* bits: set by the command line, or taken over from the
                                             job to restart */
-    char **kept; /* NAME=VALUE of options that a restart takes over; owned */
+    char **kept;      /* NAME=VALUE of options that a restart takes over; owned */
     int kept_count;
     options_lookup *lookup;
     struct faults faults;

@@ -82,7 +82,7 @@ enum option_code {
     OPT_BAD_EXIT,
     OPT_COUNT
 };
-_Static_assert(OPT_COUNT <= 64 * OPTIONS_GIVEN_WORDS, "options.given has a bit for each");
+_Static_assert(OPT_COUNT <= 128, "options.given has a bit for each");
 
 /* Classes of options. */
 enum option_subject {
@@ -104,7 +104,7 @@ enum option_code options_code(const char *name, size_t length);
 
 static inline bool options_given(const struct options *options, enum option_code code)
 {
-    return (options->given[code / 64] >> code % 64 & 1) != 0;
+    return (options->given >> code & 1) != 0;
 }
 
 /* Parses the value of an option.  `source` precedes the value in messages: "--every " or
