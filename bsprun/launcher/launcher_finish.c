@@ -15,12 +15,21 @@
 
 /* ---- Reports ---- */
 
+/* Another host with replicas of its processes has sent its report, and with it all they wrote. */
+static bool is_reported_for(const struct launcher *launcher, const struct launcher_agent *agent)
+{
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        if (launcher->agents.items[i].reported && output_same(&launcher->output, i, agent->host))
+            return true;
+    return false;
+}
+
 /* Whether a REPORT of the agent is still expected: if it is connected and the job has ended by
  * itself. */
 static bool owes_report(const struct launcher *launcher, const struct launcher_agent *agent)
 {
-    return launcher->reports_awaited && !agent->reported &&
-           job_machine_member(launcher->machine, agent->host);
+    return launcher->reports_awaited && job_machine_member(launcher->machine, agent->host) &&
+           !is_reported_for(launcher, agent);
 }
 
 static void tell_incomplete(struct launcher *launcher, const struct launcher_agent *agent)
@@ -52,7 +61,8 @@ static void tell_early_leavers(struct launcher *launcher)
 
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         if (launcher->reports_awaited && launcher->last_cause == WIRE_CAUSE_NONE &&
-            launcher->agents.items[i].left_term == term)
+            launcher->agents.items[i].left_term == term &&
+            !is_reported_for(launcher, &launcher->agents.items[i]))
             tell_incomplete(launcher, &launcher->agents.items[i]);
 }
 

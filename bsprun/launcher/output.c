@@ -267,6 +267,11 @@ void output_replicas(struct output *output, struct wire_numbers leads)
         ask_passed(output);
 }
 
+bool output_same(const struct output *output, uint32_t host, uint32_t other)
+{
+    return host == other || (output->replicas && output->lead[host] == output->lead[other]);
+}
+
 void output_leave(struct output *output, uint32_t host)
 {
     if (!output->order)

@@ -62,7 +62,9 @@ class Storm:
                           *place.host_options(), *case.command(place), stdin=case.input(place))
         victims = list(place.job_hosts)
         for cell in range(cells):
-            victims.remove(place.job_hosts[cell + cells * self.choose.randrange(replicas)])
+            # Without Processor Zero's host, which is the first, the job goes back.
+            left = self.choose.randrange(replicas) if cell > 0 else 0
+            victims.remove(place.job_hosts[cell + cells * left])
         self.choose.shuffle(victims)
         mends = []
         where = f"{case.name} p={p} in {cells} cells of {replicas}"
