@@ -54,7 +54,8 @@ void launcher_note_leaver(struct launcher *launcher, struct launcher_agent *agen
     }
 }
 
-/* A job can end well without hosts whose processes have ended; their output may be incomplete. */
+/* All reports have come, or will not.  A job can end well without hosts whose processes have ended;
+ * their output may be incomplete. */
 static void tell_early_leavers(struct launcher *launcher)
 {
     uint32_t term = job_machine_term(launcher->machine);
@@ -117,6 +118,7 @@ void launcher_finish(struct launcher *launcher)
         !has_all_reports(launcher))
         return;
     if (launcher->common.life.state == LIFE_OVER) {
+        tell_early_leavers(launcher);
         life_move(&launcher->common.life, LIFE_FLUSHED);
         output_flush(&launcher->output);
     }
@@ -177,6 +179,7 @@ static void on_reports_late(uv_timer_t *timer)
         for (uint32_t i = 0; i < launcher->agents.count; i++)
             if (launcher->agents.items[i].line && owes_report(launcher, &launcher->agents.items[i]))
                 tell_incomplete(launcher, &launcher->agents.items[i]);
+        tell_early_leavers(launcher);
         launcher->reports_awaited = false;
         launcher_finish(launcher);
     }
@@ -192,7 +195,6 @@ void launcher_event(struct launcher *launcher, struct job_event event)
     launcher_step(launcher, event);
     if (was_over || !life_is_over(&launcher->common.life))
         return;
-    tell_early_leavers(launcher);
     if (agents_has_hosts(&launcher->agents))
         uv_timer_start(&launcher->machine_timer, on_reports_late, REPORTS_LATE_MS, 0);
     launcher_finish(launcher);
