@@ -68,7 +68,12 @@ class Storm:
         self.choose.shuffle(victims)
         mends = []
         where = f"{case.name} p={p} in {cells} cells of {replicas}"
+        def runs():
+            return job.process.poll() is not None or all(
+                case.program[:15] in place.farm.processes(name).values()
+                for name in place.job_hosts)
         try:
+            wait_until(runs, "processes on all hosts")
             for host in victims[:self.choose.randrange(len(victims) + 1)]:
                 time.sleep(0.6 + self.choose.expovariate(1 / 1.5))
                 if job.process.poll() is not None:
