@@ -1,7 +1,8 @@
-/* blank.c - clears what lies between the records of an outbox; see outbox.h.
+/* blank.c - makes replicas of a process alike in what no program should use; see outbox.h.
  *
  * Data are padded to whole words, and nobody reads the padding; but where processes have replicas
- * agents compare what these have written. */
+ * agents compare what these have written.  And a program may send the padding of a structure on its
+ * stack, where the library has left other things in each replica: one waited, another did not. */
 #include <string.h>
 
 #include "lib/rt/outbox.h"
@@ -69,4 +70,14 @@ void bspz_outbox_blank(uint64_t superstep, bool replies)
         blank_chain(entry->first[BSPZ_PUTS], blank_put);
         blank_chain(entry->first[BSPZ_MESSAGES], blank_message);
     }
+}
+
+#define STACK_BYTES 16384u /* more than the calls of the library need */
+
+BSPZ_NOINLINE void bspz_clear_stack(void)
+{
+    char below[STACK_BYTES];
+
+    memset(below, 0, sizeof below);
+    __asm__ volatile("" : : "r"(below) : "memory"); /* it is not optimised away */
 }

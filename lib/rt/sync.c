@@ -349,6 +349,8 @@ static void bspz_synchronise(int number, int line, const char *file)
         if (bspz_rt.tracing)
             bspz_trace_publish();
     }
+    if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS))
+        bspz_clear_stack();
     errno = errno_before;
 }
 
