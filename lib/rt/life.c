@@ -58,7 +58,7 @@ static int check_most(int maxprocs)
     int wanted = decide(maxprocs);
 
     if (wanted > BSPZ_MAX_PROCS)
-        bspz_fail("bsp_begin", BSPZ_AT_BEGIN, "%d processes asked for, at most %d are possible",
+        bspz_fail("bsp_begin", BSPZ_AT_BEGIN, "%d processes requested, at most %d are possible",
                   wanted, BSPZ_MAX_PROCS);
     return wanted;
 }
