@@ -30,6 +30,7 @@ const char options_help[] =
     "Hosts: --hosts a:4,b:4, --hostfile FILE, the Slurm allocation, or this host.\n"
     "  --map-by slot|node --spares K --rejoin 60 --launcher ssh|slurm|CMD --copies 2\n"
     "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
+    "  --replicas K (of each process) --replica-log 256M --on-mismatch rollback|end\n"
     "  --owner-policy nice|yield|leave (if active)  --display-map --dry-run\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
     "Exit status: the program's; 128+N: killed by signal N; 123: stopped after a\n"
@@ -80,6 +81,9 @@ static const struct poptOption table[] = {
     {"connect-timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_CONNECT_TIMEOUT, NULL, NULL},
     {"ports", '\0', POPT_ARG_STRING | OLD, NULL, OPT_PORTS, NULL, NULL},
     {"copies", '\0', POPT_ARG_STRING | OLD, NULL, OPT_COPIES, NULL, NULL},
+    {"replicas", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICAS, NULL, NULL},
+    {"on-mismatch", '\0', POPT_ARG_STRING | OLD, NULL, OPT_ON_MISMATCH, NULL, NULL},
+    {"replica-log", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICA_LOG, NULL, NULL},
     {"encrypt", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ENCRYPT, NULL, NULL},
     {"oversubscribe", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OVERSUBSCRIBE, NULL, NULL},
     {"balance", '\0', POPT_ARG_STRING | OLD, NULL, OPT_BALANCE, NULL, NULL},
@@ -132,6 +136,9 @@ enum option_subject options_subject(enum option_code code)
         [OPT_CONNECT_TIMEOUT] = OF_HOSTS,
         [OPT_PORTS] = OF_HOSTS,
         [OPT_COPIES] = OF_HOSTS,
+        [OPT_REPLICAS] = OF_HOSTS,
+        [OPT_REPLICA_LOG] = OF_HOSTS,
+        [OPT_ON_MISMATCH] = OF_HOSTS,
         [OPT_ENCRYPT] = OF_HOSTS,
         [OPT_OVERSUBSCRIBE] = OF_HOSTS,
         [OPT_LOAD] = OF_HOSTS,
@@ -304,7 +311,7 @@ static bool take_from_line(struct options *options, enum option_code code, const
     if (code == OPT_NP && text[0] == 'p' && text[1] >= '0' && text[1] <= '9')
         text++; /* -np4 is read as -n with the value p4 */
     snprintf(source, sizeof source, "%s%s ", code == OPT_NP ? "-" : "--", options_name(code));
-    options->given |= UINT64_C(1) << code;
+    options->given |= (option_set)1 << code;
     return options_take(options, code, source, text);
 }
 

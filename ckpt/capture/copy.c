@@ -226,6 +226,8 @@ static int make_copy(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *pl
     *made = word != NULL;
     if (!word)
         return 0;
+    if (image)
+        bspz_track(snapshot, &image->image);
     side = bspz_fork_copy(snapshot, &plan->hooks, snapshot->thread.tid_address, BSPZ_FORK_AWAITED);
     if (side <= 0) {
         *made = side == 0;

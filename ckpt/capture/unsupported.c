@@ -53,7 +53,8 @@ static const char *map_complaint(const struct bspz_snapshot *snapshot,
 {
     const struct bspz_map *map = piece->map;
 
-    if (map->flags & BSPZ_MAP_USERFAULT)
+    if (map->flags & BSPZ_MAP_USERFAULT ||
+        (map->flags & BSPZ_MAP_TRACKED && !bspz_track_is_own(snapshot)))
         return "watched through userfaultfd";
     if (map->flags & BSPZ_MAP_SHADOW_STACK)
         return "a shadow stack";
