@@ -53,6 +53,13 @@ static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t lengt
     processes[pid].busy = processes[pid].done < size;
 }
 
+static void on_withdrawn(void *context, uint32_t pid)
+{
+    (void)context;
+    FUZZ_CHECK(pid < PROCESSES && processes[pid].busy);
+    processes[pid].busy = processes[pid].posted = false;
+}
+
 static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
 {
     (void)context, (void)bytes;
@@ -65,8 +72,8 @@ static void on_broken(void *context, uint32_t host, const char *complaint)
     FUZZ_CHECK(host > 0 && *complaint);
 }
 
-static const struct dataspace_calls calls = {on_send, on_has_room, on_answer, on_no_memory,
-                                             on_broken};
+static const struct dataspace_calls calls = {on_send, on_has_room, on_answer, on_withdrawn,
+                                             on_no_memory, on_broken};
 
 static uint64_t number(uint8_t which)
 {

@@ -55,6 +55,12 @@ static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t lengt
     seen.length = length;
 }
 
+static void on_withdrawn(void *context, uint32_t pid)
+{
+    (void)context, (void)pid;
+    seen.withdrawn++;
+}
+
 static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
 {
     (void)context, (void)pid, (void)bytes;
@@ -79,8 +85,8 @@ static void find_tag(char tag[8], uint32_t host)
     ck_abort_msg("no tag belongs to host %u", host);
 }
 
-static const struct dataspace_calls calls = {on_send, on_has_room, on_answer, on_no_memory,
-                                             on_broken};
+static const struct dataspace_calls calls = {on_send, on_has_room, on_answer, on_withdrawn,
+                                             on_no_memory, on_broken};
 
 static void set_up(void)
 {
