@@ -20,7 +20,7 @@ static char ours[8], theirs[8]; /* tags of host 0, and of host 1 */
 static bool has_room;
 
 static struct {
-    unsigned answers, sent, complaints, failures;
+    unsigned answers, withdrawn, sent, complaints, failures;
     uint32_t pid, length, host;
     uint64_t size;
     struct wire_message message;
