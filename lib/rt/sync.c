@@ -296,26 +296,16 @@ static void count_superstep(const struct summary *all)
     bspz_rt.received_bytes = 0;
 }
 
-#define LONG_NS 50000u /* work of which the processor time is read, by two system calls */
-
-/* The processor time since the last barrier; short work is taken to have had a processor all the
- * time. */
-static void count_work(struct bspz_counters *counters, uint64_t entered_ns)
+static uint64_t thread_ns(void)
 {
-    uint64_t elapsed = entered_ns - bspz_rt.met_ns, ran = elapsed;
-
-    if (bspz_rt.works_long)
-        ran = bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID) - bspz_rt.met_cpu_ns;
-    counters->work_ns += ran < elapsed ? ran : elapsed;
-    bspz_rt.works_long = elapsed > LONG_NS;
+    return bspz_processor_time_is_read(&bspz_rt.processor_time)
+               ? bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID)
+               : 0;
 }
 
-/* The barrier is complete: the next work begins. */
 static void begin_work(uint64_t met_ns)
 {
-    bspz_rt.met_ns = met_ns;
-    if (bspz_rt.works_long)
-        bspz_rt.met_cpu_ns = bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    bspz_processor_time_begin(&bspz_rt.processor_time, met_ns, thread_ns());
 }
 
 /* All have met: the rest of the superstep. */
@@ -375,7 +365,8 @@ static void bspz_synchronise(uint32_t flags, int number, int line, const char *f
     if (bspz_unlikely(self->timed_ns)) {
         entered = bspz_times_wait(self);
         if (bspz_rt.measuring)
-            count_work(&self->counters, entered);
+            self->counters.work_ns +=
+                bspz_processor_time_end(&bspz_rt.processor_time, entered, thread_ns());
     }
     if (bspz_unlikely(bspz_rt.warn))
         bspz_warn_unread("bsp_sync", line, file);
