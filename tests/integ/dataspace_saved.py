@@ -9,8 +9,9 @@ import signal
 import sys
 import time
 
-from harness import BSPRUN, Job, bsprun, check, committed, expect, main, scratch, wait_until
+from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, run, scratch, wait_until
 
+BSPCTL = os.path.join(BIN, "bspctl")
 OBJECTS = os.environ["INTEG_OBJECTS"]
 RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
 ONE = ["-np", "4"]
@@ -58,6 +59,11 @@ def kill_one(job):
     return True
 
 
+def shown_by(job):
+    return sorted(line for line in (line.rstrip("\r") for line in job.text().splitlines())
+                  if not line.startswith("bsprun: "))
+
+
 def rolls_back(where, program, every):
     """Processes are killed at random moments: every operation has its effect once, every line is shown once."""
     store = new_store()
@@ -68,10 +74,8 @@ def rolls_back(where, program, every):
             time.sleep(chance.uniform(0, 0.15))
             killed += not job.is_over() and kill_one(job)
         check(job.finish() == 0, f"seed {seed}", job.status, job.text())
-        lines = [line.rstrip("\r") for line in job.text().splitlines()]
         check(killed > 0, job.text())
-        shown = sorted(line for line in lines if not line.startswith("bsprun: "))
-        check(shown == answer(program), f"seed {seed}", job.text(), answer(program))
+        check(shown_by(job) == answer(program), f"seed {seed}", job.text(), answer(program))
         job.check_gone()
 
 
@@ -110,6 +114,31 @@ def goes_on_elsewhere():
     restarts(ONE, ["--hosts", "h0:2,h1:2", "--launcher", RSH])
 
 
+def moves_when_asked():
+    """A snapshot on request, and a host that is drained while processes wait for objects that it owns."""
+    store = new_store()
+    with Job([BSPRUN, "-v", *SEVERAL, f"--ckpt={store}", "--every", "1000s", *WORK]) as job:
+        job.wait_for("round 40", 1)
+        expect(run([BSPCTL, "--wait", str(job.os_pid), "save"]), 0)
+        check(committed(store)[-1] > 0, committed(store))
+        expect(run([BSPCTL, "--wait", str(job.os_pid), "drain", "h1"]), 0)
+        check(job.finish() == 0, job.status, job.text())
+        check(shown_by(job) == answer(WORK), job.text())
+
+
+def loses_a_host():
+    """The objects of its tags come back with the processes, on the hosts that are left."""
+    store = new_store()
+    with Job([BSPRUN, *SEVERAL, f"--ckpt={store}", "--every", "0.05s", "--max-restarts", "1000", *WORK]) as job:
+        wait_snapshot(job, store, 2)
+        agents = [pid for pid, name in job.members().items() if name == "bspnode"]
+        check(len(agents) == 3, agents)
+        os.kill(chance.choice(agents), signal.SIGKILL)
+        check(job.finish() == 0, f"seed {seed}", job.status, job.text())
+        check("lost" in job.text(), job.text())
+        check(shown_by(job) == answer(WORK), f"seed {seed}", job.text())
+
+
 def nobody_can_put_it():
     """Snapshots go on while all wait, and do not hide it."""
     for where in (ONE, SEVERAL):
@@ -131,4 +160,4 @@ def objects_in_files():
 
 if __name__ == "__main__":
     main([kills_on_one_host, kills_on_several_hosts, kills_in_supersteps, kills_in_supersteps_on_several_hosts,
-          goes_on_elsewhere, nobody_can_put_it, no_supersteps_between_calls, objects_in_files])
+          goes_on_elsewhere, moves_when_asked, loses_a_host, nobody_can_put_it, no_supersteps_between_calls, objects_in_files])
