@@ -17,8 +17,10 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/snapshot/memory.h"
+#include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/spill.h"
 #include "bsprun/dataspace/keeper.h"
 #include "bsprun/dataspace/service.h"
@@ -181,6 +183,18 @@ void agent_dataspace_forget(struct agent *agent)
     uv_close((uv_handle_t *)&shell->timer, on_closed);
 }
 
+/* A program that is saved at its calls has no supersteps that could be counted. */
+static void warn_of_rule(struct agent *agent)
+{
+    bool is_zeros = agent->zero != NULL, safe = false;
+
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        safe = safe || (agent_is_here(agent, pid) && bspz_rank_of(agent->board, pid)->request.safe);
+    if (safe && is_zeros && agent_counts_supersteps(agent))
+        agent_notice(agent, "--every: a program that begins with volpex_init has no supersteps to "
+                            "count, so no snapshots are taken of it: give a time, or auto");
+}
+
 /* NULL: no memory.  By the loop. */
 static struct agent_dataspace *begin(struct agent *agent)
 {
@@ -209,6 +223,7 @@ static struct agent_dataspace *begin(struct agent *agent)
     agent->dataspace = shell;
     unlock(agent);
     agent_quiet_watch(agent, shell->space);
+    warn_of_rule(agent);
     return shell;
 }
 
@@ -409,7 +424,8 @@ void agent_dataspace_consult(struct agent *agent)
     unlock(agent);
 }
 
-bool agent_dataspace_holds(const struct agent *agent)
+void agent_dataspace_mark(struct agent *agent)
 {
-    return agent->dataspace && dataspace_totals(agent->dataspace->space).objects > 0;
+    agent->board->snap_order.objects =
+        agent->dataspace && dataspace_totals(agent->dataspace->space).objects > 0;
 }

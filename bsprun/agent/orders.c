@@ -166,6 +166,7 @@ static void release(struct agent *agent, const struct wire_message *message)
         return; /* a barrier of bsp_end at which no rank waits here */
     agent->measures = message->release.measure;
     agent->let_out = message->release.decision == WIRE_DECISION_END;
+    agent_dataspace_mark(agent);
     if (message->release.decision == WIRE_DECISION_SNAPSHOT &&
         !agent_snapshots_order(agent, superstep, haste_of(&message->release)))
         return;

@@ -228,7 +228,7 @@ enum bspz_request_state {
     BSPZ_REQUEST_WITHDRAWN, /* by the agent: a safe point is wanted; the rank posts it again */
 };
 
-/* KEEP, at a snapshot, is for all objects of the host, as in lib/shm/kept.h: `size` is how many
+/* KEEP, at a snapshot, is for all objects of the host, as in lib/base/kept.h: `size` is how many
  * bytes the rank has had, and the agent's answer how many there are, or UINT64_MAX: no memory. */
 enum bspz_request_kind {
     BSPZ_REQUEST_PUT,

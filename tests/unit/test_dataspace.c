@@ -9,7 +9,7 @@
 
 #include "bsprun/dataspace/keeper.h"
 #include "bsprun/dataspace/service.h"
-#include "lib/shm/kept.h"
+#include "lib/base/kept.h"
 #include "tests/unit/suite.h"
 
 #define WINDOW 8u
