@@ -44,6 +44,7 @@ struct agent_dataspace {
     unsigned char **windows; /* by pid; NULL: not mapped (yet) */
     uint32_t nprocs;
     uv_timer_t timer;
+    bool said_rule; /* whatever there is to say of --every */
     struct keeper *keeper; /* of the snapshot that is being taken; NULL: nobody keeps the objects */
 };
 
@@ -183,14 +184,17 @@ void agent_dataspace_forget(struct agent *agent)
     uv_close((uv_handle_t *)&shell->timer, on_closed);
 }
 
-/* A program that is saved at its calls has no supersteps that could be counted. */
+/* A program that is saved at its calls has no supersteps that could be counted: process 0 shows
+ * whether it is one. */
 static void warn_of_rule(struct agent *agent)
 {
-    bool is_zeros = agent->zero != NULL, safe = false;
+    struct agent_dataspace *shell = agent->dataspace;
 
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        safe = safe || (agent_is_here(agent, pid) && bspz_rank_of(agent->board, pid)->request.safe);
-    if (safe && is_zeros && agent_counts_supersteps(agent))
+    if (shell->said_rule || !agent_is_here(agent, 0) ||
+        !bspz_rank_of(agent->board, 0)->request.safe)
+        return;
+    shell->said_rule = true;
+    if (agent->election.first_of_run && agent_counts_supersteps(agent))
         agent_notice(agent, "--every: a program that begins with volpex_init has no supersteps to "
                             "count, so no snapshots are taken of it: give a time, or auto");
 }
@@ -223,7 +227,6 @@ static struct agent_dataspace *begin(struct agent *agent)
     agent->dataspace = shell;
     unlock(agent);
     agent_quiet_watch(agent, shell->space);
-    warn_of_rule(agent);
     return shell;
 }
 
@@ -373,6 +376,7 @@ void agent_dataspace_scan(struct agent *agent)
         end_job(agent, 0, sizeof *agent->dataspace);
         return;
     }
+    warn_of_rule(agent);
     lock(agent);
     handle_all(agent);
     more = dataspace_go_on(agent->dataspace->space);

@@ -156,7 +156,7 @@ def no_supersteps_between_calls():
 def nothing_to_count():
     """--every N counts supersteps, of which there are none: a line says so."""
     for where in (ONE, SEVERAL):
-        result = expect(bsprun(*where, f"--ckpt={new_store()}", "--every", "5", *WORK[:2], "3", "0"), 0)
+        result = expect(bsprun(*where, f"--ckpt={new_store()}", "--every", "5", *WORK[:2], "50", "0"), 0)
         check(len(re.findall(r"^bsprun: --every: a program that begins with volpex_init has no supersteps to count, so no "
                              r"snapshots are taken of it: give a time, or auto$", result.err, re.M)) == 1, result.err)
 
