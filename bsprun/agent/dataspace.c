@@ -44,7 +44,7 @@ struct agent_dataspace {
     unsigned char **windows; /* by pid; NULL: not mapped (yet) */
     uint32_t nprocs;
     uv_timer_t timer;
-    bool said_rule; /* whatever there is to say of --every */
+    bool said_rule;        /* whatever there is to say of --every */
     struct keeper *keeper; /* of the snapshot that is being taken; NULL: nobody keeps the objects */
 };
 
@@ -226,8 +226,10 @@ static struct agent_dataspace *begin(struct agent *agent)
     lock(agent);
     agent->dataspace = shell;
     unlock(agent);
-    agent_quiet_watch(agent, shell->space);
-    return shell;
+    if (agent_quiet_watch(agent, shell->space))
+        return shell;
+    agent_dataspace_forget(agent); /* who waits for ever would not be found out */
+    return NULL;
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */

@@ -222,9 +222,9 @@ enum bspz_activity { BSPZ_COMPUTES, BSPZ_COMMUNICATES, BSPZ_WAITS, BSPZ_PAUSES }
  * Only the rank and the agent of its host map the window, at its first request.
  */
 enum bspz_request_state {
-    BSPZ_REQUEST_NONE,     /* or answered, and the answer is taken; by the rank */
-    BSPZ_REQUEST_POSTED,   /* by the rank */
-    BSPZ_REQUEST_ANSWERED, /* by the agent */
+    BSPZ_REQUEST_NONE,      /* or answered, and the answer is taken; by the rank */
+    BSPZ_REQUEST_POSTED,    /* by the rank */
+    BSPZ_REQUEST_ANSWERED,  /* by the agent */
     BSPZ_REQUEST_WITHDRAWN, /* by the agent: a safe point is wanted; the rank posts it again */
 };
 
@@ -284,8 +284,8 @@ struct bspz_rank {
      * nothing yet; BSPZ_DOING_CHANGES: the counters are being changed. */
     _Atomic uint64_t doing;
     _Atomic uint32_t plea; /* enum bspz_plea, futex; the agent writes TAKEN and GO */
-    /* Futex; by the agent when the rank is to stop at a safe point, and by ranks that have something
-     * for it: see lib/rt/safe_point.h. */
+    /* Futex; by the agent when the rank is to stop at a safe point, and by ranks that have
+     * something for it: see lib/rt/safe_point.h. */
     _Atomic uint32_t nudge;
     struct bspz_counters counters __attribute__((aligned(BSPZ_LINE)));
     struct bspz_request request;
