@@ -18,7 +18,9 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/barrier.h"
 #include "bsprun/agent/core/binding.h"
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/core/pause.h"
@@ -27,6 +29,7 @@
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/debug.h"
+#include "bsprun/agent/differs.h"
 #include "bsprun/agent/measure.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/snapshots.h"
@@ -50,6 +53,8 @@ void agent_handle_rank_end(struct agent *agent, int pid)
     verdict_of_rank(&where, &member->process.death, &verdict);
     if (died_of_closed_output(agent, pid))
         agent_blame(agent, "", false);
+    if (agent_leaves_replicas(agent, pid, &verdict))
+        return;
     if (!agent_snapshots_fault(agent, pid, &verdict))
         agent_abort(agent, pid, &verdict);
 }
@@ -93,7 +98,7 @@ static void all_ended(struct agent *agent)
     if (agent->job != JOB_RUNNING)
         return;
     job_move(&agent->job, JOB_ENDING);
-    if (!agent->end_reported)
+    if (!agent->end_reported && !agent_has_replicas(agent))
         agent_arrived(agent, atomic_load(&bspz_rank_of(agent->board, agent->first_here)->superstep),
                       &(struct wire_arrive){.barrier = WIRE_BARRIER_END});
 }
@@ -152,10 +157,22 @@ static void scan_consultation(struct agent *agent)
     if (consulted <= agent->consulted)
         return;
     agent->consulted = consulted;
+<<<<<<< HEAD
     arrive.barrier = barrier_of(agent, consulted - 1);
     agent->end_reported = arrive.barrier == WIRE_BARRIER_END;
     if (arrive.barrier == WIRE_BARRIER_SYNC && agent->measures)
         agent_measure(agent, consulted - 1, &arrive);
+=======
+    line = &bspz_rank_of(agent->board, agent->first_here)->line[(consulted - 1) & 1];
+    agent->end_reported = line->flags & BSPZ_HAS_END;
+    if (agent_decided_take(agent, consulted - 1))
+        return;
+    if (!agent->end_reported) {
+        arrive.barrier = WIRE_BARRIER_SYNC;
+        if (agent->measures)
+            agent_measure(agent, consulted - 1, &arrive);
+    }
+>>>>>>> 0c961af752e6cffcdb6df3aa1c5a94330f9bcdc9
     agent_arrived(agent, consulted - 1, &arrive);
     agent_measure_free(&arrive);
 }
