@@ -33,7 +33,7 @@ const char options_help[] =
     "  --replicas K (of each process) --replica-log 256M --on-mismatch rollback|end\n"
     "  --owner-policy nice|yield|leave (if active)  --display-map --dry-run\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
-    "Exit status: the program's; 128+N: killed by signal N; 123: saved; 2: wrong usage\n";
+    "Exit status: the program's; 128+N: killed by signal N; 123: saved; 2: bad usage\n";
 
 #define OLD POPT_ARGFLAG_ONEDASH /* -name as well as --name */
 
