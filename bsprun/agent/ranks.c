@@ -159,22 +159,12 @@ static void scan_consultation(struct agent *agent)
     if (consulted <= agent->consulted)
         return;
     agent->consulted = consulted;
-<<<<<<< HEAD
     arrive.barrier = barrier_of(agent, consulted - 1);
     agent->end_reported = arrive.barrier == WIRE_BARRIER_END;
-    if (arrive.barrier == WIRE_BARRIER_SYNC && agent->measures)
-        agent_measure(agent, consulted - 1, &arrive);
-=======
-    line = &bspz_rank_of(agent->board, agent->first_here)->line[(consulted - 1) & 1];
-    agent->end_reported = line->flags & BSPZ_HAS_END;
     if (!agent_replica_files_are_good(agent) || agent_decided_take(agent, consulted - 1))
         return;
-    if (!agent->end_reported) {
-        arrive.barrier = WIRE_BARRIER_SYNC;
-        if (agent->measures)
-            agent_measure(agent, consulted - 1, &arrive);
-    }
->>>>>>> 0c961af752e6cffcdb6df3aa1c5a94330f9bcdc9
+    if (arrive.barrier == WIRE_BARRIER_SYNC && agent->measures)
+        agent_measure(agent, consulted - 1, &arrive);
     agent_arrived(agent, consulted - 1, &arrive);
     agent_measure_free(&arrive);
 }
