@@ -40,7 +40,7 @@ MAY_SAY = [
     r"is the last that may have processes", r"takes part in it already", r"does not take part in it now",
     r"is drained already", r"is drained and gets no processes", r"it has no host", r"it is ending",
     r"goes on without it", r"does not run", r"it has ended (before that|without an answer)", r"its processes do not run yet",
-    r"goes on on host", r"already",
+    r"goes on on host", r"already", r"by another bspctl$",
 ]
 
 
