@@ -383,7 +383,7 @@ int bspz_snapshot_arrive(struct bspz_capture_plan *plan, void *block)
 
     bspz_snapshot_forget();
     if (bspz_pendings_put(restored->pending, restored->pending_count)) {
-        static const char text[] = "bspzero: signals that waited cannot be sent again: see "
+        static const char text[] = "bspzero: pending signals cannot be queued again: see "
                                    "ulimit -i\n";
 
         bspz_sys3(SYS_write, 2, text, sizeof text - 1);

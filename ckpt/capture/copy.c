@@ -187,7 +187,7 @@ static int become_rank(struct bspz_snapshot *snapshot, const char *oom_before)
     if (error)
         return error;
     error = bspz_pendings_put(snapshot->pendings.list, snapshot->pendings.count);
-    return error ? bspz_snapshot_fail(snapshot, "signals that waited cannot be sent again", error)
+    return error ? bspz_snapshot_fail(snapshot, "pending signals cannot be queued again", error)
                  : 0;
 }
 

@@ -191,7 +191,7 @@ static int check_signals(struct bspz_snapshot *snapshot)
         return 0;
     bspz_text_begin(&why, snapshot->why, BSPZ_WHY_SIZE);
     bspz_text_decimal(&why, snapshot->pendings.count);
-    bspz_text_add(&why, " blocked signals wait to be delivered; at most ");
+    bspz_text_add(&why, " blocked signals are pending; at most ");
     bspz_text_decimal(&why, (long)BSPZ_PENDING_MOST);
     bspz_text_add(&why, " can be saved");
     return -EBUSY;

@@ -69,7 +69,7 @@ def a_new_host_of_another_version():
         place.env["PUPPET_VERSION"] = "0.1.9"
         job = running(place)
         why = refused(place, job, "--wait", "add", "h7")
-        check("goes on without it" in why, why)
+        check("continues without it" in why, why)
         check("its node agent is of version 0.1.9" in why + job.said(), why, job)
         check(places(place, job)["h7"] == ("lost", 0), places(place, job))
         place.release(0, 3)

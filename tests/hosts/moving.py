@@ -37,10 +37,10 @@ LOST_MOST = 4  # hosts in one job: each costs its heartbeat
 COMMANDS = {"move": 6, "drain": 3, "remove": 3, "add": 4, "rebalance": 3, "save": 1}
 # What bspctl says of a command that cannot be, as the job is by now another one, or that a fault has overtaken.
 MAY_SAY = [
-    r"is the last that may have processes", r"takes part in it already", r"does not take part in it now",
-    r"is drained already", r"is drained and gets no processes", r"it has no host", r"it is ending",
-    r"goes on without it", r"does not run", r"it has ended (before that|without an answer)", r"its processes do not run yet",
-    r"goes on on host", r"already", r"by another bspctl$",
+    r"is the last host that may have processes", r"already takes part in it", r"does not take part in it at present",
+    r"is already drained", r"is drained and gets no processes", r"it has no host", r"it is ending",
+    r"continues without it", r"is not running", r"it has ended (before that|without an answer)", r"its processes are not running yet",
+    r"continues on host", r"already", r"by another bspctl$",
 ]
 
 

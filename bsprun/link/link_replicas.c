@@ -1,0 +1,247 @@
+/* link_replicas.c - see link_replicas.h.
+ *
+ * Happy path: the last rank of this host arrives -> link_replicas_collect puts what each process
+ * has done into the set of replicas -> link_replicas_fill takes from it what is for a host, when
+ * its link has written what was there before -> that host's link_replicas_accept puts it into its
+ * set, which applies it by mirror_apply.
+ *
+ * What can fail: memory, and what others send: the link is broken.  A content of which the set
+ * finds out later that it makes no sense gives up this host, as it cannot go on without it. */
+#include "bsprun/link/link_replicas_inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/clock.h"
+
+#define FLYING_BYTES (UINT64_C(1) << 20)
+
+/* ---- Sending ------------------------------------------------------------------------------- */
+
+static int put(struct links *links, uint32_t pid, uint64_t superstep, enum bspz_stage stage)
+{
+    struct link_replicas *replicas = links->replicas;
+    struct replica_digest digest;
+    void *bytes = NULL;
+    uint64_t size = 0;
+    bool needed;
+    int error = mirror_digest(links->mirror, (int)pid, superstep, stage, digest.words);
+
+    if (!error)
+        error = replica_set_put(replicas->set, pid, replica_key(superstep, (unsigned)stage),
+                                &digest, &needed);
+    if (error)
+        return error;
+    if (needed)
+        error = mirror_copy(links->mirror, (int)pid, superstep, stage, replicas->needers[pid],
+                            replicas->needer_counts[pid], &bytes, &size);
+    if (replica_set_keep(replicas->set, bytes, size) != 0)
+        error = -ENOMEM;
+    return error;
+}
+
+int link_replicas_collect(struct links *links, uint64_t superstep, enum bspz_stage stage)
+{
+    const struct link_replicas *replicas = links->replicas;
+    const bool *here = link_replicas_on(replicas, replicas->own);
+    int error = 0;
+
+    for (uint32_t pid = 0; pid < replicas->nprocs; pid++)
+        if (here[pid] && !error)
+            error = put(links, pid, superstep, stage);
+    mirror_collected(links->mirror, superstep, stage);
+    return error;
+}
+
+void link_replicas_pass(struct links *links, uint64_t superstep, enum bspz_stage stage)
+{
+    link_replicas_check(links->replicas, replica_set_advance(links->replicas->set));
+    mirror_open(links->mirror, superstep, stage);
+}
+
+static struct replica_head *begin_head(struct mirror_block *block, const struct replica_head *from)
+{
+    struct replica_head *head = (struct replica_head *)(void *)block->head;
+
+    *head = *from;
+    head->magic = REPLICA_MAGIC;
+    block->head_bytes = head->head_bytes;
+    return head;
+}
+
+static int make_notes(const struct replica_order *order, struct mirror_block *block)
+{
+    uint64_t bytes = order->note_count * sizeof *order->notes;
+    struct replica_head head = {
+        .kind = REPLICA_HEAD_NOTES, .head_bytes = sizeof head + bytes, .count = order->note_count};
+
+    *block =
+        (struct mirror_block){.head = malloc(head.head_bytes), .data = malloc(sizeof *block->data)};
+    if (!block->head || !block->data)
+        return -ENOMEM;
+    begin_head(block, &head);
+    memcpy(block->head + sizeof head, order->notes, bytes);
+    return 0;
+}
+
+static int make_content(struct link *link, struct replica_copy *copy, struct mirror_block *block)
+{
+    struct link_replicas *replicas = link->links->replicas;
+    struct replica_copy_facts facts = replica_set_facts(copy);
+    struct link_flight *flight = &link->flights[link->flying++];
+    struct mirror_head *inner;
+    uint64_t size;
+    void *bytes;
+    int error = -ENOMEM;
+
+    *block = (struct mirror_block){0};
+    flight->copy = copy;
+    bytes = replica_set_see(replicas->set, copy, &size, &flight->read);
+    if (bytes)
+        error = mirror_part(bytes, link_replicas_on(replicas, link->home),
+                            sizeof(struct replica_head), block);
+    if (error)
+        return error;
+    inner = (struct mirror_head *)(void *)(block->head + sizeof(struct replica_head));
+    inner->clock_ns = bspz_now_ns();
+    inner->ahead_ns = replicas->clocks[link->home].ahead_ns;
+    begin_head(block,
+               &(struct replica_head){.kind = REPLICA_HEAD_CONTENT,
+                                      .pid = facts.pid,
+                                      .head_bytes = sizeof(struct replica_head) + block->head_bytes,
+                                      .data_bytes = block->data_bytes,
+                                      .key = facts.key,
+                                      .digest = facts.digest});
+    return 0;
+}
+
+static void land(struct link *link)
+{
+    struct replica_set *set = link->links->replicas->set;
+
+    for (unsigned i = 0; i < link->flying; i++) {
+        replica_set_sent(set, link->home, link->flights[i].copy);
+        free(link->flights[i].read);
+    }
+    link->flying = 0;
+}
+
+bool link_replicas_fill(struct link *link)
+{
+    struct replica_set *set = link->links->replicas->set;
+    struct replica_order order;
+    uint64_t bytes = 0;
+    bool any = false;
+    int error = 0;
+
+    if (link->home == LINK_NO_HOME || net_frames_out_loaded(&link->out))
+        return false;
+    land(link);
+    while (!error && bytes < FLYING_BYTES && link->flying < LINK_FLYING &&
+           replica_set_next(set, link->home, &order)) {
+        struct mirror_block block;
+
+        error = order.copy ? make_content(link, order.copy, &block) : make_notes(&order, &block);
+        if (!error)
+            error = net_frames_out_block(&link->out, block.head, block.head_bytes, block.data,
+                                         block.count);
+        if (error)
+            mirror_block_free(&block);
+        bytes += block.head_bytes + block.data_bytes;
+        any = true;
+    }
+    if (error)
+        link_break(link, "no memory to send a superstep");
+    return any && !error;
+}
+
+void link_replicas_lost(struct link *link)
+{
+    struct link_replicas *replicas = link->links->replicas;
+
+    if (link->home == LINK_NO_HOME)
+        return;
+    land(link);
+    link_replicas_check(replicas, replica_set_lost(replicas->set, link->home));
+}
+
+/* ---- Receiving ------------------------------------------------------------------------------ */
+
+static bool makes_sense(const struct link_replicas *replicas, const unsigned char *bytes,
+                        uint64_t size)
+{
+    const struct replica_head *head = (const void *)bytes;
+
+    if (size < sizeof *head || head->magic != REPLICA_MAGIC || head->head_bytes != size)
+        return false;
+    if (head->kind == REPLICA_HEAD_NOTES)
+        return head->data_bytes == 0 && (size - sizeof *head) % sizeof(struct replica_note) == 0 &&
+               head->count == (size - sizeof *head) / sizeof(struct replica_note);
+    return head->kind == REPLICA_HEAD_CONTENT && head->pid < replicas->nprocs &&
+           mirror_is_head(bytes + sizeof *head, size - sizeof *head, head->data_bytes);
+}
+
+int link_replicas_expect(struct link *link, unsigned char *bytes, uint64_t size,
+                         struct mirror_block *block)
+{
+    const struct replica_head *head = (const void *)bytes;
+    uint64_t inner = size - sizeof *head;
+
+    *block = (struct mirror_block){0};
+    if (link->home == LINK_NO_HOME || !makes_sense(link->links->replicas, bytes, size))
+        return -EPROTO;
+    block->data = malloc(sizeof *block->data);
+    block->content = malloc(inner + head->data_bytes + 1);
+    if (!block->data || !block->content) {
+        mirror_block_free(block);
+        return -ENOMEM;
+    }
+    if (head->kind == REPLICA_HEAD_CONTENT)
+        memcpy(block->content, bytes + sizeof *head, inner);
+    block->data[0] = (struct iovec){(unsigned char *)block->content + inner, head->data_bytes};
+    block->count = head->data_bytes > 0;
+    block->head = bytes;
+    block->head_bytes = size;
+    block->data_bytes = head->data_bytes;
+    return 0;
+}
+
+/* As mirror_take.c does it for a host, and not for a process. */
+static void adjust_times(struct link_replicas *replicas, uint32_t home, void *content)
+{
+    const struct mirror_head *head = content;
+    int64_t *least = &replicas->clocks[home].ahead_ns;
+    int64_t ahead = (int64_t)(bspz_now_ns() - head->clock_ns);
+
+    if (ahead < *least)
+        *least = ahead;
+    mirror_shift(content, head->ahead_ns == MIRROR_NO_CLOCK
+                              ? *least
+                              : (int64_t)((uint64_t)*least - (uint64_t)head->ahead_ns) / 2);
+}
+
+static int accept_notes(struct link *link, const struct replica_head *head)
+{
+    const struct replica_note *notes = (const void *)(head + 1);
+    int error = 0;
+
+    for (uint64_t i = 0; i < head->count && !error; i++)
+        error = replica_set_note(link->links->replicas->set, link->home, &notes[i]);
+    return error;
+}
+
+int link_replicas_accept(struct link *link, struct mirror_block *block)
+{
+    struct link_replicas *replicas = link->links->replicas;
+    const struct replica_head *head = (const void *)block->head;
+    void *content = block->content;
+
+    if (head->kind == REPLICA_HEAD_NOTES)
+        return accept_notes(link, head);
+    block->content = NULL;
+    adjust_times(replicas, link->home, content);
+    return replica_set_take(replicas->set, link->home, (uint32_t)head->pid, head->key,
+                            &head->digest, content,
+                            head->head_bytes - sizeof *head + head->data_bytes);
+}
