@@ -285,7 +285,9 @@
     M(DATA_PUT, data_put, WIRE_FIELDS_DATA_PUT, AMONG_AGENTS)                                      \
     M(DATA_STORED, data_stored, WIRE_FIELDS_DATA_STORED, AMONG_AGENTS)                             \
     M(DATA_ASK, data_ask, WIRE_FIELDS_DATA_ASK, AMONG_AGENTS)                                      \
-    M(DATA_GRANT, data_grant, WIRE_FIELDS_DATA_GRANT, AMONG_AGENTS)
+    M(DATA_GRANT, data_grant, WIRE_FIELDS_DATA_GRANT, AMONG_AGENTS)                                \
+    M(MAIL, mail, WIRE_FIELDS_MAIL, AMONG_AGENTS)                                                  \
+    M(MAIL_READ, mail_read, WIRE_FIELDS_MAIL_READ, AMONG_AGENTS)
 
 /* The first message to an agent of a job with several hosts; on another host over its standard
  * input, so that the key is in no argument and no environment: its number (WIRE_HOSTS_MAX: that of
@@ -659,5 +661,21 @@
     F(u64, size, WIRE_OBJECT_MAX)                                                                  \
     F(u64, offset, WIRE_OBJECT_MAX)                                                                \
     F(bytes, data, WIRE_PIECE_MAX)
+
+/* ---- Messages from process to process: rings as in lib/shm/mail.h.  from, to: processes, that
+ * write and read the ring; at: a position in it. */
+
+/* The bytes of the ring from `at` on. */
+#define WIRE_FIELDS_MAIL(F, E)                                                                     \
+    F(u32, from, WIRE_RANKS_MAX - 1)                                                               \
+    F(u32, to, WIRE_RANKS_MAX - 1)                                                                 \
+    F(u64, at, WIRE_U64_MAX)                                                                       \
+    F(bytes, data, WIRE_PIECE_MAX)
+
+/* The ring has been read up to `at`. */
+#define WIRE_FIELDS_MAIL_READ(F, E)                                                                \
+    F(u32, from, WIRE_RANKS_MAX - 1)                                                               \
+    F(u32, to, WIRE_RANKS_MAX - 1)                                                                 \
+    F(u64, at, WIRE_U64_MAX)
 
 #endif

@@ -1,0 +1,94 @@
+/* doze.c - waiting for messages: spin while there is a core for each process, then sleep. */
+#include <sched.h>
+
+#include "lib/rt/mpi/inside.h"
+
+#define SPINS_PER_CLOCK 64
+#define YIELDS          8
+#define AGENT_CHECK_MS  500
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static bool has_news(void)
+{
+    for (int word = 0; word < bspz_mpi.words; word++)
+        if (atomic_load_explicit(&bspz_mpi.mail->in[word], memory_order_relaxed))
+            return true;
+    return false;
+}
+
+static bool spin(void)
+{
+    uint64_t budget = atomic_load_explicit(&bspz_rt.board->spin_ns, memory_order_relaxed);
+    uint64_t start = 0;
+
+    while (budget > 0) {
+        for (int turn = 0; turn < SPINS_PER_CLOCK; turn++) {
+            if (has_news())
+                return true;
+            relax();
+        }
+        if (start == 0)
+            start = bspz_now_ns();
+        else if (bspz_now_ns() - start > budget)
+            break;
+    }
+    return false;
+}
+
+/* Where processes share cores, the one waited for may need only that. */
+static bool yield(void)
+{
+    for (int turn = 0; turn < YIELDS; turn++) {
+        if (has_news())
+            return true;
+        sched_yield();
+    }
+    return has_news();
+}
+
+static void sleep_until_told(void)
+{
+    _Atomic uint32_t *dozing = &bspz_rt.self->dozing;
+
+    atomic_store(dozing, 1);
+    while (atomic_load(dozing) && !has_news()) {
+        if (atomic_load(&bspz_rt.board->stop))
+            bspz_leave();
+        bspz_word_wait(dozing, 1, AGENT_CHECK_MS);
+        if (atomic_load(dozing) && bspz_agent_gone(bspz_rt.board))
+            bspz_leave();
+    }
+    atomic_store(dozing, 0);
+}
+
+void bspz_mpi_doze(enum bspz_mail_wait waits, int peer, int tag)
+{
+    struct bspz_mail *mail = bspz_mpi.mail;
+
+    if (atomic_load_explicit(&bspz_rt.board->stop, memory_order_relaxed))
+        bspz_leave();
+    if (spin() || yield())
+        return;
+    mail->call = bspz_mpi.call;
+    mail->peer = peer;
+    mail->tag = tag;
+    atomic_store(&mail->waits, waits);
+    sleep_until_told();
+    atomic_store(&mail->waits, BSPZ_MAIL_AWAKE);
+}
+
+void bspz_mpi_idle(void)
+{
+    if (atomic_load_explicit(&bspz_rt.board->stop, memory_order_relaxed))
+        bspz_leave();
+    if (atomic_load_explicit(&bspz_rt.board->spin_ns, memory_order_relaxed) == 0)
+        sched_yield();
+}
