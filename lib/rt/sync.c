@@ -217,7 +217,8 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
     uint32_t flags = end_flags;
     struct summary all;
 
-    bspz_note(end_flags ? BSPZ_CALL_END : inside ? inside : BSPZ_CALL_SYNC, position);
+    bspz_note(end_flags ? (bspz_rt.has_mail ? BSPZ_CALL_MPI_Finalize : BSPZ_CALL_END)
+              : inside ? inside : BSPZ_CALL_SYNC, position);
     if (bspz_rt.checks)
         bspz_stdio_flush_output();
     if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_LABELS))
