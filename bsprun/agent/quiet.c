@@ -148,6 +148,32 @@ static bool all_wait(const struct agent *agent, const struct watched_parts *part
     return true;
 }
 
+/* Records in the ring that have not been read. */
+static uint64_t unread_in(const struct bspz_ring *ring, uint64_t size)
+{
+    uint64_t at = atomic_load(&ring->head), end = atomic_load(&ring->tail), count = 0;
+
+    while (at < end && end - at <= size) {
+        struct bspz_record record;
+
+        bspz_ring_bytes_out(ring, size, at, &record, sizeof record);
+        at += bspz_record_bytes(bspz_record_content(&record));
+        count++;
+    }
+    return count;
+}
+
+/* Records for that process, which does not read any while it is at a barrier. */
+static uint64_t unread_by(const struct agent *agent, const struct bspz_post *post, int pid)
+{
+    uint64_t count = 0;
+
+    for (int from = 0; from < agent->nprocs; from++)
+        count += unread_in(bspz_ring_of(post, from, pid),
+                           bspz_ring_size(post, agent_is_here(agent, from)));
+    return count;
+}
+
 static struct dataspace_traffic traffic_of(const struct agent *agent,
                                            const struct watched_parts *parts)
 {
@@ -166,6 +192,8 @@ static struct dataspace_traffic traffic_of(const struct agent *agent,
             continue;
         traffic.sent += atomic_load(&mail->sent);
         traffic.received += atomic_load(&mail->received);
+        if (atomic_load(&bspz_rank_of(agent->board, pid)->in_barrier))
+            traffic.received += unread_by(agent, parts->post, pid);
     }
     return traffic;
 }

@@ -122,8 +122,7 @@ def a_process_that_dies():
                    "MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); return 0; }\n")
     check(subprocess.run([os.path.join(BIN, "bspmpicc"), program, "-o", program[:-2]]).returncode == 0)
     with Job([BSPRUN, "-np", "2", program[:-2]]) as job:
-        for _ in range(2):
-            job.wait_for(r"^ready\r?$", 0)
+        job.wait_for(r"^ready\r?$", 2)
         victims = [pid for pid, name in job.members().items() if name == "spin"]
         os.kill(victims[0], signal.SIGKILL)
         check(job.finish() == 137, job.status, job.text())

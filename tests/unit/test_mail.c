@@ -42,14 +42,14 @@ START_TEST(messages_of_one_process_keep_their_order)
     struct item first = message(0, 3, 7, 1), second = message(0, 3, 7, 2);
     struct item any = message(0, MATCH_ANY, MATCH_ANY, 0), exact = message(0, 3, 7, 0);
 
-    match_begin(&match);
-    ck_assert_ptr_null(match_arrived(&match, &first.entry.key));
-    match_keep(&match, &first.entry);
-    ck_assert_ptr_null(match_arrived(&match, &second.entry.key));
-    match_keep(&match, &second.entry);
-    ck_assert_ptr_eq(match_post(&match, &exact.entry), &first.entry);
-    ck_assert_ptr_eq(match_post(&match, &any.entry), &second.entry);
-    ck_assert_ptr_null(match_post(&match, &any.entry));
+    bspz_match_begin(&match);
+    ck_assert_ptr_null(bspz_match_arrived(&match, &first.entry.key));
+    bspz_match_keep(&match, &first.entry);
+    ck_assert_ptr_null(bspz_match_arrived(&match, &second.entry.key));
+    bspz_match_keep(&match, &second.entry);
+    ck_assert_ptr_eq(bspz_match_post(&match, &exact.entry), &first.entry);
+    ck_assert_ptr_eq(bspz_match_post(&match, &any.entry), &second.entry);
+    ck_assert_ptr_null(bspz_match_post(&match, &any.entry));
 }
 END_TEST
 
@@ -60,13 +60,13 @@ START_TEST(receives_are_served_in_order)
                 exact = message(0, 1, 5, 0);
     struct match_key came = {0, 1, 5};
 
-    match_begin(&match);
-    ck_assert_ptr_null(match_post(&match, &other.entry));
-    ck_assert_ptr_null(match_post(&match, &any.entry));
-    ck_assert_ptr_null(match_post(&match, &exact.entry));
-    ck_assert_ptr_eq(match_arrived(&match, &came), &any.entry);
-    ck_assert_ptr_eq(match_arrived(&match, &came), &exact.entry);
-    ck_assert_ptr_null(match_arrived(&match, &came));
+    bspz_match_begin(&match);
+    ck_assert_ptr_null(bspz_match_post(&match, &other.entry));
+    ck_assert_ptr_null(bspz_match_post(&match, &any.entry));
+    ck_assert_ptr_null(bspz_match_post(&match, &exact.entry));
+    ck_assert_ptr_eq(bspz_match_arrived(&match, &came), &any.entry);
+    ck_assert_ptr_eq(bspz_match_arrived(&match, &came), &exact.entry);
+    ck_assert_ptr_null(bspz_match_arrived(&match, &came));
 }
 END_TEST
 
@@ -75,12 +75,12 @@ START_TEST(contexts_do_not_meet)
     struct match match;
     struct item internal = message(1, 0, 4, 0), any = message(0, MATCH_ANY, MATCH_ANY, 0);
 
-    match_begin(&match);
-    match_keep(&match, &internal.entry);
-    ck_assert_ptr_null(match_probe(&match, &any.entry.key));
-    ck_assert_ptr_null(match_post(&match, &any.entry));
+    bspz_match_begin(&match);
+    bspz_match_keep(&match, &internal.entry);
+    ck_assert_ptr_null(bspz_match_probe(&match, &any.entry.key));
+    ck_assert_ptr_null(bspz_match_post(&match, &any.entry));
     any.entry.key.context = 1;
-    ck_assert_ptr_eq(match_probe(&match, &any.entry.key), &internal.entry);
+    ck_assert_ptr_eq(bspz_match_probe(&match, &any.entry.key), &internal.entry);
 }
 END_TEST
 
@@ -133,14 +133,14 @@ static void one_step(struct match *match, struct model *model, uint64_t *state)
     model->waits[model->count++] = true;
     met = model_meet(model);
     if (is_receive) {
-        const struct match_entry *seen = match_probe(match, &item->entry.key);
+        const struct match_entry *seen = bspz_match_probe(match, &item->entry.key);
 
-        got = match_post(match, &item->entry);
+        got = bspz_match_post(match, &item->entry);
         must(seen == got);
     } else {
-        got = match_arrived(match, &item->entry.key);
+        got = bspz_match_arrived(match, &item->entry.key);
         if (!got)
-            match_keep(match, &item->entry);
+            bspz_match_keep(match, &item->entry);
     }
     must((got ? ((struct item *)got)->number : -1) == met);
     if (met >= 0)
@@ -155,7 +155,7 @@ START_TEST(as_the_model_says)
     for (int run = 0; run < 2000; run++) {
         struct match match;
 
-        match_begin(&match);
+        bspz_match_begin(&match);
         model.count = 0;
         while (model.count < EVENTS)
             one_step(&match, &model, &state);

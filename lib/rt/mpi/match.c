@@ -33,13 +33,13 @@ static bool fits(const struct match_key *receive, const struct match_key *messag
            (receive->tag == MATCH_ANY || receive->tag == message->tag);
 }
 
-void match_begin(struct match *match)
+void bspz_match_begin(struct match *match)
 {
     begin_list(&match->receives);
     begin_list(&match->messages);
 }
 
-struct match_entry *match_post(struct match *match, struct match_entry *receive)
+struct match_entry *bspz_match_post(struct match *match, struct match_entry *receive)
 {
     for (struct match_entry **at = &match->messages.first; *at; at = &(*at)->next)
         if (fits(&receive->key, &(*at)->key))
@@ -48,7 +48,7 @@ struct match_entry *match_post(struct match *match, struct match_entry *receive)
     return NULL;
 }
 
-struct match_entry *match_arrived(struct match *match, const struct match_key *message)
+struct match_entry *bspz_match_arrived(struct match *match, const struct match_key *message)
 {
     for (struct match_entry **at = &match->receives.first; *at; at = &(*at)->next)
         if (fits(&(*at)->key, message))
@@ -56,12 +56,12 @@ struct match_entry *match_arrived(struct match *match, const struct match_key *m
     return NULL;
 }
 
-void match_keep(struct match *match, struct match_entry *message)
+void bspz_match_keep(struct match *match, struct match_entry *message)
 {
     append(&match->messages, message);
 }
 
-const struct match_entry *match_probe(const struct match *match, const struct match_key *key)
+const struct match_entry *bspz_match_probe(const struct match *match, const struct match_key *key)
 {
     for (const struct match_entry *at = match->messages.first; at; at = at->next)
         if (fits(key, &at->key))

@@ -33,18 +33,18 @@ struct match {
     struct match_list receives, messages; /* that wait, in the order in which they came */
 };
 
-void match_begin(struct match *match);
+void bspz_match_begin(struct match *match);
 
 /* A receive is posted: returns the message that it gets, which waits no longer; NULL: none, and the
- * receive waits until match_arrived returns it. */
-struct match_entry *match_post(struct match *match, struct match_entry *receive);
+ * receive waits until bspz_match_arrived returns it. */
+struct match_entry *bspz_match_post(struct match *match, struct match_entry *receive);
 
 /* A message has arrived: returns the receive that gets it, which waits no longer; NULL: none, and
- * the caller is to keep the message with match_keep. */
-struct match_entry *match_arrived(struct match *match, const struct match_key *message);
-void match_keep(struct match *match, struct match_entry *message);
+ * the caller is to keep the message with bspz_match_keep. */
+struct match_entry *bspz_match_arrived(struct match *match, const struct match_key *message);
+void bspz_match_keep(struct match *match, struct match_entry *message);
 
 /* The message that a receive for `key` would get; NULL: none. */
-const struct match_entry *match_probe(const struct match *match, const struct match_key *key);
+const struct match_entry *bspz_match_probe(const struct match *match, const struct match_key *key);
 
 #endif

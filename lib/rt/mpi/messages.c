@@ -26,7 +26,7 @@ static struct bspmpi_request *unused;
 
 void bspz_mpi_messages_begin(void)
 {
-    match_begin(&match);
+    bspz_match_begin(&match);
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
@@ -161,14 +161,14 @@ static struct kept *keep(int source, const struct bspz_record *record, uint64_t 
 static void take_message(int source, const struct bspz_record *record)
 {
     struct match_key key = {record->context, source, record->tag};
-    struct bspmpi_request *request = (struct bspmpi_request *)match_arrived(&match, &key);
+    struct bspmpi_request *request = (struct bspmpi_request *)bspz_match_arrived(&match, &key);
     const struct bspz_ring_end *ring = &bspz_mpi.peers[source].from;
     struct kept *kept;
 
     if (!request) {
         kept = keep(source, record, record->size);
         bspz_ring_copy(ring, record->size, kept->bytes);
-        match_keep(&match, &kept->entry);
+        bspz_match_keep(&match, &kept->entry);
         return;
     }
     pair(request, source, record);
@@ -181,12 +181,12 @@ static void take_message(int source, const struct bspz_record *record)
 static void take_offer(int source, const struct bspz_record *record)
 {
     struct match_key key = {record->context, source, record->tag};
-    struct bspmpi_request *request = (struct bspmpi_request *)match_arrived(&match, &key);
+    struct bspmpi_request *request = (struct bspmpi_request *)bspz_match_arrived(&match, &key);
 
     if (request)
         accept_offer(request, source, record);
     else
-        match_keep(&match, &keep(source, record, 0)->entry);
+        bspz_match_keep(&match, &keep(source, record, 0)->entry);
 }
 
 static void take_data(int source, const struct bspz_record *record)
@@ -210,7 +210,7 @@ void bspz_mpi_receive(struct bspmpi_request *request, void *to, uint64_t room, i
     request->room = room;
     request->peer = from;
     request->tag = tag;
-    kept = (struct kept *)match_post(&match, &request->entry);
+    kept = (struct kept *)bspz_match_post(&match, &request->entry);
     if (!kept)
         return;
     if (kept->record.kind == BSPZ_RECORD_OFFER) {
@@ -346,7 +346,7 @@ bool bspz_mpi_probe(int from, int tag, bool waits, struct bspz_mpi_found *found)
     const struct kept *kept;
 
     bspz_mpi_progress();
-    while (!(kept = (const struct kept *)match_probe(&match, &key))) {
+    while (!(kept = (const struct kept *)bspz_match_probe(&match, &key))) {
         if (!waits)
             return false;
         if (!bspz_mpi_progress())
