@@ -121,6 +121,14 @@ void bspz_mpi_idle(void);
 
 /* Bytes of an element, or 0: not a (committed) datatype. */
 uint64_t bspz_mpi_type_bytes(MPI_Datatype type);
+/* The same of one that need not be committed. */
+uint64_t bspz_mpi_type_known(MPI_Datatype type);
+/* Whether the program has made it. */
+bool bspz_mpi_type_is_made(MPI_Datatype type);
+/* MPI_DATATYPE_NULL: no memory. */
+MPI_Datatype bspz_mpi_type_make(uint64_t bytes);
+void bspz_mpi_type_commit(MPI_Datatype type);
+void bspz_mpi_type_drop(MPI_Datatype type);
 
 /* ---- operations.c ---- */
 

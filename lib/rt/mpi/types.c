@@ -1,7 +1,5 @@
 /* types.c - datatypes: the basic ones, and contiguous ones made of them. */
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <wchar.h>
 
 #include "lib/rt/mpi/inside.h"
@@ -78,7 +76,19 @@ uint64_t bspz_mpi_type_bytes(MPI_Datatype type)
     return found && found->state == MADE_COMMITTED ? found->bytes : 0;
 }
 
-static size_t unused_place(void)
+uint64_t bspz_mpi_type_known(MPI_Datatype type)
+{
+    const struct made *found = made_of(type);
+
+    return found ? found->bytes : bspz_mpi_type_bytes(type);
+}
+
+bool bspz_mpi_type_is_made(MPI_Datatype type)
+{
+    return made_of(type) != NULL;
+}
+
+MPI_Datatype bspz_mpi_type_make(uint64_t bytes)
 {
     size_t place = 0;
 
@@ -88,64 +98,26 @@ static size_t unused_place(void)
         struct made *more = realloc(made, (made_count + 1) * sizeof *made);
 
         if (!more)
-            BSPZ_MPI_FAIL("out of memory");
+            return MPI_DATATYPE_NULL;
         made = more;
-        made[made_count++] = (struct made){0};
+        made_count++;
     }
-    return place;
+    made[place] = (struct made){MADE_UNCOMMITTED, bytes};
+    return (MPI_Datatype)(uintptr_t)(BASIC + place);
 }
 
-int bspmpi_Type_contiguous(int line, const char *file, int count, MPI_Datatype oldtype,
-                           MPI_Datatype *newtype)
+void bspz_mpi_type_commit(MPI_Datatype type)
 {
-    uint64_t bytes;
-    size_t place;
+    struct made *found = made_of(type);
 
-    bspz_mpi_enter(BSPZ_CALL_MPI_Type_contiguous, line, file);
-    bytes = number_of(oldtype) < BASIC ? bspz_mpi_type_bytes(oldtype)
-            : made_of(oldtype)         ? made_of(oldtype)->bytes
-                                       : 0;
-    if (bytes == 0)
-        BSPZ_MPI_FAIL("this is not a datatype");
-    if (count < 1 || bytes > (uint64_t)LONG_MAX / (uint64_t)count)
-        BSPZ_MPI_FAIL("a type has at least 1 element and less than 2^63 bytes, not %d elements",
-                      count);
-    if (!newtype)
-        BSPZ_MPI_FAIL("NULL given for the new type");
-    place = unused_place();
-    made[place] = (struct made){MADE_UNCOMMITTED, bytes * (uint64_t)count};
-    *newtype = (MPI_Datatype)(uintptr_t)(BASIC + place);
-    return MPI_SUCCESS;
+    if (found)
+        found->state = MADE_COMMITTED;
 }
 
-/* A type that the program has made, or NULL for a basic one. */
-static struct made *checked(const MPI_Datatype *type)
+void bspz_mpi_type_drop(MPI_Datatype type)
 {
-    if (!type || !(made_of(*type) || (number_of(*type) < BASIC && bspz_mpi_type_bytes(*type) > 0)))
-        BSPZ_MPI_FAIL("this is not a datatype");
-    return made_of(*type);
-}
+    struct made *found = made_of(type);
 
-int bspmpi_Type_commit(int line, const char *file, MPI_Datatype *datatype)
-{
-    struct made *type;
-
-    bspz_mpi_enter(BSPZ_CALL_MPI_Type_commit, line, file);
-    type = checked(datatype);
-    if (type)
-        type->state = MADE_COMMITTED;
-    return MPI_SUCCESS;
-}
-
-int bspmpi_Type_free(int line, const char *file, MPI_Datatype *datatype)
-{
-    struct made *type;
-
-    bspz_mpi_enter(BSPZ_CALL_MPI_Type_free, line, file);
-    type = checked(datatype);
-    if (!type)
-        BSPZ_MPI_FAIL("a basic datatype cannot be freed");
-    type->state = MADE_NOT;
-    *datatype = MPI_DATATYPE_NULL;
-    return MPI_SUCCESS;
+    if (found)
+        found->state = MADE_NOT;
 }
