@@ -13,7 +13,6 @@
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/quiet.h"
-#include "bsprun/agent/snapshot/snapshots.h"
 #include "lib/shm/mail.h"
 
 /* Of a process here and one elsewhere: positions. */
@@ -29,6 +28,9 @@ struct agent_mail {
     struct pair **pairs;  /* by pid here, then by the other's; NULL for processes elsewhere */
     int nprocs;
     struct agent_quiet_reports reports;
+    /* Snapshots: + 1 of the superstep of the newest one for which MAIL_MARK has been sent; and by
+     * host the same of the marks that have come. */
+    uint64_t marked, *marks;
 };
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -38,6 +40,7 @@ static void free_mail(struct agent_mail *mail)
     for (int pid = 0; mail->pairs && pid < mail->nprocs; pid++)
         free(mail->pairs[pid]);
     free(mail->pairs);
+    free(mail->marks);
     free(mail->piece);
     if (mail->post.at)
         munmap(mail->post.at, mail->bytes);
@@ -62,7 +65,8 @@ static bool fill(struct agent *agent, struct agent_mail *mail)
     mail->bytes = bspz_post_bytes(layout);
     mail->piece = malloc(BSPZ_RING_MOST);
     mail->pairs = calloc((size_t)agent->nprocs, sizeof *mail->pairs);
-    if (!mail->piece || !mail->pairs)
+    mail->marks = calloc(WIRE_HOSTS_MAX, sizeof *mail->marks);
+    if (!mail->piece || !mail->pairs || !mail->marks)
         return false;
     for (int pid = 0; agent->peers && pid < agent->nprocs; pid++) {
         if (!agent_is_here(agent, pid))
@@ -142,6 +146,15 @@ static void report_read(struct agent *agent, int from, int to, struct pair *pair
     agent_peers_send(agent, agent->home[from], &message);
 }
 
+/* Whether no lower pid lives on that host. */
+static bool is_first_of_host(const struct agent *agent, int pid)
+{
+    for (int other = 0; other < pid; other++)
+        if (agent->home[other] == agent->home[pid])
+            return false;
+    return true;
+}
+
 static void pass_on(struct agent *agent, int pid)
 {
     struct bspz_mail *box = bspz_mail_of(&agent->mail->post, pid);
@@ -160,21 +173,53 @@ static void pass_on(struct agent *agent, int pid)
     }
 }
 
+/* ---- Snapshots ------------------------------------------------------------------------------- */
+
+/* A process here has stopped for the snapshot, so all of the job have, and write nothing. */
+static void send_marks(struct agent *agent, uint64_t superstep)
+{
+    struct wire_message message = {.kind = WIRE_MAIL_MARK};
+    struct agent_mail *mail = agent->mail;
+
+    if (mail->marked > superstep)
+        return;
+    mail->marked = superstep + 1;
+    message.mail_mark.superstep = superstep;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid))
+            pass_on(agent, pid);
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (is_first_of_host(agent, pid) && !agent_is_here(agent, pid))
+            agent_peers_send(agent, agent->home[pid], &message);
+}
+
+static bool all_has_come(const struct agent *agent, uint64_t superstep)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (!agent_is_here(agent, pid) && agent->mail->marks[agent->home[pid]] <= superstep)
+            return false;
+    return true;
+}
+
 static void answer(struct agent *agent, int pid)
 {
     struct bspz_request *request = &bspz_rank_of(agent->board, pid)->request;
 
-    if (atomic_load(&request->state) != BSPZ_REQUEST_POSTED || request->kind != BSPZ_REQUEST_MAIL)
+    if (atomic_load(&request->state) != BSPZ_REQUEST_POSTED || request->kind < BSPZ_REQUEST_MAIL ||
+        agent->board->layout.mail == 0 || !begin(agent))
         return;
-    if (agent_recovers(agent) || agent->board->layout.mail == 0)
-        bspz_word_set(&request->state, BSPZ_REQUEST_REFUSED);
-    else if (begin(agent))
-        bspz_word_set(&request->state, BSPZ_REQUEST_ANSWERED);
+    if (request->kind == BSPZ_REQUEST_MAIL_SETTLED && agent->peers) {
+        send_marks(agent, request->size);
+        if (!all_has_come(agent, request->size))
+            return; /* until the last mark */
+    }
+    bspz_word_set(&request->state, BSPZ_REQUEST_ANSWERED);
 }
 
 void agent_mail_scan(struct agent *agent)
 {
-    if (agent->job != JOB_RUNNING && !agent->mail)
+    /* Processes that are restored say that they have rings before they run. */
+    if (agent->job != JOB_RUNNING && agent->job != JOB_RESTORING && !agent->mail)
         return;
     for (int pid = 0; pid < agent->nprocs; pid++) {
         if (!agent_is_here(agent, pid))
@@ -231,9 +276,17 @@ static bool take_read(struct agent *agent, uint32_t host, const struct wire_mail
     return true;
 }
 
+static void take_mark(struct agent *agent, uint32_t host, const struct wire_mail_mark *message)
+{
+    agent->mail->marks[host] = message->superstep + 1;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid))
+            answer(agent, pid);
+}
+
 void agent_mail_message(struct agent *agent, uint32_t host, const struct wire_message *message)
 {
-    bool right;
+    bool right = true;
 
     if (agent->board->layout.mail == 0) {
         agent_peers_drop(agent, host, "a message of MPI for a program that has none");
@@ -241,8 +294,12 @@ void agent_mail_message(struct agent *agent, uint32_t host, const struct wire_me
     }
     if (!begin(agent))
         return;
-    right = message->kind == WIRE_MAIL ? take_written(agent, host, &message->mail)
-                                       : take_read(agent, host, &message->mail_read);
+    if (message->kind == WIRE_MAIL)
+        right = take_written(agent, host, &message->mail);
+    else if (message->kind == WIRE_MAIL_READ)
+        right = take_read(agent, host, &message->mail_read);
+    else
+        take_mark(agent, host, &message->mail_mark);
     if (!right)
         agent_peers_drop(agent, host, "a message of MPI out of order");
 }

@@ -19,6 +19,7 @@
 #include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/debug.h"
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/ranks.h"
@@ -177,6 +178,7 @@ static void consult(struct agent *agent, const struct wire_consult *order)
 {
     agent->measures = order->measure;
     atomic_store(&agent->board->consult_from, 0);
+    agent_dataspace_consult(agent);
 }
 
 static void stop_ranks(struct agent *agent, const struct wire_stop_ranks *order)

@@ -133,17 +133,25 @@ static void registered(struct agent *agent)
     agent_send(agent, &message);
 }
 
+/* Whether all processes are in bsp_end: while some are at a safe point (lib/rt/safe_point.h) those
+ * in bsp_end will arrive there again. */
+static bool is_end(const struct agent *agent, uint64_t superstep)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (!(bspz_rank_of(agent->board, pid)->line[superstep & 1].flags & BSPZ_HAS_END))
+            return false;
+    return true;
+}
+
 static void scan_consultation(struct agent *agent)
 {
     uint64_t consulted = atomic_load(&agent->board->consulted);
     struct wire_arrive arrive = {.barrier = WIRE_BARRIER_END};
-    const struct bspz_line *line;
 
     if (consulted <= agent->consulted)
         return;
     agent->consulted = consulted;
-    line = &bspz_rank_of(agent->board, agent->first_here)->line[(consulted - 1) & 1];
-    agent->end_reported = line->flags & BSPZ_HAS_END;
+    agent->end_reported = is_end(agent, consulted - 1);
     if (!agent->end_reported) {
         arrive.barrier = WIRE_BARRIER_SYNC;
         if (agent->measures)

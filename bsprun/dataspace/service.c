@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bsprun/dataspace/keeper.h"
 #include "lib/base/digest.h"
 #include "lib/base/states.h"
 
@@ -15,6 +16,7 @@ enum client_state {
     CLIENT_STALLED,   /* put: the posted piece waits for room to the owner */
     CLIENT_SENT,      /* put: the owner has it all, and is to say that it is stored */
     CLIENT_ASKING,    /* get, read: the owner is to grant it */
+    CLIENT_WITHDRAWN, /* ... is to forget it, or has granted it */
     CLIENT_RECEIVING, /* ... has granted it, and its pieces come from another host */
     CLIENT_TAKING,    /* ... is granted: the process is to ask for the next piece */
     CLIENT_STATE_COUNT
@@ -26,7 +28,9 @@ static const struct bspz_states_row client_rows[CLIENT_STATE_COUNT] = {
     [CLIENT_STORING] = {"storing", TO(CLIENT_STALLED) | TO(CLIENT_SENT) | TO(CLIENT_IDLE)},
     [CLIENT_STALLED] = {"stalled", TO(CLIENT_STORING)},
     [CLIENT_SENT] = {"sent", TO(CLIENT_IDLE)},
-    [CLIENT_ASKING] = {"asking", TO(CLIENT_RECEIVING) | TO(CLIENT_TAKING)},
+    [CLIENT_ASKING] = {"asking",
+                       TO(CLIENT_WITHDRAWN) | TO(CLIENT_RECEIVING) | TO(CLIENT_TAKING)},
+    [CLIENT_WITHDRAWN] = {"withdrawn", TO(CLIENT_IDLE) | TO(CLIENT_RECEIVING)},
     [CLIENT_RECEIVING] = {"receiving", TO(CLIENT_TAKING)},
     [CLIENT_TAKING] = {"taking", TO(CLIENT_IDLE)},
 };
@@ -44,7 +48,7 @@ enum guest_state {
 static const struct bspz_states_row guest_rows[GUEST_STATE_COUNT] = {
     [GUEST_IDLE] = {"idle", TO(GUEST_STORING) | TO(GUEST_WAITING)},
     [GUEST_STORING] = {"storing", TO(GUEST_IDLE)},
-    [GUEST_WAITING] = {"waiting", TO(GUEST_GRANTING)},
+    [GUEST_WAITING] = {"waiting", TO(GUEST_GRANTING) | TO(GUEST_IDLE)},
     [GUEST_GRANTING] = {"granting", TO(GUEST_IDLE)},
 };
 static const struct bspz_states guest_states = {"a guest", GUEST_STATE_COUNT, guest_rows};
@@ -370,6 +374,28 @@ void dataspace_posted(struct dataspace *space, uint32_t pid,
     }
 }
 
+void dataspace_withdraw(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+    const struct dataspace_request *request = &process->request;
+    struct wire_message message = {.kind = WIRE_DATA_WITHDRAW};
+    uint32_t owner;
+
+    if (process->client != CLIENT_ASKING)
+        return;
+    owner = dataspace_owner(space, request->tag, request->tag_size);
+    move_client(space, process, CLIENT_WITHDRAWN);
+    if (owner == space->host) {
+        tags_withdraw(space->tags, request->tag, request->tag_size, pid);
+        move_client(space, process, CLIENT_IDLE);
+        space->calls->withdrawn(space->context, pid);
+        return;
+    }
+    message.data_withdraw.pid = pid;
+    message.data_withdraw.tag = (struct wire_bytes){request->tag, request->tag_size};
+    send_to(space, owner, &message);
+}
+
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 static void broken(struct dataspace *space, uint32_t host, const char *complaint)
@@ -471,10 +497,11 @@ static void on_granted(struct dataspace *space, uint32_t host, const struct wire
 {
     struct process *process = &space->processes[grant->pid];
     struct piece piece = {grant->size, grant->offset, grant->data};
-    bool fits = (process->client == CLIENT_ASKING || process->client == CLIENT_RECEIVING) &&
+    bool begins = process->client == CLIENT_ASKING || process->client == CLIENT_WITHDRAWN;
+    bool fits = (begins || process->client == CLIENT_RECEIVING) &&
                 was_asked(space, process, host) && grant->size <= process->request.size;
 
-    if (fits && process->client == CLIENT_ASKING) {
+    if (fits && begins) {
         if (!begin_object(space, grant->pid, grant->size))
             return;
         move_client(space, process, CLIENT_RECEIVING);
@@ -485,6 +512,35 @@ static void on_granted(struct dataspace *space, uint32_t host, const struct wire
     }
     if (is_last(&piece))
         give(space, grant->pid, take_object(process));
+}
+
+/* What is not granted yet is forgotten; else the grant is on its way. */
+static void on_withdraw(struct dataspace *space, uint32_t host, const struct wire_data_withdraw *of)
+{
+    struct process *process = &space->processes[of->pid];
+    struct wire_message withdrawn = {.kind = WIRE_DATA_WITHDRAWN};
+
+    if (process->guest != GUEST_WAITING)
+        return;
+    if (!tags_withdraw(space->tags, of->tag.data, of->tag.size, of->pid)) {
+        broken(space, host, "a request for another tag is withdrawn");
+        return;
+    }
+    move_guest(space, process, GUEST_IDLE);
+    withdrawn.data_withdrawn.pid = of->pid;
+    send_to(space, host, &withdrawn);
+}
+
+static void on_withdrawn(struct dataspace *space, uint32_t host, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+
+    if (process->client != CLIENT_WITHDRAWN || !was_asked(space, process, host)) {
+        broken(space, host, "a request is forgotten that was not withdrawn");
+        return;
+    }
+    move_client(space, process, CLIENT_IDLE);
+    space->calls->withdrawn(space->context, pid);
 }
 
 /* The process that a message is about; at least nprocs: none. */
@@ -499,6 +555,10 @@ static uint32_t pid_of(const struct wire_message *message)
         return message->data_stored.pid;
     case WIRE_DATA_GRANT:
         return message->data_grant.pid;
+    case WIRE_DATA_WITHDRAW:
+        return message->data_withdraw.pid;
+    case WIRE_DATA_WITHDRAWN:
+        return message->data_withdrawn.pid;
     default:
         return UINT32_MAX;
     }
@@ -507,7 +567,8 @@ static uint32_t pid_of(const struct wire_message *message)
 void dataspace_message(struct dataspace *space, uint32_t host, const struct wire_message *message)
 {
     uint32_t pid = pid_of(message);
-    bool asks = message->kind == WIRE_DATA_PUT || message->kind == WIRE_DATA_ASK;
+    bool asks = message->kind == WIRE_DATA_PUT || message->kind == WIRE_DATA_ASK ||
+                message->kind == WIRE_DATA_WITHDRAW;
 
     space->traffic.received++;
     if (pid >= space->nprocs || space->processes[pid].home != (asks ? host : space->host)) {
@@ -520,6 +581,10 @@ void dataspace_message(struct dataspace *space, uint32_t host, const struct wire
         on_ask(space, host, &message->data_ask);
     else if (message->kind == WIRE_DATA_STORED)
         on_stored(space, host, pid);
+    else if (message->kind == WIRE_DATA_WITHDRAW)
+        on_withdraw(space, host, &message->data_withdraw);
+    else if (message->kind == WIRE_DATA_WITHDRAWN)
+        on_withdrawn(space, host, pid);
     else
         on_granted(space, host, &message->data_grant);
 }
@@ -583,6 +648,11 @@ const struct dataspace_request *dataspace_waits_for(const struct dataspace *spac
     const struct process *process = &space->processes[pid];
 
     return process->client == CLIENT_ASKING ? &process->request : NULL;
+}
+
+struct keeper *dataspace_keep(const struct dataspace *space)
+{
+    return keeper_begin(space->tags);
 }
 
 struct dataspace_traffic dataspace_traffic(const struct dataspace *space)

@@ -83,7 +83,8 @@ void bsp_begin_cpp(int maxprocs, int line, const char *file)
     if (bspz_rt.board->flags & BSPZ_BOARD_TIMING)
         bspz_times_always(bspz_rt.self);
     bspz_rt.measuring = bspz_rt.board->flags & BSPZ_BOARD_MEASURES;
-    bspz_rt.begin_ns = bspz_rt.dtime_ns = bspz_rt.left_sync_ns = bspz_rt.met_ns = bspz_now_ns();
+    bspz_rt.begin_ns = bspz_rt.dtime_ns = bspz_rt.left_sync_ns = bspz_now_ns();
+    bspz_processor_time_begin(&bspz_rt.processor_time, bspz_rt.begin_ns, 0);
     bspz_times_begin(bspz_rt.self);
     bspz_rt.begin_cpu_ns = bspz_cpu_ns();
     _Static_assert(sizeof(int) == 4, "the plain symbols pass int");

@@ -15,6 +15,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/rt/link_options.h"
+#include "lib/rt/processor_time.h"
 #include "lib/shm/barrier.h"
 #include "lib/shm/board.h"
 
@@ -63,6 +64,7 @@ struct bspz_runtime {
     bool warn;               /* BSP_WARN: warn of doubtful calls, see warn.h */
     bool tracing;            /* prof or stat, in the SPMD part: calls are counted one by one */
     bool direct;             /* cross-process copies work so far */
+    bool safe_calls;         /* calls are safe points, see safe_point.h */
     uint64_t direct_minimum; /* least bytes of an hp call for which they are used */
 
     unsigned
@@ -90,10 +92,7 @@ struct bspz_runtime {
     uint64_t begin_cpu_ns; /* process clock at bsp_begin */
     uint64_t dtime_ns;     /* last bsp_dtime */
     uint64_t left_sync_ns; /* end of the last bsp_sync whose time was counted */
-    /* With measuring: when the last barrier was complete, and the processor time then, which is read
-     * only where the work before it was long. */
-    uint64_t met_ns, met_cpu_ns;
-    bool works_long;
+    struct bspz_processor_time processor_time; /* with measuring */
 };
 
 extern struct bspz_runtime bspz_rt;

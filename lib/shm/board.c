@@ -264,7 +264,7 @@ void bspz_board_stop(struct bspz_board *board, int nprocs, enum bspz_stop kind, 
 
         syscall(SYS_futex, &rank->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
         syscall(SYS_futex, &rank->request.state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-        syscall(SYS_futex, &rank->dozing, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+        syscall(SYS_futex, &rank->nudge, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     }
 }
 

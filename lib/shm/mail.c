@@ -1,11 +1,7 @@
 /* mail.c - see mail.h. */
 #include "lib/shm/mail.h"
 
-#include <limits.h>
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 static char *data_of(const struct bspz_ring *ring)
 {
@@ -14,11 +10,11 @@ static char *data_of(const struct bspz_ring *ring)
 
 void bspz_mail_tell(const struct bspz_post *post, int to, int from)
 {
-    _Atomic uint32_t *dozing = &bspz_rank_of(post->board, to)->dozing;
+    struct bspz_rank *rank = bspz_rank_of(post->board, to);
 
     atomic_fetch_or(&bspz_mail_of(post, to)->in[from / 64], UINT64_C(1) << from % 64);
-    if (atomic_load(dozing) && atomic_exchange(dozing, 0))
-        syscall(SYS_futex, dozing, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    if (atomic_load(&rank->dozing) && atomic_exchange(&rank->dozing, 0))
+        bspz_word_add(&rank->nudge);
 }
 
 void bspz_ring_open(struct bspz_ring_end *end, struct bspz_ring *ring, uint64_t size, bool writes)

@@ -3,7 +3,7 @@
  * Only programs that communicate by MPI have this part of the layout.  There is a ring for each
  * ordered pair of ranks, written by one and read by the other; so messages of a pair keep their
  * order, and no word has two writers.  A rank learns by a bit in `in` that there is something to
- * read from a rank, or room for it again, and sleeps on its slot's `dozing` when there is nothing.
+ * read from a rank, or room for it again, and sleeps on its slot's `nudge` when there is nothing.
  *
  * Several hosts.  Both hosts of a pair have its ring, with the same positions.  The agent of the
  * sender's host copies new bytes to the other one, and the agent there reports how far they have

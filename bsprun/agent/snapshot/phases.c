@@ -6,6 +6,7 @@
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/replicas.h"
 #include "lib/base/clock.h"
@@ -49,6 +50,7 @@ static void write_order(struct agent *agent, bool forked, enum snapshot_haste ha
     memcpy(order->job, agent->job_id, sizeof order->job);
     order->name = snapshots->ticket.name;
     order->forked = forked;
+    order->objects = agent_dataspace_holds(agent);
     order->urgent = haste != SNAPSHOT_IN_PASSING;
     order->compress = snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
                                         (uint32_t)agent->here, (uint32_t)agent->order.cores);

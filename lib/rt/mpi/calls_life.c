@@ -7,8 +7,7 @@
 #include "include/bsp.h"
 #include "lib/base/io.h"
 #include "lib/rt/mpi/inside.h"
-
-#define AGENT_CHECK_MS 500
+#include "lib/rt/safe_point.h"
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
@@ -21,6 +20,8 @@ void bspz_mpi_enter(enum bspz_call call, int line, const char *file)
         BSPZ_MPI_FAIL("%s", bspz_rt.life == BSPZ_LIFE_AFTER ? "called after MPI_Finalize"
                                                             : "called before MPI_Init");
     bspz_note(call, bspz_here(file, line));
+    while (bspz_safe_point_is_wanted())
+        bspz_safe_point(line, file);
 }
 
 void bspz_mpi_check_comm(MPI_Comm comm)
@@ -51,28 +52,6 @@ void bspz_mpi_check_root(int root)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* The agent is told, which may have to copy rings to other hosts; or it refuses. */
-static void announce_mail(void)
-{
-    struct bspz_request *request = &bspz_rt.self->request;
-    struct bspz_board *board = bspz_rt.board;
-    uint32_t state;
-
-    request->kind = BSPZ_REQUEST_MAIL;
-    atomic_store(&request->state, BSPZ_REQUEST_POSTED);
-    bspz_board_ring(board);
-    while ((state = atomic_load(&request->state)) == BSPZ_REQUEST_POSTED) {
-        if (atomic_load(&board->stop))
-            bspz_leave();
-        bspz_word_wait(&request->state, BSPZ_REQUEST_POSTED, AGENT_CHECK_MS);
-        if (atomic_load(&request->state) == BSPZ_REQUEST_POSTED && bspz_agent_gone(board))
-            bspz_leave();
-    }
-    if (state == BSPZ_REQUEST_REFUSED)
-        BSPZ_MPI_FAIL("a job that recovers from failures cannot run MPI programs: start it without "
-                      "--ckpt");
-}
-
 int bspmpi_Init(int line, const char *file, int *argc, char ***argv)
 {
     (void)argc;
@@ -84,11 +63,12 @@ int bspmpi_Init(int line, const char *file, int *argc, char ***argv)
         BSPZ_MPI_FAIL("%s", bspz_rt.life == BSPZ_LIFE_SPMD ? "the parallel part has begun already"
                                                            : "the parallel part is over");
     bspz_rt.has_mail = true;
+    bspz_mpi_take_part();
     bsp_begin_cpp(0, line, file);
     bspz_mpi_begin();
     bspz_mpi_messages_begin();
     bspz_mpi_enter(BSPZ_CALL_MPI_Init, line, file);
-    announce_mail();
+    bspz_mpi_ask_agent(BSPZ_REQUEST_MAIL);
     return MPI_SUCCESS;
 }
 

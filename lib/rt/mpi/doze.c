@@ -2,6 +2,7 @@
 #include <sched.h>
 
 #include "lib/rt/mpi/inside.h"
+#include "lib/rt/safe_point.h"
 
 #define SPINS_PER_CLOCK 64
 #define YIELDS          8
@@ -56,17 +57,19 @@ static bool yield(void)
 
 static void sleep_until_told(void)
 {
-    _Atomic uint32_t *dozing = &bspz_rt.self->dozing;
+    struct bspz_rank *self = bspz_rt.self;
+    uint32_t seen = atomic_load(&self->nudge);
 
-    atomic_store(dozing, 1);
-    while (atomic_load(dozing) && !has_news()) {
+    atomic_store(&self->dozing, 1);
+    while (atomic_load(&self->dozing) && !has_news() && !bspz_safe_point_is_wanted()) {
         if (atomic_load(&bspz_rt.board->stop))
             bspz_leave();
-        bspz_word_wait(dozing, 1, AGENT_CHECK_MS);
-        if (atomic_load(dozing) && bspz_agent_gone(bspz_rt.board))
+        bspz_word_wait(&self->nudge, seen, AGENT_CHECK_MS);
+        if (atomic_load(&self->nudge) == seen && bspz_agent_gone(bspz_rt.board))
             bspz_leave();
+        seen = atomic_load(&self->nudge);
     }
-    atomic_store(dozing, 0);
+    atomic_store(&self->dozing, 0);
 }
 
 void bspz_mpi_doze(enum bspz_mail_wait waits, int peer, int tag)
@@ -75,7 +78,7 @@ void bspz_mpi_doze(enum bspz_mail_wait waits, int peer, int tag)
 
     if (atomic_load_explicit(&bspz_rt.board->stop, memory_order_relaxed))
         bspz_leave();
-    if (spin() || yield())
+    if (!bspz_safe_point_is_wanted() && (spin() || yield()))
         return;
     mail->call = bspz_mpi.call;
     mail->peer = peer;
@@ -83,6 +86,8 @@ void bspz_mpi_doze(enum bspz_mail_wait waits, int peer, int tag)
     atomic_store(&mail->waits, waits);
     sleep_until_told();
     atomic_store(&mail->waits, BSPZ_MAIL_AWAKE);
+    while (bspz_safe_point_is_wanted())
+        bspz_safe_point(bspz_mpi.line, bspz_mpi.file);
 }
 
 void bspz_mpi_idle(void)

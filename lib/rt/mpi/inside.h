@@ -53,6 +53,12 @@ extern struct bspz_mpi bspz_mpi;
 
 /* Once there are processes: makes the rings accessible. */
 void bspz_mpi_begin(void);
+/* The same in a restored process, where rings are empty; 0 or an errno value. */
+int bspz_mpi_open(void);
+/* Asks the agent for something about the rings (BSPZ_REQUEST_MAIL*), and waits for its answer. */
+void bspz_mpi_ask_agent(enum bspz_request_kind kind);
+/* A record has been read. */
+void bspz_mpi_count_read(void);
 /* The longest message that is sent without being asked for. */
 uint64_t bspz_mpi_eager(const struct bspz_mpi_peer *peer);
 /* Writes it, now or when there is room; it stays in use until then. */
@@ -66,6 +72,23 @@ bool bspz_mpi_pushing(void);
 /* The ring from that rank has been read: tells the writer, if it waits for room (`wanted`), or the
  * agent when that is much. */
 void bspz_mpi_tell_read(int from, bool wanted);
+
+/* ---- kept.c ---- */
+
+/* Before bsp_begin: calls are safe points, at which the messages on their way are kept. */
+void bspz_mpi_take_part(void);
+
+/* A record that has been kept for a snapshot. */
+struct bspz_mpi_kept {
+    struct bspz_mpi_kept *next;
+    int source;
+    struct bspz_record record;
+    char content[];
+};
+
+bool bspz_mpi_has_kept(void);
+/* The next one, for the caller to free; NULL: none. */
+struct bspz_mpi_kept *bspz_mpi_take_kept(void);
 
 /* ---- messages.c ---- */
 

@@ -158,21 +158,29 @@ static struct kept *keep(int source, const struct bspz_record *record, uint64_t 
     return kept;
 }
 
-static void take_message(int source, const struct bspz_record *record)
+/* The content of a record lies in the ring, unless it has been kept for a snapshot. */
+static void copy_content(int source, const char *content, uint64_t size, char *to)
+{
+    if (!content)
+        bspz_ring_copy(&bspz_mpi.peers[source].from, size, to);
+    else if (size > 0)
+        memcpy(to, content, size);
+}
+
+static void take_message(int source, const struct bspz_record *record, const char *content)
 {
     struct match_key key = {record->context, source, record->tag};
     struct bspmpi_request *request = (struct bspmpi_request *)bspz_match_arrived(&match, &key);
-    const struct bspz_ring_end *ring = &bspz_mpi.peers[source].from;
     struct kept *kept;
 
     if (!request) {
         kept = keep(source, record, record->size);
-        bspz_ring_copy(ring, record->size, kept->bytes);
+        copy_content(source, content, record->size, kept->bytes);
         bspz_match_keep(&match, &kept->entry);
         return;
     }
     pair(request, source, record);
-    bspz_ring_copy(ring, record->size, request->to);
+    copy_content(source, content, record->size, request->to);
     request->done = true;
     if (record->wants_taken)
         say_taken(source, record);
@@ -189,11 +197,11 @@ static void take_offer(int source, const struct bspz_record *record)
         bspz_match_keep(&match, &keep(source, record, 0)->entry);
 }
 
-static void take_data(int source, const struct bspz_record *record)
+static void take_data(int source, const struct bspz_record *record, const char *content)
 {
     struct bspmpi_request *request = request_named(record->receiver);
 
-    bspz_ring_copy(&bspz_mpi.peers[source].from, record->size, request->to + request->got);
+    copy_content(source, content, record->size, request->to + request->got);
     request->got += record->size;
     request->done = request->got == request->size;
 }
@@ -268,11 +276,11 @@ static void give_data(const struct bspz_record *ask)
 
 /* ---- Progress -------------------------------------------------------------------------------- */
 
-static void take(int source, const struct bspz_record *record)
+static void take(int source, const struct bspz_record *record, const char *content)
 {
     switch (record->kind) {
     case BSPZ_RECORD_MESSAGE:
-        take_message(source, record);
+        take_message(source, record, content);
         break;
     case BSPZ_RECORD_OFFER:
         take_offer(source, record);
@@ -281,7 +289,7 @@ static void take(int source, const struct bspz_record *record)
         give_data(record);
         break;
     case BSPZ_RECORD_DATA:
-        take_data(source, record);
+        take_data(source, record, content);
         break;
     case BSPZ_RECORD_TAKEN:
         request_named(record->sender)->done = true;
@@ -294,23 +302,34 @@ static void take(int source, const struct bspz_record *record)
 static void read_ring(int source)
 {
     struct bspz_ring_end *ring = &bspz_mpi.peers[source].from;
-    _Atomic uint64_t *received = &bspz_mpi.mail->received;
     const struct bspz_record *record;
 
     while ((record = bspz_ring_peek(ring))) {
         uint64_t content = bspz_record_content(record);
 
-        take(source, record);
-        atomic_store_explicit(received, atomic_load_explicit(received, memory_order_relaxed) + 1,
-                              memory_order_release);
+        take(source, record, NULL);
+        bspz_mpi_count_read();
         bspz_mpi_tell_read(source, bspz_ring_next(ring, content));
+    }
+}
+
+/* What has been kept came before anything that is in the rings now. */
+static void read_kept(void)
+{
+    struct bspz_mpi_kept *kept;
+
+    while ((kept = bspz_mpi_take_kept())) {
+        take(kept->source, &kept->record, kept->content);
+        free(kept);
     }
 }
 
 bool bspz_mpi_progress(void)
 {
-    bool any = false;
+    bool any = bspz_mpi_has_kept();
 
+    if (bspz_unlikely(any))
+        read_kept();
     for (int word = 0; word < bspz_mpi.words; word++) {
         _Atomic uint64_t *in = &bspz_mpi.mail->in[word];
         uint64_t bits = atomic_load_explicit(in, memory_order_relaxed);

@@ -13,6 +13,7 @@
 #define EAGER_NEAR (UINT64_C(8) << 10)
 #define EAGER_FAR  (UINT64_C(64) << 10)
 #define PIECES     8 /* of DATA in a ring */
+#define AGENT_CHECK_MS 500
 #define REPORTS    4 /* of what is read, in a ring */
 
 struct bspz_mpi bspz_mpi;
@@ -27,27 +28,62 @@ static void open_peer(int pid)
     size = bspz_ring_size(post, peer->near);
     bspz_ring_open(&peer->to, bspz_ring_of(post, bspz_rt.pid, pid), size, true);
     bspz_ring_open(&peer->from, bspz_ring_of(post, pid, bspz_rt.pid), size, false);
-    peer->last = &peer->first;
+    peer->reported = 0;
 }
 
-void bspz_mpi_begin(void)
+int bspz_mpi_open(void)
 {
     const struct bspz_layout *layout = &bspz_rt.board->layout;
     char *at = (char *)bspz_rt.board + layout->mail;
 
-    bspz_mpi.peers = calloc((size_t)bspz_rt.nprocs, sizeof *bspz_mpi.peers);
-    if (!bspz_mpi.peers || mprotect(at, bspz_post_bytes(layout), PROT_READ | PROT_WRITE) != 0)
-        BSPZ_MPI_FAIL("cannot open the memory for messages of %d processes: %s", bspz_rt.nprocs,
-                      strerror(errno));
+    if (mprotect(at, bspz_post_bytes(layout), PROT_READ | PROT_WRITE) != 0)
+        return errno;
     bspz_mpi.post = (struct bspz_post){.board = bspz_rt.board,
                                        .at = at,
                                        .nprocs = bspz_rt.nprocs,
                                        .ring_bytes = layout->ring_bytes};
     bspz_mpi.mail = bspz_mail_of(&bspz_mpi.post, bspz_rt.pid);
+    for (int pid = 0; pid < bspz_rt.nprocs; pid++) {
+        open_peer(pid);
+        /* What waits for room finds it when the process looks there next. */
+        atomic_fetch_or(&bspz_mpi.mail->in[pid / 64], UINT64_C(1) << pid % 64);
+    }
+    return 0;
+}
+
+void bspz_mpi_begin(void)
+{
+    int error = ENOMEM;
+
     bspz_mpi.words = (bspz_rt.nprocs + 63) / 64;
     bspz_mpi.direct_least = bspz_bytes_from_environment("BSPZERO_DIRECT", EAGER_NEAR + 1);
-    for (int pid = 0; pid < bspz_rt.nprocs; pid++)
-        open_peer(pid);
+    bspz_mpi.peers = calloc((size_t)bspz_rt.nprocs, sizeof *bspz_mpi.peers);
+    for (int pid = 0; bspz_mpi.peers && pid < bspz_rt.nprocs; pid++)
+        bspz_mpi.peers[pid].last = &bspz_mpi.peers[pid].first;
+    if (bspz_mpi.peers)
+        error = bspz_mpi_open();
+    if (error)
+        BSPZ_MPI_FAIL("cannot open the memory for messages of %d processes: %s", bspz_rt.nprocs,
+                      strerror(error));
+}
+
+void bspz_mpi_ask_agent(enum bspz_request_kind kind)
+{
+    struct bspz_request *request = &bspz_rt.self->request;
+    struct bspz_board *board = bspz_rt.board;
+
+    request->kind = kind;
+    request->size = bspz_rt.superstep;
+    request->safe = 0;
+    atomic_store(&request->state, BSPZ_REQUEST_POSTED);
+    bspz_board_ring(board);
+    while (atomic_load(&request->state) == BSPZ_REQUEST_POSTED) {
+        if (atomic_load(&board->stop))
+            bspz_leave();
+        bspz_word_wait(&request->state, BSPZ_REQUEST_POSTED, AGENT_CHECK_MS);
+        if (atomic_load(&request->state) == BSPZ_REQUEST_POSTED && bspz_agent_gone(board))
+            bspz_leave();
+    }
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -73,6 +109,13 @@ static void tell_reader(const struct bspz_mpi_peer *peer, int to)
         bspz_mail_tell(&bspz_mpi.post, to, bspz_rt.pid);
     else
         tell_agent(to);
+}
+
+void bspz_mpi_count_read(void)
+{
+    uint64_t received = atomic_load_explicit(&bspz_mpi.mail->received, memory_order_relaxed);
+
+    atomic_store_explicit(&bspz_mpi.mail->received, received + 1, memory_order_release);
 }
 
 static void count_sent(void)

@@ -19,11 +19,15 @@
 #define MEMORY     200u /* of a host: beyond that, objects go to files */
 #define SMALL      8u   /* ... but smaller ones */
 #define IN_FLIGHT  3u   /* messages of a link that is full */
+#define SNAPSHOTS  3u   /* of a job, for which what waits is withdrawn ... */
+#define SNAPSHOTS_WITHIN 800u /* ... begun that early */
+#define SETTLED 3000u /* after which nothing of a withdrawal is on its way */
 
 enum action_kind {
     DO_ACT,
     DO_DELIVER,
     DO_GO_ON,
+    DO_WITHDRAW,
     DO_MIRROR,     /* host `to` sees that process `from` has reached a barrier */
     DO_LOOK,       /* host `from` looks whether all its processes wait */
     DO_HEAR_QUIET, /* Processor Zero hears of host `from` */
@@ -42,6 +46,7 @@ struct process {
     uint32_t home, left; /* operations to come */
     struct dataspace_request request;
     bool busy, posted;
+    bool taken_back; /* it has withdrawn its request, and does not know yet what became of it */
     uint32_t tag, operation; /* place in the history of the tag */
     uint32_t value;
     unsigned char window[WINDOW], data[SIZE_MOST];
@@ -76,6 +81,7 @@ struct world {
     struct quiet quiet; /* of Processor Zero */
     unsigned looks;     /* since anything else has happened */
     bool stuck;         /* Processor Zero has ended the job */
+    uint64_t withdrawn_at; /* when a request was last withdrawn */
 };
 
 #define note(world, ...) timeline_note(&(world)->time, __VA_ARGS__)
