@@ -93,13 +93,6 @@ def aborted():
         expect(bsprun(*where, CASES, "wrong", "abort"), 7, err=r"mpi_cases\.c:\d+: MPI_Abort: pid 1 of 4: status 7$")
 
 
-def not_with_snapshots():
-    store = os.path.join(scratch, "store")
-    expect(bsprun("-np", 2, f"--ckpt={store}", CASES, "order"), 1,
-           err=r"mpi_cases\.c:\d+: MPI_Init: .*: a job that recovers from failures cannot run MPI programs: "
-               r"start it without --ckpt$")
-
-
 def stuck():
     waits = {"receive": ["MPI_Recv, from process 3 with tag 4"] + 3 * ["MPI_Recv, from any process with any tag"],
              "mixed": ["MPI_Barrier", "MPI_Ssend, to process 0 with tag 3", "a barrier", "a barrier"],
@@ -158,5 +151,5 @@ def bsp_programs_own_the_names():
 
 
 if __name__ == "__main__":
-    main([all_is_right, any_number_of_processes, without_bsprun, wrong_use, aborted, not_with_snapshots, stuck,
+    main([all_is_right, any_number_of_processes, without_bsprun, wrong_use, aborted, stuck,
           a_process_that_dies, what_is_missing_does_not_compile, bsp_programs_own_the_names, as_under_a_real_mpi])

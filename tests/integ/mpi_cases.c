@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, size;
 
@@ -152,6 +153,62 @@ static void testing(void)
     printf("testing: pid %d: %d wrong\n", rank, turns);
 }
 
+/* Everything at once, for a while: each round has messages of many sizes around a ring, some of which
+ * wait for a receive of a later round, any-source receives, synchronous sends and collective
+ * operations.  Process 0 prints a digest of what has come from time to time. */
+static void work(int rounds, int microseconds)
+{
+    enum { MOST = 50000, AHEAD = 3 };
+    int next = (rank + 1) % size, before = (rank + size - 1) % size;
+    unsigned digest = (unsigned)rank, all;
+    unsigned *out[AHEAD], *in = checked(malloc(MOST * sizeof *in));
+    MPI_Request going[AHEAD];
+
+    for (int i = 0; i < AHEAD; i++) {
+        out[i] = checked(malloc(MOST * sizeof **out));
+        going[i] = MPI_REQUEST_NULL;
+    }
+    for (int round = 0; round < rounds + AHEAD; round++) {
+        int slot = round % AHEAD, count = (round * 7919 + rank * 101) % (round % 4 ? 500 : MOST), came;
+        MPI_Status status;
+
+        MPI_Wait(&going[slot], MPI_STATUS_IGNORE);
+        for (int i = 0; i < count; i++)
+            out[slot][i] = digest + (unsigned)i;
+        if (round < rounds)
+            MPI_Isend(out[slot], count, MPI_UNSIGNED, next, round, MPI_COMM_WORLD, &going[slot]);
+        if (round >= AHEAD - 1 && round < rounds + AHEAD - 1) {
+            MPI_Recv(in, MOST, MPI_UNSIGNED, before, round - AHEAD + 1, MPI_COMM_WORLD, &status);
+            MPI_Get_count(&status, MPI_UNSIGNED, &came);
+            for (int i = 0; i < came; i++)
+                digest = digest * 31 + in[i];
+        }
+        if (rank > 0) {
+            if (round % 2)
+                MPI_Ssend(&digest, 1, MPI_UNSIGNED, 0, MOST + round, MPI_COMM_WORLD);
+            else
+                MPI_Send(&digest, 1, MPI_UNSIGNED, 0, MOST + round, MPI_COMM_WORLD);
+        }
+        for (int i = 1; rank == 0 && i < size; i++) {
+            unsigned value;
+
+            MPI_Recv(&value, 1, MPI_UNSIGNED, MPI_ANY_SOURCE, MOST + round, MPI_COMM_WORLD, &status);
+            if (round % 5 == 0)
+                digest += value * (unsigned)status.MPI_SOURCE;
+        }
+        usleep((useconds_t)microseconds);
+        if (round % 3 == 0)
+            MPI_Bcast(&digest, 1, MPI_UNSIGNED, round % size, MPI_COMM_WORLD);
+        if (round % 10 == 0) {
+            MPI_Allreduce(&digest, &all, 1, MPI_UNSIGNED, MPI_BXOR, MPI_COMM_WORLD);
+            digest += all + (unsigned)rank;
+            if (rank == 0)
+                printf("round %d: %u\n", round, all);
+            fflush(stdout);
+        }
+    }
+}
+
 /* ---- Wrong ---- */
 
 static void wrong(const char *what)
@@ -217,6 +274,8 @@ int main(int argc, char **argv)
         collective();
     else if (strcmp(what, "testing") == 0)
         testing();
+    else if (strcmp(what, "work") == 0)
+        work(atoi(argv[2]), atoi(argv[3]));
     else if (argc > 2)
         wrong(argv[2]);
     MPI_Finalize();
