@@ -27,7 +27,8 @@ static void multiply(const double *a, const double *b, double *c, int rows, int 
             double factor = a[(size_t)i * (size_t)n + (size_t)k];
 
             for (int j = 0; j < n; j++)
-                c[(size_t)i * (size_t)n + (size_t)j] += factor * b[(size_t)k * (size_t)n + (size_t)j];
+                c[(size_t)i * (size_t)n + (size_t)j] +=
+                    factor * b[(size_t)k * (size_t)n + (size_t)j];
         }
 }
 

@@ -6,7 +6,8 @@
 
 int main(int argc, char **argv)
 {
-    int rank, size, rounds = argc > 1 ? atoi(argv[1]) : 10, most = argc > 2 ? atoi(argv[2]) : 100000;
+    int rank, size, rounds = argc > 1 ? atoi(argv[1]) : 10,
+                    most = argc > 2 ? atoi(argv[2]) : 100000;
     unsigned char *token;
 
     MPI_Init(&argc, &argv);

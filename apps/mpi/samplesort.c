@@ -1,5 +1,5 @@
-/* Sample sort with regular samples; buckets go by messages of the sizes that an all-to-all has told.
- * samplesort [NUMBERS OF EACH PROCESS] */
+/* Sample sort with regular samples; buckets go by messages of the sizes that an all-to-all has
+ * told. samplesort [NUMBERS OF EACH PROCESS] */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@ struct pair {
 
 struct agent_mail {
     struct bspz_post post;
-    uint64_t bytes; /* of the mapping */
+    uint64_t bytes;       /* of the mapping */
     unsigned char *piece; /* BSPZ_RING_MOST */
     struct pair **pairs;  /* by pid here, then by the other's; NULL for processes elsewhere */
     int nprocs;

@@ -1,6 +1,7 @@
 /* mail.h - messages of MPI between hosts: the agent copies rings (lib/shm/mail.h) of processes here
  * whose reader is on another host, and reports how far rings from there have been read.  On one
- * host it has no part in them.  It exists from the first process in MPI_Init to the end of the term.
+ * host it has no part in them.  It exists from the first process in MPI_Init to the end of the
+ * term.
  */
 #ifndef BSPRUN_AGENT_MAIL_H
 #define BSPRUN_AGENT_MAIL_H

@@ -37,11 +37,11 @@ typedef struct bspmpi_type *MPI_Datatype;
 typedef struct bspmpi_op *MPI_Op;
 typedef struct bspmpi_request *MPI_Request;
 
-#define MPI_COMM_WORLD       ((MPI_Comm)1)
-#define MPI_COMM_NULL        ((MPI_Comm)0)
-#define MPI_REQUEST_NULL     ((MPI_Request)0)
-#define MPI_DATATYPE_NULL    ((MPI_Datatype)0)
-#define MPI_OP_NULL          ((MPI_Op)0)
+#define MPI_COMM_WORLD    ((MPI_Comm)1)
+#define MPI_COMM_NULL     ((MPI_Comm)0)
+#define MPI_REQUEST_NULL  ((MPI_Request)0)
+#define MPI_DATATYPE_NULL ((MPI_Datatype)0)
+#define MPI_OP_NULL       ((MPI_Op)0)
 
 typedef struct {
     int MPI_SOURCE, MPI_TAG, MPI_ERROR;
@@ -169,54 +169,57 @@ int bspmpi_Abort(int line, const char *file, MPI_Comm comm, int errorcode);
 int bspmpi_Comm_size(int line, const char *file, MPI_Comm comm, int *size);
 int bspmpi_Comm_rank(int line, const char *file, MPI_Comm comm, int *rank);
 int bspmpi_Get_processor_name(int line, const char *file, char *name, int *resultlen);
-int bspmpi_Send(int line, const char *file, const void *buf, int count, MPI_Datatype datatype, int
-                dest, int tag, MPI_Comm comm);
-int bspmpi_Ssend(int line, const char *file, const void *buf, int count, MPI_Datatype datatype, int
-                 dest, int tag, MPI_Comm comm);
+int bspmpi_Send(int line, const char *file, const void *buf, int count, MPI_Datatype datatype,
+                int dest, int tag, MPI_Comm comm);
+int bspmpi_Ssend(int line, const char *file, const void *buf, int count, MPI_Datatype datatype,
+                 int dest, int tag, MPI_Comm comm);
 int bspmpi_Recv(int line, const char *file, void *buf, int count, MPI_Datatype datatype, int source,
                 int tag, MPI_Comm comm, MPI_Status *status);
-int bspmpi_Sendrecv(int line, const char *file, const void *sendbuf, int sendcount, MPI_Datatype
-                    sendtype, int dest, int sendtag, void *recvbuf, int recvcount, MPI_Datatype
-                    recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status);
-int bspmpi_Isend(int line, const char *file, const void *buf, int count, MPI_Datatype datatype, int
-                 dest, int tag, MPI_Comm comm, MPI_Request *request);
-int bspmpi_Irecv(int line, const char *file, void *buf, int count, MPI_Datatype datatype, int
-                 source, int tag, MPI_Comm comm, MPI_Request *request);
+int bspmpi_Sendrecv(int line, const char *file, const void *sendbuf, int sendcount,
+                    MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount,
+                    MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                    MPI_Status *status);
+int bspmpi_Isend(int line, const char *file, const void *buf, int count, MPI_Datatype datatype,
+                 int dest, int tag, MPI_Comm comm, MPI_Request *request);
+int bspmpi_Irecv(int line, const char *file, void *buf, int count, MPI_Datatype datatype,
+                 int source, int tag, MPI_Comm comm, MPI_Request *request);
 int bspmpi_Wait(int line, const char *file, MPI_Request *request, MPI_Status *status);
-int bspmpi_Waitall(int line, const char *file, int count, MPI_Request requests[], MPI_Status
-                   statuses[]);
+int bspmpi_Waitall(int line, const char *file, int count, MPI_Request requests[],
+                   MPI_Status statuses[]);
 int bspmpi_Test(int line, const char *file, MPI_Request *request, int *flag, MPI_Status *status);
-int bspmpi_Probe(int line, const char *file, int source, int tag, MPI_Comm comm, MPI_Status
-                 *status);
+int bspmpi_Probe(int line, const char *file, int source, int tag, MPI_Comm comm,
+                 MPI_Status *status);
 int bspmpi_Iprobe(int line, const char *file, int source, int tag, MPI_Comm comm, int *flag,
                   MPI_Status *status);
 int bspmpi_Get_count(int line, const char *file, const MPI_Status *status, MPI_Datatype datatype,
                      int *count);
 int bspmpi_Barrier(int line, const char *file, MPI_Comm comm);
-int bspmpi_Bcast(int line, const char *file, void *buffer, int count, MPI_Datatype datatype, int
-                 root, MPI_Comm comm);
+int bspmpi_Bcast(int line, const char *file, void *buffer, int count, MPI_Datatype datatype,
+                 int root, MPI_Comm comm);
 int bspmpi_Reduce(int line, const char *file, const void *sendbuf, void *recvbuf, int count,
                   MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm);
 int bspmpi_Allreduce(int line, const char *file, const void *sendbuf, void *recvbuf, int count,
                      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
-int bspmpi_Gather(int line, const char *file, const void *sendbuf, int sendcount, MPI_Datatype
-                  sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm
-                  comm);
-int bspmpi_Gatherv(int line, const char *file, const void *sendbuf, int sendcount, MPI_Datatype
-                   sendtype, void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype
-                   recvtype, int root, MPI_Comm comm);
-int bspmpi_Scatter(int line, const char *file, const void *sendbuf, int sendcount, MPI_Datatype
-                   sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm
-                   comm);
-int bspmpi_Scatterv(int line, const char *file, const void *sendbuf, const int sendcounts[], const
-                    int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype
-                    recvtype, int root, MPI_Comm comm);
-int bspmpi_Allgather(int line, const char *file, const void *sendbuf, int sendcount, MPI_Datatype
-                     sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-int bspmpi_Alltoall(int line, const char *file, const void *sendbuf, int sendcount, MPI_Datatype
-                    sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
-int bspmpi_Type_contiguous(int line, const char *file, int count, MPI_Datatype oldtype, MPI_Datatype
-                           *newtype);
+int bspmpi_Gather(int line, const char *file, const void *sendbuf, int sendcount,
+                  MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                  int root, MPI_Comm comm);
+int bspmpi_Gatherv(int line, const char *file, const void *sendbuf, int sendcount,
+                   MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[],
+                   MPI_Datatype recvtype, int root, MPI_Comm comm);
+int bspmpi_Scatter(int line, const char *file, const void *sendbuf, int sendcount,
+                   MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                   int root, MPI_Comm comm);
+int bspmpi_Scatterv(int line, const char *file, const void *sendbuf, const int sendcounts[],
+                    const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                    MPI_Datatype recvtype, int root, MPI_Comm comm);
+int bspmpi_Allgather(int line, const char *file, const void *sendbuf, int sendcount,
+                     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                     MPI_Comm comm);
+int bspmpi_Alltoall(int line, const char *file, const void *sendbuf, int sendcount,
+                    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                    MPI_Comm comm);
+int bspmpi_Type_contiguous(int line, const char *file, int count, MPI_Datatype oldtype,
+                           MPI_Datatype *newtype);
 int bspmpi_Type_commit(int line, const char *file, MPI_Datatype *datatype);
 int bspmpi_Type_free(int line, const char *file, MPI_Datatype *datatype);
 #ifdef __cplusplus

@@ -15,8 +15,8 @@
  * `dozing` after that; the sleeper sets `dozing` before it looks at the bits.  A bit is cleared
  * before its ring is looked at.
  *
- * Counters: a record counts as sent before it can be seen, and as received once it has been read.  So if
- * every rank sleeps, and as many have been received as were sent, nothing is on its way.
+ * Counters: a record counts as sent before it can be seen, and as received once it has been read.
+ * So if every rank sleeps, and as many have been received as were sent, nothing is on its way.
  */
 #ifndef BSPZ_SHM_MAIL_H
 #define BSPZ_SHM_MAIL_H
@@ -141,7 +141,7 @@ static inline uint64_t bspz_record_bytes(uint64_t content)
 static inline uint64_t bspz_record_content(const struct bspz_record *record)
 {
     return record->kind == BSPZ_RECORD_MESSAGE || record->kind == BSPZ_RECORD_DATA ? record->size
-                                                                                    : 0;
+                                                                                   : 0;
 }
 
 /* Bytes that can be written. */
@@ -159,7 +159,8 @@ void bspz_ring_copy(const struct bspz_ring_end *end, uint64_t content, void *to)
 /* Goes past it.  True: the writer waits for room, and is to be told. */
 bool bspz_ring_next(struct bspz_ring_end *end, uint64_t content);
 
-/* ---- For agents: bytes of rings, as they are -------------------------------------------------- */
+/* ---- For agents: bytes of rings, as they are --------------------------------------------------
+ */
 
 /* Copies bytes from position `at` on out of or into the data of a ring. */
 void bspz_ring_bytes_out(const struct bspz_ring *ring, uint64_t size, uint64_t at, void *to,

@@ -19,7 +19,8 @@ static void *checked(void *at)
 /* Messages of all sizes from each to each, in an order that only tags and sources sort out. */
 static void sizes(void)
 {
-    static const int bytes[] = {0, 1, 31, 32, 33, 1000, 8192, 8193, 40000, 65536, 65537, 1000000, 3000001};
+    static const int bytes[] = {0,    1,     31,    32,    33,      1000,   8192,
+                                8193, 40000, 65536, 65537, 1000000, 3000001};
     enum { COUNT = sizeof bytes / sizeof *bytes };
     char *out[COUNT], *in = checked(malloc(3000001));
     MPI_Request *requests = checked(malloc((size_t)size * COUNT * sizeof *requests));
@@ -79,7 +80,8 @@ static void collective(void)
 {
     int wrong = 0, *all = checked(calloc((size_t)size * 3, sizeof *all));
     int *got = checked(calloc((size_t)size * 3, sizeof *got));
-    int *counts = checked(calloc((size_t)size, sizeof *counts)), *places = checked(calloc((size_t)size, sizeof *places));
+    int *counts = checked(calloc((size_t)size, sizeof *counts)),
+        *places = checked(calloc((size_t)size, sizeof *places));
 
     for (int round = 0; round < 200; round++) {
         int root = round % size, value = rank * 10 + round, sum = 0, most = 0;
@@ -146,15 +148,16 @@ static void testing(void)
     for (flag = 0; !flag;)
         MPI_Test(&coming, &flag, &status);
     MPI_Wait(&going, MPI_STATUS_IGNORE);
-    turns += coming != MPI_REQUEST_NULL || going != MPI_REQUEST_NULL || data[0] != status.MPI_SOURCE;
+    turns +=
+        coming != MPI_REQUEST_NULL || going != MPI_REQUEST_NULL || data[0] != status.MPI_SOURCE;
     MPI_Recv(data, 4, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &status);
     MPI_Send(data, 4, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD);
     turns += status.MPI_SOURCE != MPI_PROC_NULL;
     printf("testing: pid %d: %d wrong\n", rank, turns);
 }
 
-/* Everything at once, for a while: each round has messages of many sizes around a ring, some of which
- * wait for a receive of a later round, any-source receives, synchronous sends and collective
+/* Everything at once, for a while: each round has messages of many sizes around a ring, some of
+ * which wait for a receive of a later round, any-source receives, synchronous sends and collective
  * operations.  Process 0 prints a digest of what has come from time to time. */
 static void work(int rounds, int microseconds)
 {
@@ -169,7 +172,8 @@ static void work(int rounds, int microseconds)
         going[i] = MPI_REQUEST_NULL;
     }
     for (int round = 0; round < rounds + AHEAD; round++) {
-        int slot = round % AHEAD, count = (round * 7919 + rank * 101) % (round % 4 ? 500 : MOST), came;
+        int slot = round % AHEAD, count = (round * 7919 + rank * 101) % (round % 4 ? 500 : MOST),
+            came;
         MPI_Status status;
 
         MPI_Wait(&going[slot], MPI_STATUS_IGNORE);
@@ -192,7 +196,8 @@ static void work(int rounds, int microseconds)
         for (int i = 1; rank == 0 && i < size; i++) {
             unsigned value;
 
-            MPI_Recv(&value, 1, MPI_UNSIGNED, MPI_ANY_SOURCE, MOST + round, MPI_COMM_WORLD, &status);
+            MPI_Recv(&value, 1, MPI_UNSIGNED, MPI_ANY_SOURCE, MOST + round, MPI_COMM_WORLD,
+                     &status);
             if (round % 5 == 0)
                 digest += value * (unsigned)status.MPI_SOURCE;
         }
@@ -243,8 +248,8 @@ static void wrong(const char *what)
             MPI_Abort(MPI_COMM_WORLD, 7);
         MPI_Barrier(MPI_COMM_WORLD);
     } else if (strcmp(what, "receive") == 0) {
-        MPI_Recv(&value, 1, MPI_INT, rank ? MPI_ANY_SOURCE : size - 1, rank ? MPI_ANY_TAG : 4, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+        MPI_Recv(&value, 1, MPI_INT, rank ? MPI_ANY_SOURCE : size - 1, rank ? MPI_ANY_TAG : 4,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else if (strcmp(what, "mixed") == 0) {
         if (rank == 0)
             MPI_Barrier(MPI_COMM_WORLD);

@@ -21,8 +21,7 @@ static uint64_t check_operation(const void *from, int count, MPI_Datatype type, 
 /* Parts that have all `count` elements. */
 static struct bspz_mpi_parts equal_parts(const void *at, int count, MPI_Datatype type)
 {
-    return (struct bspz_mpi_parts){.at = (char *)at,
-                                   .size = bspz_mpi_check_bytes(at, count, type)};
+    return (struct bspz_mpi_parts){.at = (char *)at, .size = bspz_mpi_check_bytes(at, count, type)};
 }
 
 static struct bspz_mpi_parts different_parts(const void *at, const int *counts, const int *places,
@@ -32,10 +31,8 @@ static struct bspz_mpi_parts different_parts(const void *at, const int *counts, 
         BSPZ_MPI_FAIL("NULL given as the counts or displacements");
     for (int pid = 0; pid < bspz_rt.nprocs; pid++)
         bspz_mpi_check_bytes(at, counts[pid], type);
-    return (struct bspz_mpi_parts){.at = (char *)at,
-                                   .counts = counts,
-                                   .places = places,
-                                   .unit = bspz_mpi_type_bytes(type)};
+    return (struct bspz_mpi_parts){
+        .at = (char *)at, .counts = counts, .places = places, .unit = bspz_mpi_type_bytes(type)};
 }
 
 int bspmpi_Barrier(int line, const char *file, MPI_Comm comm)
@@ -150,9 +147,8 @@ int bspmpi_Allgather(int line, const char *file, const void *sendbuf, int sendco
                      MPI_Comm comm)
 {
     enter(BSPZ_CALL_MPI_Allgather, line, file, comm);
-    bspz_mpi_allgather(
-        sendbuf, recvbuf,
-        check_both(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
+    bspz_mpi_allgather(sendbuf, recvbuf,
+                       check_both(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype));
     return MPI_SUCCESS;
 }
 

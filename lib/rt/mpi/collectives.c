@@ -1,7 +1,8 @@
 /* collectives.c - collective operations, made of messages of a context of their own.
  *
- * Messages of a pair keep their order and every operation names whom it receives from, so operations that
- * follow each other cannot be confused; one that others are not in has another tag, and waits.
+ * Messages of a pair keep their order and every operation names whom it receives from, so
+ * operations that follow each other cannot be confused; one that others are not in has another tag,
+ * and waits.
  */
 #include <stdlib.h>
 #include <string.h>

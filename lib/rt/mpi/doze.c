@@ -4,9 +4,11 @@
 #include "lib/rt/mpi/inside.h"
 #include "lib/rt/safe_point.h"
 
-#define SPINS_PER_CLOCK 64
-#define YIELDS          8
-#define AGENT_CHECK_MS  500
+#define SPINS_PER_CLOCK   64
+#define YIELDS            8
+#define AGENT_CHECK_MS    500
+#define YIELD_TOO_LONG_NS 500000
+#define YIELD_PAUSE       1000
 
 static inline void relax(void)
 {
@@ -44,15 +46,31 @@ static bool spin(void)
     return false;
 }
 
-/* Where processes share cores, the one waited for may need only that. */
+/* Where processes share cores, the one waited for may need only that.  But a core yielded to an
+ * unrelated busy process comes back only after its time slice, while a woken sleeper preempts that
+ * process: after such a long yield there are none for a while. */
 static bool yield(void)
 {
-    for (int turn = 0; turn < YIELDS; turn++) {
-        if (has_news())
-            return true;
-        sched_yield();
+    static unsigned pause;
+    uint64_t before;
+
+    if (pause > 0) {
+        pause--;
+        return false;
     }
-    return has_news();
+    before = bspz_now_ns();
+    for (int turn = 0; turn < YIELDS; turn++) {
+        uint64_t after;
+
+        sched_yield();
+        after = bspz_now_ns();
+        if (after - before > YIELD_TOO_LONG_NS)
+            pause = YIELD_PAUSE;
+        if (has_news() || pause > 0)
+            return has_news();
+        before = after;
+    }
+    return false;
 }
 
 static void sleep_until_told(void)

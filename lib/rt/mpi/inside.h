@@ -26,9 +26,9 @@ struct bspz_outgoing {
     struct bspz_outgoing *next;
     struct bspz_record record;
     const char *content;
-    uint64_t left;       /* bytes of content that are not written yet */
-    bool *written;       /* set when all is written; may be NULL */
-    bool own;            /* to be freed then */
+    uint64_t left; /* bytes of content that are not written yet */
+    bool *written; /* set when all is written; may be NULL */
+    bool own;      /* to be freed then */
 };
 
 struct bspz_mpi_peer {

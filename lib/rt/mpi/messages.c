@@ -1,10 +1,10 @@
 /* messages.c - requests, and how messages go from one to the other.
  *
  * A short message goes with its bytes, which are kept here if no receive waits for it.  Of a long
- * one only an offer goes, so that no memory is needed for it: the receiver copies the bytes from the
- * sender's memory and says so (TAKEN), or, on another host or where the kernel does not permit that,
- * asks for them (ASK) and gets them in pieces (DATA).  The sender of a synchronous message learns in
- * the same way that it has been received.
+ * one only an offer goes, so that no memory is needed for it: the receiver copies the bytes from
+ * the sender's memory and says so (TAKEN), or, on another host or where the kernel does not permit
+ * that, asks for them (ASK) and gets them in pieces (DATA).  The sender of a synchronous message
+ * learns in the same way that it has been received.
  *
  * What can fail: a message is longer than the receive, no memory: the job ends.
  */
@@ -266,11 +266,11 @@ static void give_data(const struct bspz_record *ask)
 {
     struct bspmpi_request *request = request_named(ask->sender);
 
-    request->outgoing = (struct bspz_outgoing){
-        .record = {.kind = BSPZ_RECORD_DATA, .receiver = ask->receiver},
-        .content = request->from,
-        .left = request->size,
-        .written = &request->done};
+    request->outgoing =
+        (struct bspz_outgoing){.record = {.kind = BSPZ_RECORD_DATA, .receiver = ask->receiver},
+                               .content = request->from,
+                               .left = request->size,
+                               .written = &request->done};
     bspz_mpi_push(request->peer, &request->outgoing);
 }
 

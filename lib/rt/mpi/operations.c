@@ -96,13 +96,13 @@ const char *bspz_mpi_operation_fault(MPI_Op op, MPI_Datatype type)
         if (op == MPI_SUM)                                                                         \
             EACH(x + y);                                                                           \
         if (op == MPI_PROD)                                                                        \
-            EACH(x * y);                                                                           \
+            EACH(x *y);                                                                            \
     } while (0)
 
 #define LOGICAL()                                                                                  \
     do {                                                                                           \
         if (op == MPI_LAND)                                                                        \
-            EACH(x && y);                                                                          \
+            EACH(x &&y);                                                                           \
         if (op == MPI_LOR)                                                                         \
             EACH(x || y);                                                                          \
         if (op == MPI_LXOR)                                                                        \

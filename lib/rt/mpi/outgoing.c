@@ -10,11 +10,11 @@
 
 #include "lib/rt/mpi/inside.h"
 
-#define EAGER_NEAR (UINT64_C(8) << 10)
-#define EAGER_FAR  (UINT64_C(64) << 10)
-#define PIECES     8 /* of DATA in a ring */
+#define EAGER_NEAR     (UINT64_C(8) << 10)
+#define EAGER_FAR      (UINT64_C(64) << 10)
+#define PIECES         8 /* of DATA in a ring */
 #define AGENT_CHECK_MS 500
-#define REPORTS    4 /* of what is read, in a ring */
+#define REPORTS        4 /* of what is read, in a ring */
 
 struct bspz_mpi bspz_mpi;
 

@@ -109,8 +109,8 @@ int(MPI_Bcast)(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     return bspmpi_Bcast(HERE, buffer, count, datatype, root, comm);
 }
 
-int(MPI_Reduce)(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int
-                root, MPI_Comm comm)
+int(MPI_Reduce)(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                int root, MPI_Comm comm)
 {
     return bspmpi_Reduce(HERE, sendbuf, recvbuf, count, datatype, op, root, comm);
 }
@@ -121,41 +121,44 @@ int(MPI_Allreduce)(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     return bspmpi_Allreduce(HERE, sendbuf, recvbuf, count, datatype, op, comm);
 }
 
-int(MPI_Gather)(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int
-                recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+int(MPI_Gather)(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return bspmpi_Gather(HERE, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    return bspmpi_Gather(HERE, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                         comm);
 }
 
-int(MPI_Gatherv)(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, const int
-                 recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm)
+int(MPI_Gatherv)(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                 MPI_Comm comm)
 {
     return bspmpi_Gatherv(HERE, sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
                           root, comm);
 }
 
-int(MPI_Scatter)(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int
-                 recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+int(MPI_Scatter)(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    return bspmpi_Scatter(HERE, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    return bspmpi_Scatter(HERE, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                          comm);
 }
 
-int(MPI_Scatterv)(const void *sendbuf, const int sendcounts[], const int displs[], MPI_Datatype
-                  sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm
-                  comm)
+int(MPI_Scatterv)(const void *sendbuf, const int sendcounts[], const int displs[],
+                  MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                  int root, MPI_Comm comm)
 {
-    return bspmpi_Scatterv(HERE, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
-                           root, comm);
+    return bspmpi_Scatterv(HERE, sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                           recvtype, root, comm);
 }
 
-int(MPI_Allgather)(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int
-                   recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int(MPI_Allgather)(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     return bspmpi_Allgather(HERE, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
-int(MPI_Alltoall)(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int
-                  recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int(MPI_Alltoall)(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     return bspmpi_Alltoall(HERE, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }

@@ -42,12 +42,30 @@ static const uint8_t basic_bytes[BASIC] = {0,
                                            2,
                                            4,
                                            8,
-                                           sizeof(struct { float a; int b; }),
-                                           sizeof(struct { double a; int b; }),
-                                           sizeof(struct { long a; int b; }),
-                                           sizeof(struct { int a; int b; }),
-                                           sizeof(struct { short a; int b; }),
-                                           sizeof(struct { long double a; int b; })};
+                                           sizeof(struct {
+                                               float a;
+                                               int b;
+                                           }),
+                                           sizeof(struct {
+                                               double a;
+                                               int b;
+                                           }),
+                                           sizeof(struct {
+                                               long a;
+                                               int b;
+                                           }),
+                                           sizeof(struct {
+                                               int a;
+                                               int b;
+                                           }),
+                                           sizeof(struct {
+                                               short a;
+                                               int b;
+                                           }),
+                                           sizeof(struct {
+                                               long double a;
+                                               int b;
+                                           })};
 
 static uintptr_t number_of(MPI_Datatype type)
 {

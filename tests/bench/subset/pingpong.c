@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TIMES  7
+#define EACH_S 0.03 /* of one measurement, about */
+#define TRIAL  20
+
 static double round_trips(char *data, int size, int rounds, int rank)
 {
     double start;
@@ -31,11 +35,11 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     memset(data, 1, (size_t)most);
     for (int size = 1; size <= most; size *= 4) {
-        int rounds = size < 65536 ? 2000 : size < 1 << 20 ? 300 : 40;
-        double best = 1.0;
+        double best = round_trips(data, size, TRIAL, rank);
+        int rounds = (int)(EACH_S / best / 2) + 1;
 
-        round_trips(data, size, rounds / 10, rank);
-        for (int again = 0; again < 5; again++) {
+        MPI_Bcast(&rounds, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        for (int again = 0; again < TIMES; again++) {
             double took = round_trips(data, size, rounds, rank);
 
             best = took < best ? took : best;
