@@ -33,8 +33,8 @@
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
-#include "bsprun/agent/status.h"
 #include "bsprun/agent/stacks.h"
+#include "bsprun/agent/status.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
 #include "lib/base/digest.h"
@@ -106,6 +106,9 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->consult_every = start->consult_every;
     order->abort_at = start->abort_at;
     order->dataspace_memory = start->dataspace_memory;
+    order->replicas = start->replicas;
+    order->replica_log = start->replica_log;
+    order->on_mismatch = start->on_mismatch;
 }
 
 static void cannot_start(struct agent *agent, const char *what, const char *why)
@@ -213,7 +216,7 @@ static void start(struct agent *agent, const struct wire_message *message)
     agent_scan(agent);
     error = agent_guest_begin(agent, &message->start);
     if (error)
-        no_system(agent, "the owner of the host cannot be watched", error);
+        no_system(agent, "the owner of the host cannot be monitored", error);
 }
 
 /* Before process 0 has registered no snapshot is possible, and if Processor Zero is on another

@@ -17,8 +17,10 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/snapshot/memory.h"
+#include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/spill.h"
 #include "bsprun/dataspace/keeper.h"
 #include "bsprun/dataspace/service.h"
@@ -42,6 +44,7 @@ struct agent_dataspace {
     unsigned char **windows; /* by pid; NULL: not mapped (yet) */
     uint32_t nprocs;
     uv_timer_t timer;
+    bool said_rule;        /* whatever there is to say of --every */
     struct keeper *keeper; /* of the snapshot that is being taken; NULL: nobody keeps the objects */
 };
 
@@ -181,6 +184,21 @@ void agent_dataspace_forget(struct agent *agent)
     uv_close((uv_handle_t *)&shell->timer, on_closed);
 }
 
+/* A program that is saved at its calls has no supersteps that could be counted: process 0 shows
+ * whether it is one. */
+static void warn_of_rule(struct agent *agent)
+{
+    struct agent_dataspace *shell = agent->dataspace;
+
+    if (shell->said_rule || !agent_is_here(agent, 0) ||
+        !bspz_rank_of(agent->board, 0)->request.safe)
+        return;
+    shell->said_rule = true;
+    if (agent->election.first_of_run && agent_counts_supersteps(agent))
+        agent_notice(agent, "--every: a program that begins with volpex_init has no supersteps to "
+                            "count, so no snapshots are taken of it: give a time, or auto");
+}
+
 /* NULL: no memory.  By the loop. */
 static struct agent_dataspace *begin(struct agent *agent)
 {
@@ -208,8 +226,10 @@ static struct agent_dataspace *begin(struct agent *agent)
     lock(agent);
     agent->dataspace = shell;
     unlock(agent);
-    agent_quiet_watch(agent, shell->space);
-    return shell;
+    if (agent_quiet_watch(agent, shell->space))
+        return shell;
+    agent_dataspace_forget(agent); /* who waits for ever would not be found out */
+    return NULL;
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
@@ -359,6 +379,7 @@ void agent_dataspace_scan(struct agent *agent)
         end_job(agent, 0, sizeof *agent->dataspace);
         return;
     }
+    warn_of_rule(agent);
     lock(agent);
     handle_all(agent);
     more = dataspace_go_on(agent->dataspace->space);
@@ -410,7 +431,8 @@ void agent_dataspace_consult(struct agent *agent)
     unlock(agent);
 }
 
-bool agent_dataspace_holds(const struct agent *agent)
+void agent_dataspace_mark(struct agent *agent)
 {
-    return agent->dataspace && dataspace_totals(agent->dataspace->space).objects > 0;
+    agent->board->snap_order.objects =
+        agent->dataspace && dataspace_totals(agent->dataspace->space).objects > 0;
 }

@@ -21,8 +21,8 @@ void agent_dataspace_message(struct agent *agent, uint32_t host,
 /* The board says that Processor Zero wants to decide the next barrier: processes whose calls are
  * safe points (lib/rt/safe_point.h) are woken, and their waiting requests withdrawn. */
 void agent_dataspace_consult(struct agent *agent);
-/* Whether this host has objects that belong to a snapshot which is taken now. */
-bool agent_dataspace_holds(const struct agent *agent);
+/* A snapshot is about to be ordered: tells the ranks whether this host has objects for it. */
+void agent_dataspace_mark(struct agent *agent);
 /* The term, or the agent, is over. */
 void agent_dataspace_forget(struct agent *agent);
 

@@ -94,9 +94,9 @@ static bool begin(struct agent *agent)
     if (agent->mail)
         return true;
     mail = calloc(1, sizeof *mail);
-    if (mail && fill(agent, mail)) {
+    if (mail && fill(agent, mail) &&
+        agent_quiet_watch_mail(agent, &mail->post, &mail->reports)) {
         agent->mail = mail;
-        agent_quiet_watch_mail(agent, &mail->post, &mail->reports);
         return true;
     }
     if (mail)

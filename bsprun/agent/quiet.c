@@ -272,38 +272,39 @@ static struct watched_parts parts_of(const struct agent *agent)
     return agent->quiet ? agent->quiet->parts : (struct watched_parts){NULL, NULL, NULL};
 }
 
-static void watch(struct agent *agent, const struct watched_parts *parts)
+static bool watch(struct agent *agent, const struct watched_parts *parts)
 {
     struct agent_quiet *quiet;
 
     stop_watching(agent);
     quiet = parts->space || parts->post ? calloc(1, sizeof *quiet) : NULL;
     if (!quiet)
-        return; /* without memory nobody is told, and a job that is stuck stays so */
+        return !parts->space && !parts->post;
     quiet->parts = *parts;
     quiet->next_ms = FIRST_MS;
     uv_timer_init(&agent->loop, &quiet->timer);
     quiet->timer.data = agent;
     agent->quiet = quiet;
     look_later(quiet);
+    return true;
 }
 
-void agent_quiet_watch(struct agent *agent, const struct dataspace *space)
+bool agent_quiet_watch(struct agent *agent, const struct dataspace *space)
 {
     struct watched_parts parts = parts_of(agent);
 
     parts.space = space;
-    watch(agent, &parts);
+    return watch(agent, &parts);
 }
 
-void agent_quiet_watch_mail(struct agent *agent, const struct bspz_post *post,
+bool agent_quiet_watch_mail(struct agent *agent, const struct bspz_post *post,
                             const struct agent_quiet_reports *reports)
 {
     struct watched_parts parts = parts_of(agent);
 
     parts.post = post;
     parts.reports = reports;
-    watch(agent, &parts);
+    return watch(agent, &parts);
 }
 
 void agent_quiet_answer(struct agent *agent, uint64_t round)

@@ -4,6 +4,7 @@
 #ifndef BSPRUN_AGENT_QUIET_H
 #define BSPRUN_AGENT_QUIET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct agent;
@@ -16,10 +17,10 @@ struct agent_quiet_reports {
 };
 
 /* The dataspace of the term exists: looks at the processes from time to time.  NULL: it does not
- * exist any more. */
-void agent_quiet_watch(struct agent *agent, const struct dataspace *space);
+ * exist any more.  False: no memory. */
+bool agent_quiet_watch(struct agent *agent, const struct dataspace *space);
 /* The same for messages of MPI; reports are kept up to date by the caller. */
-void agent_quiet_watch_mail(struct agent *agent, const struct bspz_post *post,
+bool agent_quiet_watch_mail(struct agent *agent, const struct bspz_post *post,
                             const struct agent_quiet_reports *reports);
 /* ASK_QUIET. */
 void agent_quiet_answer(struct agent *agent, uint64_t round);

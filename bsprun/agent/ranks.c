@@ -18,7 +18,9 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/barrier.h"
 #include "bsprun/agent/core/binding.h"
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/core/pause.h"
@@ -28,6 +30,7 @@
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/mail.h"
 #include "bsprun/agent/debug.h"
+#include "bsprun/agent/differs.h"
 #include "bsprun/agent/measure.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/snapshots.h"
@@ -51,6 +54,8 @@ void agent_handle_rank_end(struct agent *agent, int pid)
     verdict_of_rank(&where, &member->process.death, &verdict);
     if (died_of_closed_output(agent, pid))
         agent_blame(agent, "", false);
+    if (agent_leaves_replicas(agent, pid, &verdict))
+        return;
     if (!agent_snapshots_fault(agent, pid, &verdict))
         agent_abort(agent, pid, &verdict);
 }
@@ -94,7 +99,7 @@ static void all_ended(struct agent *agent)
     if (agent->job != JOB_RUNNING)
         return;
     job_move(&agent->job, JOB_ENDING);
-    if (!agent->end_reported)
+    if (!agent->end_reported && !agent_has_replicas(agent))
         agent_arrived(agent, atomic_load(&bspz_rank_of(agent->board, agent->first_here)->superstep),
                       &(struct wire_arrive){.barrier = WIRE_BARRIER_END});
 }
@@ -133,30 +138,30 @@ static void registered(struct agent *agent)
     agent_send(agent, &message);
 }
 
-/* Whether all processes are in bsp_end: while some are at a safe point (lib/rt/safe_point.h) those
- * in bsp_end will arrive there again. */
-static bool is_end(const struct agent *agent, uint64_t superstep)
+/* While some are at a safe point (lib/rt/safe_point.h) the others are in bsp_end, and will arrive
+ * there again. */
+static enum wire_barrier barrier_of(const struct agent *agent, uint64_t superstep)
 {
+    uint32_t flags = bspz_rank_of(agent->board, agent->first_here)->line[superstep & 1].flags;
+
     for (int pid = 0; pid < agent->nprocs; pid++)
-        if (!(bspz_rank_of(agent->board, pid)->line[superstep & 1].flags & BSPZ_HAS_END))
-            return false;
-    return true;
+        if (bspz_rank_of(agent->board, pid)->line[superstep & 1].flags & BSPZ_HAS_CALL)
+            return WIRE_BARRIER_CALL;
+    return flags & BSPZ_HAS_END ? WIRE_BARRIER_END : WIRE_BARRIER_SYNC;
 }
 
 static void scan_consultation(struct agent *agent)
 {
     uint64_t consulted = atomic_load(&agent->board->consulted);
-    struct wire_arrive arrive = {.barrier = WIRE_BARRIER_END};
+    struct wire_arrive arrive = {0};
 
     if (consulted <= agent->consulted)
         return;
     agent->consulted = consulted;
-    agent->end_reported = is_end(agent, consulted - 1);
-    if (!agent->end_reported) {
-        arrive.barrier = WIRE_BARRIER_SYNC;
-        if (agent->measures)
-            agent_measure(agent, consulted - 1, &arrive);
-    }
+    arrive.barrier = barrier_of(agent, consulted - 1);
+    agent->end_reported = arrive.barrier == WIRE_BARRIER_END;
+    if (arrive.barrier == WIRE_BARRIER_SYNC && agent->measures)
+        agent_measure(agent, consulted - 1, &arrive);
     agent_arrived(agent, consulted - 1, &arrive);
     agent_measure_free(&arrive);
 }

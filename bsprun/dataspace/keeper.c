@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/shm/kept.h"
+#include "lib/base/kept.h"
 
 struct item {
     struct object *object;

@@ -1,4 +1,4 @@
-/* keeper.h - all objects of a host as a stream of bytes (lib/shm/kept.h), for a snapshot.  Pure.
+/* keeper.h - all objects of a host as a stream of bytes (lib/base/kept.h), for a snapshot.  Pure.
  *
  * The stream is of the moment at which it begins: objects do not change, and what is put or got
  * later is not seen.  What can fail: no memory.

@@ -88,7 +88,7 @@ static void record_term(struct launcher *launcher, const struct job_effect *effe
                                                      .superstep = effect->name.superstep});
     output_go_back(&launcher->output, effect->name);
     if (launcher->common.options->verbosity > 0 && !launcher->fault_untold)
-        notices_say(&launcher->common.notices, "job %s goes on from superstep %llu",
+        notices_say(&launcher->common.notices, "job %s continues from superstep %llu",
                     store_job_name(launcher->common.saved.store),
                     (unsigned long long)effect->name.superstep);
     launcher_tell_rollback(launcher, &effect->name);
@@ -196,6 +196,10 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
         launcher_blame(launcher, effect);
         break;
     case JOB_EFFECT_LOST_TO_ZERO:
+        if (launcher->common.options->hosts.replicas > 1)
+            notices_say(&launcher->common.notices,
+                        "host %s was lost; processes that have replicas elsewhere go on there",
+                        launcher->agents.items[effect->host].name);
         launcher_lost_to_zero(launcher, effect->host, launcher_last_fault(launcher));
         break;
     case JOB_EFFECT_DISMISS:
@@ -280,6 +284,7 @@ bool launcher_begin_job(struct launcher *launcher)
         .hosts = hosts,
         .spares = launcher->agents.count - launcher->agents.starters,
         .room = launcher->agents.room,
+        .replicas = launcher->common.options->hosts.replicas > 1,
         .own = own_host(launcher),
         .fence_ms = launcher->common.options->hosts.heartbeat_ms,
         .retry_ms = launcher->common.options->hosts.rejoin_ms,

@@ -11,29 +11,30 @@
 
 const char options_help[] =
     "Usage: bsprun [OPTION...] PROGRAM [ARGUMENT...]   or   bsprun --restart DIR\n"
-    "Runs a BSPlib program, linked with bspcc, on this machine or on several.\n"
-    "  -np N, -n, -p, -npes  at most N processes (else BSP_PROCS, else one per core)\n"
+    "Runs a BSPlib program, linked with bspcc, on this host or on several hosts.\n"
+    "  -np N, -n, -p, -npes  at most N processes (default: BSP_PROCS or all cores)\n"
     "  -x VAR[=VALUE] --export LIST  environment;  --wdir DIR --stdin PID\n"
     "  --bind-to core|hwthread|package|numa|none  default: a core each, if they fit\n"
-    "  --timeout SECONDS     end the job after that time, with status 124\n"
-    "  --tag-output -splitio --timestamp-output --output DIR   lines marked; files\n"
-    "  --report --progress --total-supersteps N  table at the end; progress meanwhile\n"
-    "  -v, -vv               say who is Processor Zero; all that it sees and decides\n"
+    "  --timeout SECONDS     end the job after this time, with status 124\n"
+    "  --tag-output -splitio --timestamp-output --output DIR   form of the output\n"
+    "  --report --progress --total-supersteps N  table at the end; progress line\n"
+    "  -v, -vv               report Processor Zero; report all events and decisions\n"
     "  --core                allow core dumps;  --kill-on-bad-exit;  -help, --version\n"
-    "Snapshots, from which the job goes on by itself when processes die:\n"
-    "  --ckpt DIR            keep them in DIR\n"
-    "  --every auto|N|30s    as failures ask for, every N supersteps, or by time\n"
-    "  --mtbf 300h           a host runs so long between two failures; --no-history\n"
-    "  --restart DIR[@S]     go on from the newest one there, or that of superstep S\n"
+    "Snapshots, from which the job continues when processes or hosts fail:\n"
+    "  --ckpt DIR            store them in DIR\n"
+    "  --every auto|N|30s    optimal interval, every N supersteps, or by time\n"
+    "  --mtbf 300h           mean time between failures of a host;  --no-history\n"
+    "  --restart DIR[@S]     continue from the newest one, or that of superstep S\n"
     "  --overhead 5% --async auto|on|off --keep 3|all --max-restarts 10 --grace 30\n"
     "  --on-refuse stop|continue --ckpt-exclude fd:N|path:GLOB|child --input-differs\n"
-    "Hosts: --hosts a:4,b:4, --hostfile FILE, a Slurm allocation; else this one.\n"
+    "Hosts: --hosts a:4,b:4, --hostfile FILE, the Slurm allocation, or this host.\n"
     "  --map-by slot|node --spares K --rejoin 60 --launcher ssh|slurm|CMD --copies 2\n"
     "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
-    "  --owner-policy nice|yield|leave (to active owners)  --display-map --dry-run\n"
+    "  --replicas K (of each process) --replica-log 256M --on-mismatch rollback|end\n"
+    "  --owner-policy nice|yield|leave (if active)  --display-map --dry-run\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
-    "Exit status: the program's; 128+N: a process died of signal N; 123: stopped\n"
-    "after a snapshot; 2: wrong call; 126, 127: not started.  Ctrl-C ends the job.\n";
+    "Exit status: the program's; 128+N: killed by signal N; 123: stopped after a\n"
+    "snapshot; 2: wrong usage; 126, 127: not started.  Ctrl-C ends the job.\n";
 
 #define OLD POPT_ARGFLAG_ONEDASH /* -name as well as --name */
 
@@ -80,6 +81,9 @@ static const struct poptOption table[] = {
     {"connect-timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_CONNECT_TIMEOUT, NULL, NULL},
     {"ports", '\0', POPT_ARG_STRING | OLD, NULL, OPT_PORTS, NULL, NULL},
     {"copies", '\0', POPT_ARG_STRING | OLD, NULL, OPT_COPIES, NULL, NULL},
+    {"replicas", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICAS, NULL, NULL},
+    {"on-mismatch", '\0', POPT_ARG_STRING | OLD, NULL, OPT_ON_MISMATCH, NULL, NULL},
+    {"replica-log", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICA_LOG, NULL, NULL},
     {"encrypt", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ENCRYPT, NULL, NULL},
     {"oversubscribe", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OVERSUBSCRIBE, NULL, NULL},
     {"balance", '\0', POPT_ARG_STRING | OLD, NULL, OPT_BALANCE, NULL, NULL},
@@ -132,6 +136,9 @@ enum option_subject options_subject(enum option_code code)
         [OPT_CONNECT_TIMEOUT] = OF_HOSTS,
         [OPT_PORTS] = OF_HOSTS,
         [OPT_COPIES] = OF_HOSTS,
+        [OPT_REPLICAS] = OF_HOSTS,
+        [OPT_REPLICA_LOG] = OF_HOSTS,
+        [OPT_ON_MISMATCH] = OF_HOSTS,
         [OPT_ENCRYPT] = OF_HOSTS,
         [OPT_OVERSUBSCRIBE] = OF_HOSTS,
         [OPT_LOAD] = OF_HOSTS,
@@ -304,7 +311,7 @@ static bool take_from_line(struct options *options, enum option_code code, const
     if (code == OPT_NP && text[0] == 'p' && text[1] >= '0' && text[1] <= '9')
         text++; /* -np4 is read as -n with the value p4 */
     snprintf(source, sizeof source, "%s%s ", code == OPT_NP ? "-" : "--", options_name(code));
-    options->given |= UINT64_C(1) << code;
+    options->given |= (option_set)1 << code;
     return options_take(options, code, source, text);
 }
 

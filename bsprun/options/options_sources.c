@@ -6,7 +6,7 @@
 
 #include "bsprun/options/options_inside.h"
 
-#define BIT(code) (UINT64_C(1) << (code))
+#define BIT(code) ((option_set)1 << (code))
 #define OUTPUTS   (BIT(OPT_SPLIT) | BIT(OPT_TAG))
 
 static const struct options_setting settings[] = {
@@ -85,24 +85,21 @@ static bool complete_restart(struct options *options)
             return options_wrong(options, "out of memory");
     }
     if (options_given(options, OPT_CKPT))
-        return options_wrong(options,
-                             "--ckpt and --restart: a job that goes on keeps its snapshots "
-                             "where it had them; leave --ckpt out");
+        return options_wrong(options, "--ckpt and --restart: a restarted job keeps its snapshots "
+                                      "in the same directory; leave out --ckpt");
     if (options->run.dry_run)
         return options_wrong(options,
-                             "--dry-run and --restart: where processes go on is decided by "
-                             "what their hosts have then; bspckpt shows the snapshots");
+                             "--dry-run and --restart: the placement of a restarted job depends on "
+                             "its hosts at that time; bspckpt shows the snapshots");
     if (options->run.directory)
-        return options_wrong(options,
-                             "--wdir and --restart: a program that goes on is in the directory "
-                             "where it was");
-    if (options_given(options, OPT_EXPORT_LIST))
         return options_wrong(
-            options, "--export and --restart: a program that goes on has the environment it had");
+            options, "--wdir and --restart: a restarted program keeps its working directory");
+    if (options_given(options, OPT_EXPORT_LIST))
+        return options_wrong(options,
+                             "--export and --restart: a restarted program keeps its environment");
     if (options->export_count > 0)
         return options_wrong(options,
-                             "-x and --restart: a program that goes on has the environment "
-                             "it had");
+                             "-x and --restart: a restarted program keeps its environment");
     return true;
 }
 
@@ -137,9 +134,9 @@ bool options_complete(struct options *options, int linked_seconds)
 }
 
 /* Hosts set anew replace the former ones, by whichever options. */
-static uint64_t which_hosts(void)
+static option_set which_hosts(void)
 {
-    uint64_t bits = 0;
+    option_set bits = 0;
 
     for (enum option_code code = OPT_NP; code < OPT_COUNT; code++)
         if (options_subject(code) == WHICH_HOSTS)
@@ -149,7 +146,7 @@ static uint64_t which_hosts(void)
 
 bool options_recall(struct options *options, const char *const *words, uint32_t count)
 {
-    uint64_t anew = options->given;
+    option_set anew = options->given;
 
     /* One way of showing output replaces the other. */
     if (anew & OUTPUTS)
@@ -162,7 +159,7 @@ bool options_recall(struct options *options, const char *const *words, uint32_t 
 
         if (code == 0 || anew >> code & 1)
             continue;
-        options->given |= UINT64_C(1) << code;
+        options->given |= (option_set)1 << code;
         if (!options_take(options, code, "as the job was started: ",
                           words[i][length] ? words[i] + length + 1 : ""))
             return false;

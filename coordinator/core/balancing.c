@@ -34,7 +34,8 @@
 #define SHORT_NS       200000.0 /* of a superstep, on a host */
 #define UNSEEN_SECONDS 50e-6    /* of computing in a superstep, which libbsp does not measure */
 #define TALK_SECONDS   1e-3     /* of a superstep in which messages count */
-#define ENOUGH         1e15     /* bytes; of a host that says nothing of its memory */
+#define SMALL_BYTES    (16 * 1048576.0) /* of all processes of a host, written within 50 ms */
+#define ENOUGH         1e15             /* bytes; of a host that says nothing of its memory */
 
 static const struct balance_rule usual = BALANCE_RULE;
 
@@ -136,7 +137,7 @@ bool coord_balancing_glance(struct coord *state, uint64_t superstep)
 {
     struct coord_balancing *balancing = &state->balancing;
 
-    if (!balancing->balance)
+    if (!balancing->balance || state->saved_at_calls)
         return false;
     if (state->phase != COORD_RUNNING || state->wish != COORD_WISH_NONE ||
         superstep == COORD_NEVER || balancing->confirming) {
@@ -153,7 +154,7 @@ bool coord_balancing_glance(struct coord *state, uint64_t superstep)
 
 void coord_balancing_timer(struct coord *state, struct coord_effects *effects)
 {
-    if (state->balancing.balance)
+    if (state->balancing.balance && !state->saved_at_calls)
         coord_set_timer(state, effects, COORD_TIMER_GLANCE, state->config.look_ns / 1000000u + 1);
 }
 
@@ -161,7 +162,7 @@ uint64_t coord_balancing_due_ns(const struct coord *state)
 {
     const struct coord_balancing *balancing = &state->balancing;
 
-    if (!balancing->balance || state->wish != COORD_WISH_NONE)
+    if (!balancing->balance || state->saved_at_calls || state->wish != COORD_WISH_NONE)
         return POLICY_NEVER;
     return balancing->due_ns > state->now_ns ? balancing->due_ns - state->now_ns : 0;
 }
@@ -193,6 +194,23 @@ bool coord_balancing_understands(const struct coord *state, const struct coord_h
 static double since(uint64_t now_ns, uint64_t then_ns)
 {
     return now_ns > then_ns ? (double)(now_ns - then_ns) : 0;
+}
+
+bool coord_balancing_is_small(const struct coord *state)
+{
+    const struct coord_balancing *balancing = &state->balancing;
+
+    if (!balancing->balance || balancing->looks == 0)
+        return false;
+    for (uint32_t host = 0; host < state->host_count; host++) {
+        double bytes = 0;
+
+        for (uint32_t pid = 0; pid < state->processes; pid++)
+            bytes += balancing->ranks[pid].home == host ? balancing->ranks[pid].image : 0;
+        if (bytes > SMALL_BYTES)
+            return false;
+    }
+    return true;
 }
 
 /* A process that neither computes nor waits for a processor sleeps: no other host would wake it

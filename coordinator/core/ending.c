@@ -139,13 +139,6 @@ static void conclude_if_all_exited(struct coord *state, struct coord_effects *ef
 
 /* ---- Ends and losses ---------------------------------------------------------------------- */
 
-bool coord_lives_on(const struct coord *state, uint32_t pid, const struct coord_host *host)
-{
-    if (state->processes == 0) /* not placed: there is only process 0 */
-        return pid == 0 && state->registered && host == &state->hosts[state->registered_host];
-    return pid < state->processes && &state->hosts[state->home[pid]] == host;
-}
-
 static void exited_while_running(struct coord *state, const struct wire_message *message,
                                  struct coord_effects *effects)
 {
@@ -203,6 +196,10 @@ int coord_take_rank_exited(struct coord *state, struct coord_host *host,
     if (!coord_lives_on(state, pid, host))
         return coord_broken(effects, "host %u reports the end of process %u, which is not there",
                             host->id, pid);
+    if (state->exited[pid] && state->config.replicas > 1) {
+        effects->dropped = true; /* another replica has ended first */
+        return 0;
+    }
     if (state->exited[pid])
         return coord_broken(effects, "host %u reports the end of process %u twice", host->id, pid);
     if (state->phase == COORD_ENDING)
@@ -225,7 +222,11 @@ int coord_take_abort(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u aborts for no known cause", host->id);
     coord_blame(state, (enum wire_cause)message->abort.cause, message->abort.pid,
                 message->abort.status, 0, message->abort.text);
-    coord_begin_abort(state, effects);
+    if (message->abort.cause == WIRE_CAUSE_MISMATCH && state->config.replicas > 1 &&
+        state->config.back_on_mismatch)
+        coord_fail(state, effects);
+    else
+        coord_begin_abort(state, effects);
     return 0;
 }
 
@@ -270,21 +271,16 @@ static void lost_after_end(struct coord *state, struct coord_host *host,
                            struct coord_effects *effects)
 {
     for (uint32_t pid = 0; pid < state->processes; pid++) {
-        if (!coord_lives_on(state, pid, host) || state->exited[pid])
-            continue;
+        if (!coord_lives_on(state, pid, host) || state->exited[pid] || coord_host_of(state, pid))
+            continue; /* or a replica is still to end */
         note_exit(state, pid);
         blame_after_end(state, WIRE_CAUSE_HOST_LOST, (int32_t)pid, 1, 0, NULL);
     }
     conclude_if_all_exited(state, effects);
 }
 
-int coord_take_link_lost(struct coord *state, struct coord_host *host,
-                         const struct wire_message *message, struct coord_effects *effects)
+void coord_end_of_host(struct coord *state, struct coord_host *host, struct coord_effects *effects)
 {
-    (void)message;
-    coord_watch(state);
-    host->lost = true;
-    host->stopped = true;
     if (state->phase == COORD_ABORTING) {
         if (all_stopped(state))
             conclude(state, effects, COORD_ABORTED);
@@ -296,7 +292,6 @@ int coord_take_link_lost(struct coord *state, struct coord_host *host,
         coord_blame(state, WIRE_CAUSE_HOST_LOST, COORD_NOBODY, 1, 0, text);
         coord_fail(state, effects);
     }
-    return 0;
 }
 
 /* Hosts that have not stopped by now count as lost. */

@@ -159,7 +159,7 @@ static BSPZ_COLD BSPZ_NORETURN void fail_huge(uint32_t slot_flags, uint64_t byte
                                               const char *file)
 {
     bspz_fail(bspz_drma_function(slot_flags, true), line, file,
-              "%llu bytes are more than the memory of a process can be", (unsigned long long)bytes);
+              "%llu bytes exceed the memory of a process", (unsigned long long)bytes);
 }
 
 static inline __attribute__((always_inline)) void
@@ -297,7 +297,8 @@ static const struct bspz_area *direct_area(int pid, uint32_t slot, uint64_t byte
 {
     const struct bspz_rank *peer = bspz_rank_of(bspz_rt.board, pid);
 
-    if (!bspz_rt.direct || bytes < bspz_rt.direct_minimum || !bspz_is_here(bspz_rt.board, pid))
+    if (!bspz_rt.direct || bytes < bspz_rt.direct_minimum || !bspz_is_here(bspz_rt.board, pid) ||
+        bspz_rt.board->flags & BSPZ_BOARD_REPLICAS)
         return NULL;
     /* BSP_COMPAT=oxford: the peer may not have reached its own push yet. */
     if (bspz_areas[slot].state == BSPZ_SLOT_PUSHED || bspz_areas[slot].state == BSPZ_SLOT_CANCELLED)

@@ -28,12 +28,13 @@
  *      bspz_safe_point, and begins anew: the process may be another one now, restored, with another
  *      agent, on another host, and all shared memory is empty.
  *   4. bspz_plane_use(&plane), once per process before anything is sent, say by a constructor in
- *      a file that programs of this plane are sure to link (a static library drops others).  At every snapshot `keep` copies what the plane has in shared memory or at the agent to private
- *      memory, `drop` gives that up, and in a process that comes from a snapshot `put_back` restores
- *      it instead.  When `keep` runs, all processes of the job have arrived at the barrier, so no
- *      call is in progress.  Whatever they have sent before must be where `keep` finds it, or be
- *      kept by its sender.  While put_back runs, all agents of the job serve requests, and no
- *      process returns from bspz_safe_point before put_back has returned in all of them.
+ *      a file that programs of this plane are sure to link (a static library drops others).  At
+ * every snapshot `keep` copies what the plane has in shared memory or at the agent to private
+ *      memory, `drop` gives that up, and in a process that comes from a snapshot `put_back`
+ * restores it instead.  When `keep` runs, all processes of the job have arrived at the barrier, so
+ * no call is in progress.  Whatever they have sent before must be where `keep` finds it, or be kept
+ * by its sender.  While put_back runs, all agents of the job serve requests, and no process returns
+ * from bspz_safe_point before put_back has returned in all of them.
  *
  * What can fail: keep returns an errno value: there is no such snapshot, and the job goes on.
  * put_back returns one: the restore fails.

@@ -245,6 +245,8 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
         prepare_to_arrive(end_flags, line, file);
     flags |= bspz_sequence_seal(bspz_rt.superstep, line, file);
     flags |= bspz_outbox_seal(bspz_rt.superstep);
+    if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS))
+        bspz_outbox_blank(bspz_rt.superstep, false);
     publish(flags | (uint32_t)inside << BSPZ_COLLECTIVE_SHIFT |
                 bspz_warnings_publish(line_of(bspz_rt.pid)),
             number, position);
@@ -267,6 +269,8 @@ static void communicate(const struct summary *all, int line, const char *file)
     }
     if (all->flags & BSPZ_HAS_GET) {
         bspz_serve_gets();
+        if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS))
+            bspz_outbox_blank(bspz_rt.superstep, true);
         pass(BSPZ_STAGE_REPLIED);
         bspz_collect_gets();
     }
@@ -312,8 +316,8 @@ static void begin_work(uint64_t met_ns)
 }
 
 /* All have met: the rest of the superstep. */
-static inline __attribute__((always_inline)) void complete(struct summary all, uint64_t entered,
-                                                           int line, const char *file)
+static inline __attribute__((always_inline)) void
+complete(const struct summary *all, uint64_t entered, int line, const char *file)
 {
     struct bspz_rank *self = bspz_rt.self;
     uint64_t met = 0, paused;
@@ -323,8 +327,8 @@ static inline __attribute__((always_inline)) void complete(struct summary all, u
         if (bspz_rt.measuring)
             begin_work(met);
     }
-    communicate(&all, line, file);
-    count_superstep(&all);
+    communicate(all, line, file);
+    count_superstep(all);
     if (bspz_unlikely(bspz_rt.tracing))
         bspz_trace_superstep(entered, line, file);
     bspz_rt.superstep++;
@@ -361,6 +365,7 @@ static void bspz_synchronise(uint32_t flags, int number, int line, const char *f
 {
     struct bspz_rank *self = bspz_rt.self;
     uint64_t entered = 0;
+    struct summary all;
     int errno_before = errno; /* changed by waiting, and by a restore */
 
     if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD))
@@ -373,7 +378,10 @@ static void bspz_synchronise(uint32_t flags, int number, int line, const char *f
     }
     if (bspz_unlikely(bspz_rt.warn))
         bspz_warn_unread("bsp_sync", line, file);
-    complete(meet(flags, number, line, file), entered, line, file);
+    all = meet(flags, number, line, file);
+    complete(&all, entered, line, file);
+    if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS))
+        bspz_clear_stack();
     errno = errno_before;
 }
 
@@ -414,7 +422,7 @@ static void end_barrier(uint32_t flags, int line, const char *file)
         bspz_warn_unread("bsp_end", line, file);
     bspz_queue_clear();
     while ((all = meet(flags, 0, line, file)).flags & BSPZ_HAS_CALL) {
-        complete(all, entered, line, file);
+        complete(&all, entered, line, file);
         entered = bspz_rt.self->timed_ns ? bspz_times_wait(bspz_rt.self) : 0;
     }
     if (bspz_rt.self->timed_ns)

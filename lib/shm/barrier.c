@@ -22,6 +22,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/process_stat.h"
 
+#define NEEDS_AGENT       (BSPZ_BOARD_HOSTS | BSPZ_BOARD_REPLICAS) /* to pass a barrier */
 #define AGENT_CHECK_MS    500
 #define SPINS_PER_CLOCK   64
 #define YIELDS            8
@@ -52,7 +53,14 @@ static inline _Atomic uint64_t *stamp_of(struct bspz_board *board, int pid, uint
     }
 }
 
-/* Whether all ranks from *next on have reached it.  Moves *next past those that have. */
+static inline _Atomic uint64_t *gate_of(struct bspz_board *board, uint64_t superstep,
+                                        enum bspz_stage stage)
+{
+    return &board->gate[superstep & 1][stage];
+}
+
+/* Whether all ranks from *next on have reached it, and the gate is open.  Moves *next past those
+ * that have. */
 static inline bool all_reached(struct bspz_board *board, int nprocs, uint64_t superstep,
                                enum bspz_stage stage, int *next)
 {
@@ -60,6 +68,8 @@ static inline bool all_reached(struct bspz_board *board, int nprocs, uint64_t su
         if (atomic_load_explicit(stamp_of(board, *next, superstep, stage), memory_order_acquire) <=
             superstep)
             return false;
+    if (__builtin_expect((board->flags & BSPZ_BOARD_REPLICAS) != 0, 0))
+        return atomic_load(gate_of(board, superstep, stage)) > superstep;
     return true;
 }
 
@@ -104,6 +114,13 @@ void bspz_barrier_mirror(struct bspz_board *board, int nprocs, const int *pids, 
     wake_if_last(board, nprocs, superstep, stage);
 }
 
+void bspz_barrier_open(struct bspz_board *board, int nprocs, uint64_t superstep,
+                       enum bspz_stage stage)
+{
+    atomic_store(gate_of(board, superstep, stage), superstep + 1);
+    wake_if_last(board, nprocs, superstep, stage);
+}
+
 bool bspz_barrier_reached(struct bspz_board *board, const int *pids, int count, uint64_t superstep,
                           enum bspz_stage stage)
 {
@@ -119,7 +136,7 @@ void bspz_barrier_arrive(struct bspz_board *board, int nprocs, int pid, uint64_t
 {
     stamp(board, pid, superstep, stage);
     wake_if_last(board, nprocs, superstep, stage);
-    if (board->flags & BSPZ_BOARD_HOSTS)
+    if (board->flags & NEEDS_AGENT)
         tell_other_hosts(board);
 }
 
@@ -231,7 +248,7 @@ enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, 
     atomic_store_explicit(&self->in_barrier, 1, memory_order_relaxed);
     /* Data from other hosts take longer than falling asleep, and the agent needs a core to receive
      * them. */
-    if (board->flags & BSPZ_BOARD_HOSTS || (!spin(board, nprocs, superstep, stage, &next) &&
+    if (board->flags & NEEDS_AGENT || (!spin(board, nprocs, superstep, stage, &next) &&
                                             !yield(board, self, nprocs, superstep, stage, &next))) {
         while (!all_reached(board, nprocs, superstep, stage, &next)) {
             if (atomic_load(&board->stop)) {

@@ -256,13 +256,13 @@ enum bspz_activity { BSPZ_COMPUTES, BSPZ_COMMUNICATES, BSPZ_WAITS, BSPZ_PAUSES }
  * Only the rank and the agent of its host map the window, at its first request.
  */
 enum bspz_request_state {
-    BSPZ_REQUEST_NONE,     /* or answered, and the answer is taken; by the rank */
-    BSPZ_REQUEST_POSTED,   /* by the rank */
-    BSPZ_REQUEST_ANSWERED, /* by the agent */
+    BSPZ_REQUEST_NONE,      /* or answered, and the answer is taken; by the rank */
+    BSPZ_REQUEST_POSTED,    /* by the rank */
+    BSPZ_REQUEST_ANSWERED,  /* by the agent */
     BSPZ_REQUEST_WITHDRAWN, /* by the agent: a safe point is wanted; the rank posts it again */
 };
 
-/* KEEP, at a snapshot, is for all objects of the host, as in lib/shm/kept.h: `size` is how many
+/* KEEP, at a snapshot, is for all objects of the host, as in lib/base/kept.h: `size` is how many
  * bytes the rank has had, and the agent's answer how many there are, or UINT64_MAX: no memory. */
 enum bspz_request_kind {
     BSPZ_REQUEST_PUT,
@@ -322,8 +322,8 @@ struct bspz_rank {
      * nothing yet; BSPZ_DOING_CHANGES: the counters are being changed. */
     _Atomic uint64_t doing;
     _Atomic uint32_t plea; /* enum bspz_plea, futex; the agent writes TAKEN and GO */
-    /* Futex; by the agent when the rank is to stop at a safe point, and by ranks that have something
-     * for it: see lib/rt/safe_point.h. */
+    /* Futex; by the agent when the rank is to stop at a safe point, and by ranks that have
+     * something for it: see lib/rt/safe_point.h. */
     _Atomic uint32_t nudge;
     struct bspz_counters counters __attribute__((aligned(BSPZ_LINE)));
     struct bspz_request request;
@@ -347,6 +347,9 @@ struct bspz_rank {
  * these: after a failure. */
 #define BSPZ_BOARD_RESTARTED 512u  /* the user has started the job again */
 #define BSPZ_BOARD_MOVED     1024u /* processes move to other hosts */
+/* Processes have replicas: barriers have a gate, and all communication goes through outboxes, since
+ * hosts need it that are not waited for.  By the agent before RUN. */
+#define BSPZ_BOARD_REPLICAS  2048u
 #define BSPZ_BOARD_REFUSED   8u /* set by a libbsp of another version, which has printed an error */
 
 #define BSPZ_SPOKEN          0x80000000u /* in board->speaker */
@@ -421,7 +424,7 @@ struct bspz_board {
     _Atomic uint32_t
         rung_for_hosts; /* how many of these were only for the links; by the agent, too */
     _Atomic uint32_t rung_for_objects; /* ... only for a request to the dataspace */
-    /* Several hosts: the number of stamps stored by ranks of this host.  The rank that makes it a
+    /* Several hosts, or replicas: the number of stamps stored by ranks of this host.  The rank that makes it a
      * multiple of `here` is the last to reach a stage, and rings. */
     _Atomic uint64_t stamps_here;
     _Atomic int32_t rung_on; /* the processor of that rank, + 1; 0: unknown */
@@ -436,6 +439,10 @@ struct bspz_board {
     _Atomic uint32_t clones_free; /* futex: 1 = the cloning intermediate is reaped */
     _Atomic int32_t clone_error;  /* errno of a fork that failed in the intermediate, 0 = none */
     struct bspz_layout layout;    /* by pid 0 between LAYOUT and FORKED */
+
+    /* With BSPZ_BOARD_REPLICAS, by parity of the superstep and enum bspz_stage: superstep + 1 once
+     * the agent has taken what the ranks of this host have published. */
+    _Atomic uint64_t gate[2][3];
 
     /* Requests of the agent. */
     _Atomic uint32_t stop __attribute__((aligned(BSPZ_LINE))); /* enum bspz_stop */

@@ -18,15 +18,15 @@
     E(TIMEOUT, "the time limit passed")                                                            \
     E(DECIDED, "told to abort at this superstep")                                                  \
     E(KILLED_AFTER_END, "a process was killed after bsp_end")                                      \
-    E(LAUNCHER_LOST, "bsprun is gone")                                                             \
+    E(LAUNCHER_LOST, "bsprun has terminated")                                                      \
     E(INTERNAL, "an internal error")                                                               \
     E(SAVED, "stopped after a snapshot")                                                           \
     E(REFUSED, "a process cannot be captured")                                                     \
     E(NOT_WRITTEN, "a snapshot could not be written")                                              \
     E(NOT_RESTORED, "a snapshot could not be restored")                                            \
-    E(NOTHING_SAVED, "there is no snapshot to go on from")                                         \
-    E(MOVED, "processes go on on other hosts")                                                     \
-    E(NO_MEMORY, "a process fits into the memory of no host")                                      \
+    E(NOTHING_SAVED, "there is no snapshot to restart from")                                       \
+    E(MOVED, "processes continue on other hosts")                                                  \
+    E(NO_MEMORY, "a process does not fit into the memory of any host")                             \
     E(EXITED_AFTER_END, "a process reported a failure after bsp_end")
 
 #define WIRE_RANK_STATES(E)                                                                        \
@@ -46,9 +46,11 @@
     E(AHEAD, "restored ahead")                                                                     \
     E(RESTORED, "being restored")
 
+/* CALL: some or all processes are at a safe point (lib/rt/safe_point.h). */
 #define WIRE_BARRIERS(E)                                                                           \
     E(SYNC, "bsp_sync")                                                                            \
-    E(END, "bsp_end")
+    E(END, "bsp_end")                                                                              \
+    E(CALL, "a call")
 
 /* SNAPSHOT: record the state, then wait for RESUME. */
 #define WIRE_DECISIONS(E)                                                                          \
@@ -121,6 +123,12 @@
     E(SLOW, "slow")                                                                                \
     E(STOP, "stop")                                                                                \
     E(LEAVE, "leave")
+
+/* What is done when replicas of a process communicate different things. */
+#define WIRE_MISMATCHES(E)                                                                         \
+    E(ROLLBACK, "rollback")                                                                        \
+    E(CONTINUE, "continue")                                                                        \
+    E(END, "end")
 
 /* What is done with a process before it ends of an error. */
 #define WIRE_ATTACHES(E)                                                                           \

@@ -153,6 +153,14 @@ def no_supersteps_between_calls():
                r"calls, and not at the end of supersteps: begin it with bsp_begin$")
 
 
+def nothing_to_count():
+    """--every N counts supersteps, of which there are none: a line says so."""
+    for where in (ONE, SEVERAL):
+        result = expect(bsprun(*where, f"--ckpt={new_store()}", "--every", "5", *WORK[:2], "50", "0"), 0)
+        check(len(re.findall(r"^bsprun: --every: a program that begins with volpex_init has no supersteps to count, so no "
+                             r"snapshots are taken of it: give a time, or auto$", result.err, re.M)) == 1, result.err)
+
+
 def objects_in_files():
     """Those that did not fit into the memory are part of snapshots, too."""
     rolls_back([*ONE, "--dataspace-memory", "1M"], STEPS, "0.05s")
@@ -160,4 +168,4 @@ def objects_in_files():
 
 if __name__ == "__main__":
     main([kills_on_one_host, kills_on_several_hosts, kills_in_supersteps, kills_in_supersteps_on_several_hosts,
-          goes_on_elsewhere, moves_when_asked, loses_a_host, nobody_can_put_it, no_supersteps_between_calls, objects_in_files])
+          goes_on_elsewhere, moves_when_asked, loses_a_host, nobody_can_put_it, no_supersteps_between_calls, nothing_to_count, objects_in_files])

@@ -155,6 +155,23 @@ START_TEST(a_slow_host_is_left)
 }
 END_TEST
 
+/* A look would stop all processes and measure nothing. */
+START_TEST(a_program_saved_at_its_calls_is_not_measured)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    ck_assert_uint_lt(coord_balancing_due_ns(coord), 1000 * MS);
+    compute(1, idle);
+    timer(COORD_TIMER_SNAPSHOT);
+    arrived(0, superstep, WIRE_BARRIER_CALL);
+    arrived(7, superstep, WIRE_BARRIER_CALL);
+    ck_assert(said()->kind == WIRE_RELEASE && said()->release.decision == WIRE_DECISION_GO);
+    ck_assert(coord_balancing_due_ns(coord) == POLICY_NEVER);
+    ck_assert_uint_eq(coord->facts.superstep_ns, 0);
+    coord_glance(coord, play_now_ns, superstep + 1, &effects);
+    ck_assert(!has_effect(COORD_EFFECT_SET_TIMER));
+}
+END_TEST
+
 /* In one step, though looks have become seldom: with 2 of 4 processes the host is as quick as the
  * other one with 6. */
 START_TEST(a_change_is_noticed_at_once)
@@ -404,6 +421,31 @@ START_TEST(moves_are_not_in_a_hurry)
 }
 END_TEST
 
+/* Whether the snapshot that is taken when a slow host is to be left is the last one. */
+static bool moves_at_once(uint64_t bytes)
+{
+    bool last;
+
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    coord->config.copies = 1;
+    for (uint32_t pid = 0; pid < 2 * EACH; pid++)
+        measures[pid].bytes = bytes;
+    for (uint32_t looks = 0; coord_phase(coord) == COORD_RUNNING && looks < 60; looks++)
+        look(slowed, EACH);
+    ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
+    last = said()->release.last;
+    tear_down();
+    return last;
+}
+
+/* Others before it would save writing what is there already. */
+START_TEST(little_memory_moves_at_once)
+{
+    ck_assert(moves_at_once(UINT64_C(16) << 20 >> 2));
+    ck_assert(!moves_at_once((UINT64_C(16) << 20 >> 2) + 4096));
+}
+END_TEST
+
 /* The looks until processes move: what earlier jobs have seen of the second host is `before`, 0:
  * nothing, and it leaves the job 0.3. */
 static uint32_t looks_with(double before)
@@ -490,6 +532,7 @@ int main(void)
 
     tcase_add_checked_fixture(tests, NULL, tear_down);
     tcase_add_test(tests, a_slow_host_is_left);
+    tcase_add_test(tests, a_program_saved_at_its_calls_is_not_measured);
     tcase_add_test(tests, a_change_is_noticed_at_once);
     tcase_add_test(tests, a_change_while_a_barrier_is_decided);
     tcase_add_test(tests, before_and_after_are_not_mixed);
@@ -505,6 +548,7 @@ int main(void)
     tcase_add_test(tests, hosts_that_cannot_measure);
     tcase_add_test(tests, half_a_look_is_none);
     tcase_add_test(tests, moves_are_not_in_a_hurry);
+    tcase_add_test(tests, little_memory_moves_at_once);
     tcase_add_test(tests, earlier_jobs_are_the_past);
     tcase_add_test(tests, shares_are_told);
     tcase_add_test(tests, not_everywhere);

@@ -9,7 +9,7 @@
 
 #include "bsprun/dataspace/keeper.h"
 #include "bsprun/dataspace/service.h"
-#include "lib/shm/kept.h"
+#include "lib/base/kept.h"
 #include "tests/unit/suite.h"
 
 #define WINDOW 8u
@@ -87,8 +87,8 @@ static void find_tag(char tag[8], uint32_t host)
     ck_abort_msg("no tag belongs to host %u", host);
 }
 
-static const struct dataspace_calls calls = {on_send, on_has_room, on_answer, on_withdrawn,
-                                             on_no_memory, on_broken};
+static const struct dataspace_calls calls = {on_send,      on_has_room,  on_answer,
+                                             on_withdrawn, on_no_memory, on_broken};
 
 static void set_up(void)
 {
@@ -280,8 +280,8 @@ END_TEST
 START_TEST(withdrawn_at_another_host)
 {
     struct wire_message withdrawn = {.kind = WIRE_DATA_WITHDRAWN};
-    struct wire_message grant = {
-        .kind = WIRE_DATA_GRANT, .data_grant = {.pid = 0, .size = 3, .data = {"one", 3}}};
+    struct wire_message grant = {.kind = WIRE_DATA_GRANT,
+                                 .data_grant = {.pid = 0, .size = 3, .data = {"one", 3}}};
 
     ask(DATASPACE_GET, 0, theirs, WINDOW);
     dataspace_withdraw(space, 0);

@@ -9,6 +9,7 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/binding.h"
+#include "bsprun/agent/core/cells.h"
 #include "lib/base/states.h"
 
 #define DESCRIPTORS_SPARE 128u /* for all but the ranks */
@@ -57,7 +58,7 @@ void agent_write_homes(struct agent *agent)
     board->host = (int32_t)agent->host;
     board->first_here = agent->first_here;
     board->here = agent->here;
-    if (agent->here < agent->nprocs)
+    if (agent->here < agent->nprocs || agent_has_replicas(agent))
         board->flags |= BSPZ_BOARD_HOSTS;
     else
         board->flags &= ~BSPZ_BOARD_HOSTS;
@@ -72,7 +73,8 @@ void agent_settle(struct agent *agent, const struct wire_numbers *host_of)
     bool moved = agent->here == 0;
 
     for (int pid = 0; pid < agent->nprocs; pid++) {
-        uint32_t home = host_of ? (uint32_t)host_of->items[pid] : agent->host;
+        uint32_t home =
+            host_of ? agent_cells_home(agent, (uint32_t)host_of->items[pid]) : agent->host;
 
         moved = moved || agent->home[pid] != home;
         agent->home[pid] = home;

@@ -1,12 +1,14 @@
 /* phases.c - the phases of a snapshot in the node agent; see inside.h. */
 #include "bsprun/agent/core/barrier.h"
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
-#include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/replicas.h"
 #include "lib/base/clock.h"
@@ -50,14 +52,14 @@ static void write_order(struct agent *agent, bool forked, enum snapshot_haste ha
     memcpy(order->job, agent->job_id, sizeof order->job);
     order->name = snapshots->ticket.name;
     order->forked = forked;
-    order->objects = agent_dataspace_holds(agent);
     order->urgent = haste != SNAPSHOT_IN_PASSING;
     order->compress = snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
                                         (uint32_t)agent->here, (uint32_t)agent->order.cores);
     order->created = snapshots->ticket.created;
-    /* Images for other hosts must be full, as those have no bases. */
+    /* Images for other hosts must be full, as those have no bases; of replicas another one may have
+     * written the image before. */
     snapshots->ticket.full =
-        snapshots->copies > 1 ||
+        snapshots->copies > 1 || agent_has_replicas(agent) ||
         (!snapshots->ticket.first &&
          chain_end_is_due(snapshots->chain, snapshots->keep, haste == SNAPSHOT_LAST));
     order->base = snapshots->ticket.full ? (struct bspz_snapshot_name){0} : agent->committed;
@@ -93,6 +95,7 @@ void agent_snapshots_order_first(struct agent *agent)
 
     if (!snapshots)
         return;
+    snapshots->writer = agent->host;
     open_ticket(agent, 0, true);
     agent_mark(agent);
     if (make_directory(agent, why) != 0) {
@@ -111,6 +114,7 @@ void agent_snapshots_mark_first(struct agent *agent)
 {
     if (!agent->snapshots)
         return;
+    agent->snapshots->writer = agent->home[0];
     open_ticket(agent, 0, true);
     agent_mark(agent);
 }
@@ -138,7 +142,8 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapsho
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (agent_is_here(agent, pid))
             agent_next_slot(agent, pid, way.copies);
-    write_order(agent, way.forked, haste);
+    /* After the last one nobody goes on: a process that writes by itself spares a copy. */
+    write_order(agent, way.forked && haste != SNAPSHOT_LAST, haste);
     return true;
 }
 
@@ -199,8 +204,8 @@ static void note_recorded(struct agent *agent, int pid)
     ticket->page_copy_ns += snap->page_copy_ns;
     if (snap->fell_back && !snapshots->said_fell_back) {
         snapshots->said_fell_back = true;
-        agent_notice(agent, "no memory or no process could be had for copies of the processes: "
-                            "snapshots take longer, and so does going back to one");
+        agent_notice(agent, "no memory or no process is available for copies of the processes: "
+                            "snapshots and rollbacks take longer");
     }
     if (--ticket->missing == 0)
         all_recorded(agent);
@@ -306,8 +311,9 @@ static void persist(struct agent *agent, const struct wire_message *order)
 
     if (agent->nprocs == 0)
         return;
-    want.from = agent->home[0];
-    if (!agent_is_here(agent, 0)) {
+    want.from = snapshots->writer = order->persist.writer;
+    snapshots->wrote = want.name;
+    if (want.from != agent->host) {
         if (agent_fetch(agent, &want) != 0)
             tell_persisted(agent, superstep, -ENOMEM, "out of memory");
         return;
@@ -333,12 +339,14 @@ static void committed(struct agent *agent, struct bspz_snapshot_name name)
     agent->snapshots->chain = chain_end_next(
         agent->snapshots->chain, agent->committed.superstep,
         name.superstep == 0 || (bspz_snapshot_same(ticket->name, name) && ticket->full));
+    if (agent_has_replicas(agent) && !bspz_snapshot_same(agent->snapshots->wrote, name))
+        agent->snapshots->writer = WIRE_HOSTS_MAX; /* another one, which alone was asked to */
     agent->committed = name;
     say_success(agent);
     message.envelope.superstep = name.superstep;
     agent_costs_tell(agent, &message.known);
     agent_tell_zero(agent, &message);
-    if (agent->job == JOB_FORMING && !agent_is_here(agent, 0))
+    if (agent->job == JOB_FORMING && agent->members[0].process.state == WATCH_NONE)
         agent_make_of_first(agent, name);
 }
 
@@ -374,6 +382,23 @@ static void abandon(struct agent *agent)
     agent_costs_count(agent);
 }
 
+/* Whether the processes of this host are captured at the end of that superstep: with replicas those
+ * of another host may be. */
+static bool takes_part(const struct agent *agent, uint64_t superstep)
+{
+    struct bspz_snapshot_name name = {superstep + 1, agent->term};
+
+    return !agent_has_replicas(agent) || bspz_snapshot_same(agent->snapshots->ticket.name, name);
+}
+
+static void let_pass(struct agent *agent, uint64_t superstep, uint64_t consult)
+{
+    struct decided decided = {.superstep = superstep, .consult = consult};
+
+    if (!agent_decided_add(agent, &decided))
+        agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
+}
+
 void agent_snapshots_message(struct agent *agent, const struct wire_message *message)
 {
     uint64_t superstep = message->envelope.superstep;
@@ -383,7 +408,10 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
     switch (message->kind) {
     case WIRE_RESUME:
         agent->measures = message->resume.measure;
-        agent_snapshots_resume(agent, superstep, message->resume.consult);
+        if (!takes_part(agent, superstep))
+            let_pass(agent, superstep, message->resume.consult);
+        else
+            agent_snapshots_resume(agent, superstep, message->resume.consult);
         break;
     case WIRE_PERSIST:
         persist(agent, message);

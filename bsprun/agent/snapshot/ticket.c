@@ -37,6 +37,11 @@ bool agent_recovers(const struct agent *agent)
     return agent->snapshots && agent->snapshots->recover;
 }
 
+bool agent_counts_supersteps(const struct agent *agent)
+{
+    return agent_recovers(agent) && agent->snapshots->rule.kind == POLICY_SUPERSTEPS;
+}
+
 bool agent_store_is_shared(const struct agent *agent)
 {
     return agent->snapshots && agent->snapshots->shared;
@@ -45,7 +50,7 @@ bool agent_store_is_shared(const struct agent *agent)
 bool agent_keeps_order(const struct agent *agent)
 {
     return !agent->peers || !agent->snapshots->shared ||
-           (agent->nprocs > 0 && agent_is_here(agent, 0));
+           (agent->nprocs > 0 && agent->snapshots->writer == agent->host);
 }
 
 void agent_abandon(struct agent *agent)
@@ -75,13 +80,13 @@ static void say_failure(struct agent *agent, enum wire_cause cause, const char *
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     unsigned long long superstep = snapshots->ticket.name.superstep;
-    char instead[80] = "there is none to go back to";
+    char instead[80] = "there is none to roll back to";
 
     if (snapshots->said_failures & 1u << cause)
         return;
     snapshots->said_failures |= 1u << cause;
     if (agent->committed.term > 0)
-        snprintf(instead, sizeof instead, "a restart would go on from superstep %llu",
+        snprintf(instead, sizeof instead, "a restart would continue from superstep %llu",
                  (unsigned long long)agent->committed.superstep);
     agent_notice(agent, "no snapshot after superstep %llu: %s; %s", superstep, why, instead);
 }

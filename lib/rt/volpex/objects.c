@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "lib/base/kept.h"
 #include "lib/rt/rt.h"
 #include "lib/rt/safe_point.h"
 #include "lib/rt/volpex/requests.h"
-#include "lib/shm/kept.h"
 
 static const struct bspz_caller caller = {"volpex_put", 0, "snapshot"};
 static struct {

@@ -452,7 +452,8 @@ static int report(uint64_t count)
            (unsigned long long)summary.withdrawn, (unsigned long long)summary.late,
            (unsigned long long)summary.waited, (unsigned long long)summary.stuck);
     missing += !summary.operations + !summary.messages + !summary.full + !summary.spilled +
-               !summary.truncated + !summary.withdrawn + !summary.late + !summary.waited + !summary.stuck + (summary.stuck == count);
+               !summary.truncated + !summary.withdrawn + !summary.late + !summary.waited +
+               !summary.stuck + (summary.stuck == count);
     return seeds_verdict("dataspace", missing);
 }
 

@@ -7,21 +7,21 @@
 #include "tests/sim/dataspace/linear.h"
 #include "tests/sim/timeline.h"
 
-#define HOSTS      4u
-#define PROCESSES  8u
-#define TAGS       3u
-#define OPERATIONS 6u  /* of a process */
-#define BARRIERS   3u  /* ... between them, and one at the end */
-#define WINDOW     40u /* bytes that a process posts at a time */
-#define PIECE      24u /* ... that go to another host at a time */
-#define SIZE_LEAST 4u  /* an object begins with its number */
-#define SIZE_MOST  150u
-#define MEMORY     200u /* of a host: beyond that, objects go to files */
-#define SMALL      8u   /* ... but smaller ones */
-#define IN_FLIGHT  3u   /* messages of a link that is full */
-#define SNAPSHOTS  3u   /* of a job, for which what waits is withdrawn ... */
-#define SNAPSHOTS_WITHIN 800u /* ... begun that early */
-#define SETTLED 3000u /* after which nothing of a withdrawal is on its way */
+#define HOSTS            4u
+#define PROCESSES        8u
+#define TAGS             3u
+#define OPERATIONS       6u  /* of a process */
+#define BARRIERS         3u  /* ... between them, and one at the end */
+#define WINDOW           40u /* bytes that a process posts at a time */
+#define PIECE            24u /* ... that go to another host at a time */
+#define SIZE_LEAST       4u  /* an object begins with its number */
+#define SIZE_MOST        150u
+#define MEMORY           200u  /* of a host: beyond that, objects go to files */
+#define SMALL            8u    /* ... but smaller ones */
+#define IN_FLIGHT        3u    /* messages of a link that is full */
+#define SNAPSHOTS        3u    /* of a job, for which what waits is withdrawn ... */
+#define SNAPSHOTS_WITHIN 800u  /* ... begun that early */
+#define SETTLED          3000u /* after which nothing of a withdrawal is on its way */
 
 enum action_kind {
     DO_ACT,
@@ -78,9 +78,9 @@ struct world {
     struct history histories[TAGS];
     uint32_t values; /* so many objects have been put */
     uint64_t moments, barriers;
-    struct quiet quiet; /* of Processor Zero */
-    unsigned looks;     /* since anything else has happened */
-    bool stuck;         /* Processor Zero has ended the job */
+    struct quiet quiet;    /* of Processor Zero */
+    unsigned looks;        /* since anything else has happened */
+    bool stuck;            /* Processor Zero has ended the job */
     uint64_t withdrawn_at; /* when a request was last withdrawn */
 };
 

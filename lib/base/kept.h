@@ -1,8 +1,8 @@
 /* kept.h - the objects of a host as one stream of bytes, as the agent gives them to a rank that
  * keeps them in a snapshot: for each object this header, its tag, its bytes; no gaps.
  */
-#ifndef BSPZ_SHM_KEPT_H
-#define BSPZ_SHM_KEPT_H
+#ifndef BSPZ_BASE_KEPT_H
+#define BSPZ_BASE_KEPT_H
 
 #include <stdint.h>
 
