@@ -33,6 +33,7 @@
 #include "bsprun/agent/differs.h"
 #include "bsprun/agent/measure.h"
 #include "bsprun/agent/ranks.h"
+#include "bsprun/agent/replica_files.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "lib/shm/board.h"
 
@@ -117,7 +118,8 @@ static void scan_rank(struct agent *agent, int pid)
     if (state <= seen)
         return;
     member->seen = state;
-    if (seen < BSPZ_RANK_READY && state >= BSPZ_RANK_READY && ++agent->ready == agent->here)
+    if (seen < BSPZ_RANK_READY && state >= BSPZ_RANK_READY && ++agent->ready == agent->here &&
+        agent_replica_files_are_good(agent))
         agent_all_ready(agent);
     if (state == BSPZ_RANK_ENDED && ++agent->ended == agent->here)
         all_ended(agent);
@@ -160,6 +162,8 @@ static void scan_consultation(struct agent *agent)
     agent->consulted = consulted;
     arrive.barrier = barrier_of(agent, consulted - 1);
     agent->end_reported = arrive.barrier == WIRE_BARRIER_END;
+    if (!agent_replica_files_are_good(agent) || agent_decided_take(agent, consulted - 1))
+        return;
     if (arrive.barrier == WIRE_BARRIER_SYNC && agent->measures)
         agent_measure(agent, consulted - 1, &arrive);
     agent_arrived(agent, consulted - 1, &arrive);

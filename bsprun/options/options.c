@@ -30,7 +30,8 @@ const char options_help[] =
     "Hosts: --hosts a:4,b:4, --hostfile FILE, the Slurm allocation, or this host.\n"
     "  --map-by slot|node --spares K --rejoin 60 --launcher ssh|slurm|CMD --copies 2\n"
     "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
-    "  --replicas K (of each process) --replica-log 256M --on-mismatch rollback|end\n"
+    "  --replicas K (of each process) --replica-log 256M --replica-files check|allow\n"
+    "  --on-mismatch rollback|continue|end (of replicas)\n"
     "  --owner-policy nice|yield|leave (if active)  --display-map --dry-run\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
     "Exit status: the program's; 128+N: killed by signal N; 123: stopped after a\n"
@@ -83,6 +84,7 @@ static const struct poptOption table[] = {
     {"copies", '\0', POPT_ARG_STRING | OLD, NULL, OPT_COPIES, NULL, NULL},
     {"replicas", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICAS, NULL, NULL},
     {"on-mismatch", '\0', POPT_ARG_STRING | OLD, NULL, OPT_ON_MISMATCH, NULL, NULL},
+    {"replica-files", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICA_FILES, NULL, NULL},
     {"replica-log", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICA_LOG, NULL, NULL},
     {"encrypt", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ENCRYPT, NULL, NULL},
     {"oversubscribe", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OVERSUBSCRIBE, NULL, NULL},
@@ -139,6 +141,7 @@ enum option_subject options_subject(enum option_code code)
         [OPT_REPLICAS] = OF_HOSTS,
         [OPT_REPLICA_LOG] = OF_HOSTS,
         [OPT_ON_MISMATCH] = OF_HOSTS,
+        [OPT_REPLICA_FILES] = OF_HOSTS,
         [OPT_ENCRYPT] = OF_HOSTS,
         [OPT_OVERSUBSCRIBE] = OF_HOSTS,
         [OPT_LOAD] = OF_HOSTS,
