@@ -240,7 +240,7 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
     if (bspz_likely(end_flags == 0))
         bspz_note(inside ? inside : BSPZ_CALL_SYNC, position);
     else if (!(end_flags & BSPZ_HAS_CALL)) /* else the plane has noted its call */
-        bspz_note(BSPZ_CALL_END, position);
+        bspz_note(bspz_rt.has_mail ? BSPZ_CALL_MPI_Finalize : BSPZ_CALL_END, position);
     if (bspz_rt.checks)
         bspz_stdio_flush_output();
     if (bspz_unlikely(bspz_rt.board->flags & (BSPZ_BOARD_LABELS | BSPZ_BOARD_CALLS)))
