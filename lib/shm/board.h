@@ -342,7 +342,7 @@ struct bspz_rank {
 #define BSPZ_BOARD_LABELS    128u /* output is labelled: ranks arrive when theirs has been read */
 #define BSPZ_BOARD_MEASURES  64u  /* ranks keep work_ns; with BSPZ_BOARD_TIMING */
 #define BSPZ_BOARD_HOSTS     32u  /* ranks live on other hosts, too: see "Several hosts" above */
-#define BSPZ_BOARD_CALLS     2048u /* the job recovers: calls may be safe points (lib/rt/safe_point.h) */
+#define BSPZ_BOARD_CALLS     4096u /* the job recovers: calls may be safe points (lib/rt/safe_point.h) */
 /* Why the ranks of this term go on from a snapshot, by the agent before they are made; neither of
  * these: after a failure. */
 #define BSPZ_BOARD_RESTARTED 512u  /* the user has started the job again */

@@ -32,6 +32,10 @@ static const char *fault(const char *tag, int tag_size, const void *data, int da
 
 static void begin(enum bspz_call call, const struct bspz_caller *caller)
 {
+    if (bspz_rt.board->flags & BSPZ_BOARD_REPLICAS)
+        bspz_fail(caller->function, caller->line, caller->file,
+                  "a job whose processes have replicas has no dataspace: start it without "
+                  "--replicas");
     bspz_note(call, bspz_here(caller->file, caller->line));
     while (bspz_safe_point_is_wanted())
         bspz_safe_point(caller->line, caller->file);
