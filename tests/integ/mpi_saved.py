@@ -125,6 +125,14 @@ def loses_a_host():
         check(shown_by(job) == answer(), f"seed {seed}", job.text())
 
 
+def nothing_to_count():
+    """--every N counts supersteps, of which there are none: a line says so."""
+    for where in (ONE, SEVERAL):
+        result = expect(bsprun(*where, f"--ckpt={new_store()}", "--every", "5", CASES, "work", "10", "0"), 0)
+        check(result.err.count("bsprun: --every: a program that begins with MPI_Init has no supersteps to count, so no "
+                               "snapshots are taken of it: give a time, or auto\n") == 1, result.err)
+
+
 def stuck_after_a_snapshot():
     """A job that goes on from a snapshot still ends when it is stuck."""
     store = new_store()
@@ -134,4 +142,4 @@ def stuck_after_a_snapshot():
 
 if __name__ == "__main__":
     main([kills_on_one_host, kills_on_one_host_without_direct_copies, kills_on_several_hosts, restarted,
-          goes_on_elsewhere, loses_a_host, stuck_after_a_snapshot])
+          goes_on_elsewhere, loses_a_host, nothing_to_count, stuck_after_a_snapshot])
