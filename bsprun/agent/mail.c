@@ -12,7 +12,9 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/quiet.h"
+#include "bsprun/agent/snapshot/snapshots.h"
 #include "lib/shm/mail.h"
 
 /* Of a process here and one elsewhere: positions. */
@@ -201,6 +203,15 @@ static bool all_has_come(const struct agent *agent, uint64_t superstep)
     return true;
 }
 
+/* A program that is saved at its calls has no supersteps that could be counted. */
+static void warn_of_rule(struct agent *agent, int pid)
+{
+    if (pid == 0 && agent->job == JOB_RUNNING && agent_recovers(agent) &&
+        agent->election.first_of_run && agent_counts_supersteps(agent))
+        agent_notice(agent, "--every: a program that begins with MPI_Init has no supersteps to "
+                            "count, so no snapshots are taken of it: give a time, or auto");
+}
+
 static void answer(struct agent *agent, int pid)
 {
     struct bspz_request *request = &bspz_rank_of(agent->board, pid)->request;
@@ -213,6 +224,8 @@ static void answer(struct agent *agent, int pid)
         if (!all_has_come(agent, request->size))
             return; /* until the last mark */
     }
+    if (request->kind == BSPZ_REQUEST_MAIL)
+        warn_of_rule(agent, pid);
     bspz_word_set(&request->state, BSPZ_REQUEST_ANSWERED);
 }
 

@@ -53,7 +53,7 @@ static void order(void)
 {
     enum { MESSAGES = 3000 };
     static int data[20000];
-    int wrong = 0, expected[64] = {0};
+    int wrong = 0, expected[4096] = {0};
 
     if (rank > 0)
         for (int i = 0; i < MESSAGES; i++) {

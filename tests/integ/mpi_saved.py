@@ -98,6 +98,41 @@ def restarted():
     check(lines and lines == answer()[-len(lines):], result.out, before)
 
 
+def goes_on_elsewhere():
+    """Stopped and saved, and gone on from on other hosts: what was on one host goes over links, and the other way."""
+    for first, then in ((ONE, ["--hosts", "h0:2,h1:2", "--launcher", RSH]), (SEVERAL, ["--hosts", "h0:4", "--launcher", RSH])):
+        store = new_store()
+        with Job([BSPRUN, *first, f"--ckpt={store}", "--every", "0.05s", CASES, "work", ROUNDS, PAUSE]) as job:
+            wait_snapshot(job, store)
+            job.signal(signal.SIGTERM)
+            check(job.finish() == 123, job.status, job.text())
+            before = shown_by(job)
+        result = expect(bsprun("--restart", store, *then), 0)
+        after = [line for line in result.out.splitlines() if not line.startswith("bsprun: ")]
+        check(before + after == answer(), before, after, answer())
+
+
+def loses_a_host():
+    store = new_store()
+    with Job([BSPRUN, *SEVERAL, f"--ckpt={store}", "--every", "0.05s", "--max-restarts", "1000", CASES, "work", ROUNDS,
+              PAUSE]) as job:
+        wait_snapshot(job, store)
+        agents = [pid for pid, name in job.members().items() if name == "bspnode"]
+        check(len(agents) == 3, agents)
+        os.kill(chance.choice(agents), signal.SIGKILL)
+        check(job.finish() == 0, f"seed {seed}", job.status, job.text())
+        check("lost" in job.text(), job.text())
+        check(shown_by(job) == answer(), f"seed {seed}", job.text())
+
+
+def nothing_to_count():
+    """--every N counts supersteps, of which there are none: a line says so."""
+    for where in (ONE, SEVERAL):
+        result = expect(bsprun(*where, f"--ckpt={new_store()}", "--every", "5", CASES, "work", "10", "0"), 0)
+        check(result.err.count("bsprun: --every: a program that begins with MPI_Init has no supersteps to count, so no "
+                               "snapshots are taken of it: give a time, or auto\n") == 1, result.err)
+
+
 def stuck_after_a_snapshot():
     """A job that goes on from a snapshot still ends when it is stuck."""
     store = new_store()
@@ -107,4 +142,4 @@ def stuck_after_a_snapshot():
 
 if __name__ == "__main__":
     main([kills_on_one_host, kills_on_one_host_without_direct_copies, kills_on_several_hosts, restarted,
-          stuck_after_a_snapshot])
+          goes_on_elsewhere, loses_a_host, nothing_to_count, stuck_after_a_snapshot])

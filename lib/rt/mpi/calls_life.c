@@ -65,6 +65,9 @@ int bspmpi_Init(int line, const char *file, int *argc, char ***argv)
     bspz_rt.has_mail = true;
     bspz_mpi_take_part();
     bsp_begin_cpp(0, line, file);
+    if (bspz_rt.board->flags & BSPZ_BOARD_REPLICAS)
+        BSPZ_MPI_FAIL("a job whose processes have replicas cannot run MPI programs: start it without "
+                      "--replicas");
     bspz_mpi_begin();
     bspz_mpi_messages_begin();
     bspz_mpi_enter(BSPZ_CALL_MPI_Init, line, file);
