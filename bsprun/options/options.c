@@ -30,8 +30,7 @@ const char options_help[] =
     "Hosts: --hosts a:4,b:4, --hostfile FILE, the Slurm allocation, or this host.\n"
     "  --map-by slot|node --spares K --rejoin 60 --launcher ssh|slurm|CMD --copies 2\n"
     "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
-    "  --replicas K (of each process) --replica-log 256M --replica-files check|allow\n"
-    "  --on-mismatch rollback|continue|end (of replicas)\n"
+    "  --replicas K --replica-log 256M --replica-files allow --on-mismatch end\n"
     "  --owner-policy nice|yield|leave (if active)  --display-map --dry-run\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
     "Exit status: the program's; 128+N: killed by signal N; 123: saved; 2: bad usage\n";
