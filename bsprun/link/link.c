@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "bsprun/link/link_inside.h"
+#include "bsprun/link/link_replicas.h"
 #include "bsprun/link/link_tune.h"
 
 /* ---- What the loop is told of -------------------------------------------------------------- */
@@ -59,8 +60,12 @@ static void tell_lost(struct links *links)
         link->told = true;
         links_lock(links);
         cut(link);
+        if (links->replicas)
+            link_replicas_lost(link);
+        links_answer(links);
         links_unlock(links);
-        links->calls.lost(links->context, link->host, link->why);
+        if (!link->forgotten)
+            links->calls.lost(links->context, link->host, link->why);
     }
 }
 
@@ -81,6 +86,7 @@ static void on_async(uv_async_t *async)
 {
     struct links *links = async->data;
 
+    links_replicas_report(links);
     tell_lost(links);
     if (!links->closed)
         drain(links);
@@ -218,16 +224,25 @@ struct links *links_open(const struct links_setup *setup, const struct links_cal
     return links;
 }
 
-int links_mirror(struct links *links, int board_fd, int nprocs)
+int links_mirror(struct links *links, int board_fd, int nprocs,
+                 const struct links_replicas *replicas)
 {
-    int error;
-    struct mirror *mirror = mirror_new(board_fd, nprocs, &error);
+    struct link_replicas *made = NULL;
+    struct mirror *mirror = NULL;
+    int error = 0;
 
-    if (!mirror)
-        return error;
     links_lock(links);
-    links->mirror = mirror;
+    if (replicas)
+        error = link_replicas_new(links, board_fd, nprocs, replicas, &made, &mirror);
+    else
+        mirror = mirror_new(board_fd, nprocs, &error);
+    if (!error) {
+        links->replicas = made;
+        links->mirror = mirror;
+    }
     links_unlock(links);
+    if (error)
+        return error;
     uv_async_send(&links->async); /* a superstep may have arrived already */
     return 0;
 }
@@ -244,6 +259,9 @@ void links_close(struct links *links)
         links->bell->links = NULL;
     for (uint32_t i = 0; i < links->count; i++)
         cut(&links->all[i]);
+    for (uint32_t i = 0; i < links->count && links->replicas; i++)
+        link_replicas_lost(&links->all[i]);
+    link_replicas_free(links);
     mirror_free(links->mirror);
     links->mirror = NULL;
     links_drive_end(links, on_closed);

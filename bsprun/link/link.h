@@ -11,6 +11,11 @@
  * silent for too long, or there is no memory for what it sends: `lost`, once for each peer, and the
  * term is over for it.
  *
+ * Where processes have replicas, each on a host of its own, every host takes the communication of a
+ * process from whichever of its replicas is first, keeps in a log what its own ranks have not come
+ * to yet, and compares what the replicas have sent by digests (replicas.h).  It goes on without a
+ * host that is slow or lost as long as some other host has a replica of each process of that one.
+ *
  * All calls belong to the thread of the loop but link_bell_rung.  Handlers are called from the
  * loop, never from inside a call of this interface, and may call anything of it, links_close as
  * well: no handler is called after that.  SIGPIPE must be ignored.
@@ -75,6 +80,19 @@ struct links_setup {
     int outputs[2]; /* -1: none */
 };
 
+/* Replicas of a process that disagree. */
+struct links_mismatch {
+    uint32_t pid, stage; /* the process; enum bspz_stage */
+    uint64_t superstep;
+    uint32_t hosts[2]; /* the first to be heard of, and the one that differs from it */
+    uint32_t alike[2]; /* how many replicas, of those heard of, agree with each */
+    /* The first record that differs, if both contents were here: the kind (enum bspz_kind) and the
+     * destination of its chain, and the place of its first byte that differs in the chain. */
+    bool located;
+    uint32_t kind, to;
+    uint64_t at;
+};
+
 struct links_calls {
     /* Valid during the call. */
     void (*message)(void *context, uint32_t host, const struct wire_message *message);
@@ -83,6 +101,31 @@ struct links_calls {
     /* All ranks of this host have arrived at the barrier that ends the superstep, and there is
      * output; the superstep is sent when it returns.  Optional. */
     void (*arrived)(void *context, uint64_t superstep);
+    /* Only where there are replicas.  Once for each process, superstep, stage and replica that
+     * differs from the first; the other hosts of that process report it as well.  Optional. */
+    void (*mismatch)(void *context, const struct links_mismatch *mismatch);
+    /* That host, this one or another, is so far behind that no more can be kept for it, and has got
+     * all before that superstep.  Once for each host; if it is another one its link is dropped, and
+     * `lost` follows.  Optional. */
+    void (*behind)(void *context, uint32_t host, uint64_t superstep);
+};
+
+/* The processes that live on one host. */
+struct links_home {
+    uint32_t host;
+    uint32_t count;
+    const uint32_t *pids; /* ascending */
+};
+
+/* The order of the homes is the same on all hosts. */
+struct links_replicas {
+    const struct links_home *homes; /* of all hosts with ranks, the own one included */
+    uint32_t home_count;
+    uint64_t log_bytes;   /* of memory for what is kept for hosts that trail, the own one included */
+    uint64_t spill_bytes; /* and then of a file without a name */
+    /* How many replicas must agree before a host takes what they send, while so many are left; 1 or
+     * 0: the first counts. */
+    uint32_t agree;
 };
 
 /* NULL: no memory. */
@@ -115,8 +158,15 @@ uint64_t links_waiting(const struct links *links, uint32_t host);
 void links_measure(struct links *links, uint64_t superstep, struct wire_arrive *arrive);
 
 /* The layout is known, all ranks of the job are ready and none runs yet: board->host, the slots'
- * hosts and board->here are written.  To be called before BSPZ_PHASE_RUN.  0 or -errno. */
-int links_mirror(struct links *links, int board_fd, int nprocs);
+ * hosts and board->here are written; the host of a slot is the own one wherever a replica lives
+ * here, else any of the process's homes.  To be called before BSPZ_PHASE_RUN.  replicas: copied;
+ * NULL: each process lives on one host.  0 or -errno; -EINVAL: some process has no home, or the
+ * homes and the board disagree about what lives here. */
+int links_mirror(struct links *links, int board_fd, int nprocs,
+                 const struct links_replicas *replicas);
+
+/* That host's replicas are gone: drops the peer without calling `lost`. */
+void links_forget(struct links *links, uint32_t host);
 
 /* Called by the thread that waits for the doorbell when it was rung, which is faster than through
  * the loop.  Also receives from others while all ranks here wait for that (spin_ns). */

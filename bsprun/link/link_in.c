@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bsprun/link/link_inside.h"
+#include "bsprun/link/link_replicas.h"
 #include "lib/base/clock.h"
 
 #define PLACES       64u        /* of data, for one read */
@@ -58,10 +59,28 @@ static int deliver(struct link *link)
     return links->closed || link->broken ? -ECANCELED : 0;
 }
 
+/* The thread of the bell drives the connections with the lock held. */
+static int accept_shared(struct link *link, struct mirror_block *block)
+{
+    struct links *links = link->links;
+    bool locks = !links->driven;
+    int error;
+
+    if (locks)
+        links_lock(links);
+    error = link_replicas_accept(link, block);
+    links->receipts = true;
+    if (locks)
+        links_unlock(links);
+    return error;
+}
+
 static int block_is_there(struct link *link)
 {
     struct link_in *in = &link->in;
-    int error = mirror_accept(link->links->mirror, link->host, &in->block);
+    int error = link->links->replicas
+                    ? accept_shared(link, &in->block)
+                    : mirror_accept(link->links->mirror, link->host, &in->block);
 
     if (in->begun_ns > 0) {
         atomic_fetch_add(&link->timed_ns, bspz_now_ns() - in->begun_ns);
@@ -83,7 +102,9 @@ static int head_is_there(struct link *link)
     in->stalled = !mirror;
     if (!mirror)
         return 0;
-    error = mirror_expect(mirror, link->host, in->head.data, in->head.size, &in->block);
+    error = link->links->replicas
+                ? link_replicas_expect(link, in->head.data, in->head.size, &in->block)
+                : mirror_expect(mirror, link->host, in->head.data, in->head.size, &in->block);
     if (error == -EPROTO)
         return fail(link, error, "it sent a superstep that makes no sense");
     if (error)
@@ -106,7 +127,7 @@ static int take_head(struct link *link, const unsigned char *bytes, uint32_t siz
     if (in->head.size < sizeof head)
         return 0;
     memcpy(&head, in->head.data, sizeof head);
-    if (head.magic != MIRROR_MAGIC || head.head_bytes < sizeof head ||
+    if ((head.magic != MIRROR_MAGIC && head.magic != REPLICA_MAGIC) || head.head_bytes < sizeof head ||
         head.head_bytes > MIRROR_HEAD_MAX || in->head.size > head.head_bytes)
         return not_understood(link);
     return in->head.size == head.head_bytes ? head_is_there(link) : 0;
@@ -224,7 +245,20 @@ static ssize_t read_once(struct link *link, bool *all)
     return got;
 }
 
-int link_in_read(struct link *link, uint64_t *total)
+static void answer(struct links *links)
+{
+    bool locks = !links->driven;
+
+    if (!links->receipts)
+        return;
+    if (locks)
+        links_lock(links);
+    links_answer(links);
+    if (locks)
+        links_unlock(links);
+}
+
+static int read_on(struct link *link, uint64_t *total)
 {
     bool all = false;
 
@@ -246,6 +280,14 @@ int link_in_read(struct link *link, uint64_t *total)
     return 0;
 }
 
+int link_in_read(struct link *link, uint64_t *total)
+{
+    int error = read_on(link, total);
+
+    answer(link->links);
+    return error;
+}
+
 int link_in_resume(struct link *link)
 {
     struct link_in *in = &link->in;
@@ -257,5 +299,8 @@ int link_in_resume(struct link *link)
         error = deliver(link);
     else
         error = head_is_there(link);
-    return error ? error : hand_on(link);
+    if (!error)
+        error = hand_on(link);
+    answer(link->links);
+    return error;
 }

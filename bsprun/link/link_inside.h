@@ -16,6 +16,17 @@
 #define LINK_TEXT  256u
 #define LINK_TIMED (64u << 10) /* bytes of a block whose time is taken, at least */
 
+#define LINK_FLYING 32u
+
+struct replica_copy; /* replica_set.h */
+struct link_replicas;
+
+/* A content that is being written; `read`: its bytes, if they come from a file. */
+struct link_flight {
+    struct replica_copy *copy;
+    void *read;
+};
+
 /* The receiving side. */
 struct link_in {
     struct net_frames_in frames;
@@ -36,6 +47,7 @@ struct link {
     int fd;                  /* -1: not connected yet, or lost */
     _Atomic uint32_t events; /* in links->ready */
     bool up, told;
+    bool forgotten; /* its loss is known already */
     bool want_write;
     _Atomic bool broken;
     _Atomic bool heard; /* data have arrived since the last beat ... */
@@ -47,6 +59,10 @@ struct link {
     /* Large blocks that have come, and how long they took; what of it links_measure has told. */
     _Atomic uint64_t timed_bytes, timed_ns;
     uint64_t told_bytes, told_ns;
+    /* Where processes have replicas. */
+    uint32_t home; /* the host's place among the homes */
+    unsigned flying;
+    struct link_flight flights[LINK_FLYING];
 };
 
 struct links {
@@ -76,6 +92,8 @@ struct links {
     uint64_t spin_ns;         /* as in the setup */
     unsigned spin_pause;      /* barriers to go without */
     struct mirror *mirror;
+    struct link_replicas *replicas; /* NULL: each process lives on one host */
+    bool receipts; /* what has come may have left something to be sent */
     _Atomic bool drain_due; /* output must be read before the superstep is sent */
     uint64_t drained;       /* superstep + 1 for which it was read */
 };
@@ -96,6 +114,8 @@ void link_forget(struct link *link);
 
 /* Writes what can be written. */
 void link_push(struct link *link);
+/* Sends what has become due by what has come, where processes have replicas. */
+void links_answer(struct links *links);
 /* Sends due data, unless output must be read first. */
 void links_send_due(struct links *links);
 

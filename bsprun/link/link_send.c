@@ -7,14 +7,19 @@
 #include <string.h>
 
 #include "bsprun/link/link_inside.h"
+#include "bsprun/link/link_replicas.h"
 
 void link_push(struct link *link)
 {
+    bool more;
     int result;
 
     if (!link->up || link->broken || link->want_write)
         return;
-    result = net_frames_out_write(&link->out, link->fd);
+    do {
+        more = link->links->replicas && link_replicas_fill(link);
+        result = net_frames_out_write(&link->out, link->fd);
+    } while (more && result == 0);
     if (result < 0)
         link_break(link, strerror(-result));
     link->want_write = result == 1;
@@ -51,6 +56,32 @@ static void send_stage(struct links *links, uint64_t superstep, enum bspz_stage 
     mirror_collected(links->mirror, superstep, stage);
 }
 
+static void push_all(struct links *links)
+{
+    for (uint32_t i = 0; i < links->count; i++)
+        link_push(&links->all[i]);
+}
+
+void links_answer(struct links *links)
+{
+    if (!links->receipts || !links->replicas)
+        return;
+    links->receipts = false;
+    push_all(links);
+}
+
+/* With replicas.  The others are served first: they may wait for this host. */
+static void share_stage(struct links *links, uint64_t superstep, enum bspz_stage stage)
+{
+    int error = link_replicas_collect(links, superstep, stage);
+
+    for (uint32_t i = 0; i < links->count && error; i++)
+        link_break(&links->all[i], "no memory to send a superstep");
+    push_all(links);
+    link_replicas_pass(links, superstep, stage);
+    push_all(links);
+}
+
 static bool output_waits(const struct links *links)
 {
     struct pollfd polled[2];
@@ -74,7 +105,7 @@ void links_send_due(struct links *links)
             uv_async_send(&links->async);
             return;
         }
-        send_stage(links, superstep, stage);
+        (links->replicas ? share_stage : send_stage)(links, superstep, stage);
     }
 }
 

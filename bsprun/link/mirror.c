@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "bsprun/link/mirror_inside.h"
-#include "lib/base/buffer.h"
 #include "lib/base/clock.h"
 
 #define APART_MOST 64 /* with so many ranks memory is taken by the stretch, else by the page */
@@ -60,12 +59,15 @@ static bool sort_out(struct mirror *mirror)
 
     mirror->own.host = (uint32_t)mirror->board->host;
     mirror->peers = calloc((size_t)nprocs, sizeof *mirror->peers);
-    if (!mirror->peers)
+    mirror->source_of = calloc((size_t)nprocs, sizeof *mirror->source_of);
+    if (!mirror->peers || !mirror->source_of)
         return false;
     for (int pid = 0; pid < nprocs; pid++) {
         uint32_t host = host_of(mirror, pid);
         struct mirror_peer *peer = host == mirror->own.host ? &mirror->own : NULL;
 
+        if (mirror->apart)
+            host = (uint32_t)pid;
         for (uint32_t i = 0; i < mirror->peer_count && !peer; i++)
             if (mirror->peers[i].host == host)
                 peer = &mirror->peers[i];
@@ -77,6 +79,11 @@ static bool sort_out(struct mirror *mirror)
             return false;
     }
     qsort(mirror->peers, mirror->peer_count, sizeof *mirror->peers, compare_hosts);
+    for (int i = 0; i < mirror->own.count; i++)
+        mirror->source_of[mirror->own.pids[i]] = &mirror->own;
+    for (uint32_t k = 0; k < mirror->peer_count; k++)
+        for (int i = 0; i < mirror->peers[k].count; i++)
+            mirror->source_of[mirror->peers[k].pids[i]] = &mirror->peers[k];
     return true;
 }
 
@@ -106,6 +113,19 @@ static bool note_areas(struct mirror *mirror)
     return true;
 }
 
+static void set_gate(struct mirror *mirror)
+{
+    struct bspz_board *board = mirror->board;
+
+    if (!mirror->apart && !(board->flags & BSPZ_BOARD_REPLICAS))
+        return;
+    for (int parity = 0; parity < 2; parity++)
+        for (int stage = BSPZ_STAGE_ARRIVED; stage <= BSPZ_STAGE_REPLIED; stage++)
+            atomic_store(&board->gate[parity][stage], 0);
+    board->flags &= ~BSPZ_BOARD_REPLICAS;
+    board->flags |= mirror->apart ? BSPZ_BOARD_REPLICAS : 0;
+}
+
 static int prepare(struct mirror *mirror)
 {
     if (!sort_out(mirror))
@@ -122,10 +142,11 @@ static int prepare(struct mirror *mirror)
         mirror->peers[i].next = mirror->first;
         atomic_store(&mirror->peers[i].ahead_ns, MIRROR_NO_CLOCK);
     }
+    set_gate(mirror);
     return 0;
 }
 
-struct mirror *mirror_new(int board_fd, int nprocs, int *error)
+static struct mirror *make(int board_fd, int nprocs, bool apart, int *error)
 {
     struct mirror *mirror = calloc(1, sizeof *mirror);
     struct bspz_board *page;
@@ -136,6 +157,7 @@ struct mirror *mirror_new(int board_fd, int nprocs, int *error)
         return NULL;
     mirror->board_fd = board_fd;
     mirror->nprocs = nprocs;
+    mirror->apart = apart;
     mirror->granule = nprocs <= APART_MOST ? 64u << 10 : 4096u;
     page = mmap(NULL, BSPZ_BOARD_BYTES, PROT_READ, MAP_SHARED, board_fd, 0);
     if (page != MAP_FAILED) {
@@ -159,6 +181,16 @@ struct mirror *mirror_new(int board_fd, int nprocs, int *error)
     return mirror;
 }
 
+struct mirror *mirror_new(int board_fd, int nprocs, int *error)
+{
+    return make(board_fd, nprocs, false, error);
+}
+
+struct mirror *mirror_new_apart(int board_fd, int nprocs, int *error)
+{
+    return make(board_fd, nprocs, true, error);
+}
+
 void mirror_free(struct mirror *mirror)
 {
     if (!mirror)
@@ -172,6 +204,7 @@ void mirror_free(struct mirror *mirror)
             free(mirror->ranks[pid].halves[parity].backed);
     free(mirror->own.pids);
     free(mirror->peers);
+    free(mirror->source_of);
     free(mirror->ranks);
     free(mirror->names);
     free(mirror->areas);
@@ -266,247 +299,31 @@ void mirror_collected(struct mirror *mirror, uint64_t superstep, enum bspz_stage
         mirror->names[own->pids[i]].sent = mirror->names[own->pids[i]].now;
 }
 
-/* All hosts get the same names, though ranks may add more at any time. */
-static void note_names(struct mirror *mirror, uint64_t superstep)
-{
-    if (mirror->names_noted == superstep + 1)
-        return;
-    mirror->names_noted = superstep + 1;
-    for (int i = 0; i < mirror->own.count; i++) {
-        int pid = mirror->own.pids[i];
-        uint32_t count = atomic_load(&bspz_rank_of(mirror->board, pid)->file_count);
-
-        mirror->names[pid].now = count < BSPZ_NAME_COUNT ? count : BSPZ_NAME_COUNT;
-    }
-}
-
 /* ---- Making a block ------------------------------------------------------------------------ */
-
-/* The first failure is kept. */
-struct pile {
-    struct bspz_buffer bytes;
-    bool failed;
-};
-
-static void *add(struct pile *pile, uint64_t bytes)
-{
-    pile->failed = pile->failed || !bspz_buffer_reserve(&pile->bytes, bytes);
-    if (pile->failed)
-        return NULL;
-    pile->bytes.size += bytes;
-    return memset(pile->bytes.data + pile->bytes.size - bytes, 0, bytes);
-}
-
-struct making {
-    const struct mirror *mirror;
-    const struct mirror_peer *peer;
-    uint64_t superstep;
-    enum bspz_stage stage;
-    struct pile head, ranges, data;
-    uint64_t data_bytes;
-};
-
-static void add_range(struct making *making, uint64_t offset, uint64_t bytes)
-{
-    struct mirror_range *range = add(&making->ranges, sizeof *range);
-    char *at = (char *)making->mirror->board + offset;
-    struct iovec *piece;
-
-    if (!range)
-        return;
-    *range = (struct mirror_range){offset, bytes};
-    making->data_bytes += bytes;
-    piece = making->data.bytes.size > 0
-                ? (struct iovec *)(making->data.bytes.data + making->data.bytes.size) - 1
-                : NULL;
-    if (piece && (char *)piece->iov_base + piece->iov_len == at) {
-        piece->iov_len += bytes;
-        return;
-    }
-    piece = add(&making->data, sizeof *piece);
-    if (piece)
-        *piece = (struct iovec){at, bytes};
-}
-
-static const struct bspz_line *line_of(const struct making *making, int pid)
-{
-    return &bspz_rank_of(making->mirror->board, pid)->line[making->superstep & 1];
-}
-
-static uint32_t add_lines(struct making *making)
-{
-    const struct mirror_peer *own = &making->mirror->own;
-
-    for (int i = 0; i < own->count; i++) {
-        const struct bspz_line *from = line_of(making, own->pids[i]);
-        struct mirror_line *line = add(&making->head, sizeof *line);
-
-        if (!line)
-            continue;
-        line->flags = from->flags;
-        line->position = from->position;
-        line->digest = from->digest;
-        line->decision = from->decision;
-        line->sync_number = from->sync_number;
-        line->warning = from->warning;
-        line->sequence = from->sequence;
-        memcpy(&line->trace, &from->trace, sizeof line->trace);
-    }
-    return (uint32_t)own->count;
-}
-
-static uint32_t add_names(struct making *making)
-{
-    const struct mirror *mirror = making->mirror;
-    uint32_t count = 0;
-
-    for (int i = 0; i < mirror->own.count; i++) {
-        int pid = mirror->own.pids[i];
-
-        for (uint32_t index = mirror->names[pid].sent; index < mirror->names[pid].now; index++) {
-            struct mirror_name *name = add(&making->head, sizeof *name);
-
-            if (!name)
-                continue;
-            name->pid = (uint32_t)pid;
-            name->index = index;
-            memcpy(name->text, bspz_name_of(mirror->board, mirror->nprocs, pid, index),
-                   BSPZ_NAME_BYTES);
-            name->text[BSPZ_NAME_BYTES - 1] = '\0';
-            count++;
-        }
-    }
-    return count;
-}
-
-static uint32_t add_areas(struct making *making)
-{
-    const struct mirror *mirror = making->mirror;
-    void *areas = add(&making->head, mirror->area_count * sizeof *mirror->areas);
-
-    if (areas && mirror->area_count > 0)
-        memcpy(areas, mirror->areas, mirror->area_count * sizeof *mirror->areas);
-    return mirror->area_count;
-}
-
-static void add_calls(struct making *making)
-{
-    const struct mirror_peer *own = &making->mirror->own;
-
-    for (int i = 0; i < own->count; i++) {
-        const struct bspz_line *line = line_of(making, own->pids[i]);
-        const struct bspz_calls *calls =
-            (const void *)((const char *)making->mirror->board + line->sequence);
-
-        if (line->flags & BSPZ_HAS_SEQUENCE)
-            add_range(making, line->sequence,
-                      sizeof *calls + calls->count * sizeof *calls->operations);
-    }
-}
-
-static void add_chain(struct making *making, struct mirror_entry *entry, enum bspz_kind kind)
-{
-    uint64_t offset = entry->first[kind];
-
-    while (offset) {
-        const struct bspz_chunk *chunk =
-            (const void *)((const char *)making->mirror->board + offset);
-
-        add_range(making, offset, sizeof *chunk + chunk->used);
-        entry->chunks[kind]++;
-        offset = chunk->next;
-    }
-}
-
-static bool belongs(enum bspz_stage stage, int kind)
-{
-    return (kind == BSPZ_REPLIES) == (stage == BSPZ_STAGE_REPLIED);
-}
-
-/* False: this stage has no data for that rank. */
-static bool read_entry(const struct making *making, int from, int to, struct mirror_entry *entry)
-{
-    const struct bspz_entry *at =
-        bspz_entry_at(making->mirror->board, making->mirror->nprocs, from, to, making->superstep);
-    uint64_t any = 0;
-
-    if (atomic_load_explicit(&at->stamp, memory_order_acquire) != making->superstep + 1)
-        return false;
-    *entry = (struct mirror_entry){.from = (uint32_t)from, .to = (uint32_t)to};
-    for (int kind = 0; kind < BSPZ_KINDS; kind++) {
-        entry->first[kind] = belongs(making->stage, kind) ? at->first[kind] : 0;
-        any |= entry->first[kind];
-    }
-    return any != 0;
-}
-
-static uint32_t add_entries(struct making *making)
-{
-    const struct mirror_peer *own = &making->mirror->own;
-    const uint32_t data = BSPZ_HAS_PUT | BSPZ_HAS_GET | BSPZ_HAS_MESSAGE;
-    uint32_t count = 0;
-
-    for (int i = 0; i < own->count; i++) {
-        if (making->stage == BSPZ_STAGE_ARRIVED && !(line_of(making, own->pids[i])->flags & data))
-            continue;
-        for (int k = 0; k < making->peer->count; k++) {
-            struct mirror_entry entry, *added;
-
-            if (!read_entry(making, own->pids[i], making->peer->pids[k], &entry))
-                continue;
-            for (int kind = 0; kind < BSPZ_KINDS; kind++)
-                add_chain(making, &entry, (enum bspz_kind)kind);
-            added = add(&making->head, sizeof entry);
-            if (added)
-                *added = entry;
-            count++;
-        }
-    }
-    return count;
-}
 
 int mirror_collect(struct mirror *mirror, uint32_t host, uint64_t superstep, enum bspz_stage stage,
                    struct mirror_block *block)
 {
-    struct making making = {.mirror = mirror,
-                            .peer = mirror_peer_of(mirror, host),
-                            .superstep = superstep,
-                            .stage = stage};
-    struct mirror_head head = {MIRROR_MAGIC, (uint32_t)stage, superstep};
-    unsigned char *ranges;
+    const struct mirror_peer *peer = mirror_peer_of(mirror, host);
+    struct mirror_making making = {.mirror = mirror,
+                                   .from = mirror->own.pids,
+                                   .from_count = mirror->own.count,
+                                   .superstep = superstep,
+                                   .stage = stage};
+    struct mirror_head *head;
+    int error;
 
     *block = (struct mirror_block){0};
-    if (!making.peer)
+    if (!peer)
         return -EINVAL;
-    add(&making.head, sizeof head);
-    if (stage == BSPZ_STAGE_ARRIVED) {
-        note_names(mirror, superstep);
-        head.lines = add_lines(&making);
-        head.names = add_names(&making);
-        head.areas = add_areas(&making);
-        add_calls(&making);
-    }
-    if (stage != BSPZ_STAGE_MATCHED)
-        head.entries = add_entries(&making);
-    ranges = add(&making.head, making.ranges.bytes.size);
-    if (making.head.failed || making.ranges.failed || making.data.failed) {
-        bspz_buffer_free(&making.head.bytes);
-        bspz_buffer_free(&making.ranges.bytes);
-        bspz_buffer_free(&making.data.bytes);
-        return -ENOMEM;
-    }
-    if (making.ranges.bytes.size > 0)
-        memcpy(ranges, making.ranges.bytes.data, making.ranges.bytes.size);
-    head.ranges = making.ranges.bytes.size / sizeof(struct mirror_range);
-    head.head_bytes = making.head.bytes.size;
-    head.data_bytes = making.data_bytes;
-    head.clock_ns = bspz_now_ns();
-    head.ahead_ns = atomic_load(&making.peer->ahead_ns);
-    memcpy(making.head.bytes.data, &head, sizeof head);
-    bspz_buffer_free(&making.ranges.bytes);
-    *block = (struct mirror_block){making.head.bytes.data, head.head_bytes, head.data_bytes,
-                                   (struct iovec *)making.data.bytes.data,
-                                   making.data.bytes.size / sizeof(struct iovec)};
+    making.to = peer->pids;
+    making.to_count = peer->count;
+    error = mirror_make(&making, block);
+    if (error)
+        return error;
+    head = (struct mirror_head *)(void *)block->head;
+    head->clock_ns = bspz_now_ns();
+    head->ahead_ns = atomic_load(&peer->ahead_ns);
     return 0;
 }
 
@@ -514,5 +331,6 @@ void mirror_block_free(struct mirror_block *block)
 {
     free(block->head);
     free(block->data);
+    free(block->content);
     *block = (struct mirror_block){0};
 }

@@ -16,6 +16,13 @@
  * everything to the ranks, stamps last.  Invalid blocks of a peer give -EPROTO: nothing outside of
  * the places of its own ranks is ever written, and every chain ends.  The ranks check the records
  * in the chains.
+ *
+ * Where processes have replicas on several hosts (mirror_new_apart), each process is a source of its
+ * own, named by its number instead of its host's: what it does at a stage is copied as a content,
+ * head and data in one piece, of which parts are sent as blocks to those hosts that lack it
+ * (mirror_content.c).  Since other hosts may be any number of supersteps ahead, or behind, contents
+ * are applied when mirror_ready says so, and the ranks here pass a stage only when theirs have been
+ * copied (mirror_open).
  */
 #ifndef BSPRUN_MIRROR_H
 #define BSPRUN_MIRROR_H
@@ -61,12 +68,14 @@ struct mirror_block {
     uint64_t head_bytes, data_bytes;
     struct iovec *data; /* the data, in order */
     uint64_t count;     /* of their pieces */
+    void *content;      /* of malloc, or NULL: where the data are when they are on no board */
 };
 
 /* To be called when the processes wait in bsp_begin, or in the barrier of a restore: reads their
  * tables, and their hosts from board and slots.  NULL, and *error (-errno): invalid, or no
  * memory. */
 struct mirror *mirror_new(int board_fd, int nprocs, int *error);
+struct mirror *mirror_new_apart(int board_fd, int nprocs, int *error);
 void mirror_free(struct mirror *mirror);
 
 struct bspz_board *mirror_board(const struct mirror *mirror);
@@ -102,5 +111,39 @@ uint32_t mirror_traffic(const struct mirror *mirror, uint64_t superstep,
 uint32_t mirror_traffic_most(const struct mirror *mirror);
 
 void mirror_block_free(struct mirror_block *block);
+
+/* ---- Contents, where processes are sources of their own ------------------------------------- */
+
+struct mirror_place {
+    uint32_t kind, to; /* enum bspz_kind and destination of a chain */
+    uint64_t at;       /* byte in it */
+};
+
+/* The digest of all that a process of this host does at this stage which is the same in all of its
+ * replicas: not times, nor addresses, nor decisions about barriers.  0 or -ENOMEM. */
+int mirror_digest(struct mirror *mirror, int pid, uint64_t superstep, enum bspz_stage stage,
+                  uint64_t digest[2]);
+/* Copies it, as far as it concerns these `count` processes.  The bytes are of malloc.  0 or
+ * -ENOMEM. */
+int mirror_copy(struct mirror *mirror, int pid, uint64_t superstep, enum bspz_stage stage,
+                const int *to, int count, void **bytes, uint64_t *size);
+/* Makes a block of what of it is for those processes for which to[pid] is true: a head with
+ * `before` bytes of zeros in front of it, which head_bytes does not count, and data that stay in
+ * the content.  0 or -ENOMEM. */
+int mirror_part(const void *bytes, const bool *to, uint64_t before, struct mirror_block *block);
+/* Whether bytes of a peer have the form of a head with so many bytes of data behind it. */
+bool mirror_is_head(const void *bytes, uint64_t head_bytes, uint64_t data_bytes);
+
+/* All ranks here have reached the stage, and everything of it was copied: they may pass it. */
+void mirror_open(struct mirror *mirror, uint64_t superstep, enum bspz_stage stage);
+/* Whether the ranks of this host have come so far that the content may be applied. */
+bool mirror_ready(const struct mirror *mirror, int pid, uint64_t superstep, enum bspz_stage stage);
+/* Applies it.  As mirror_expect and mirror_accept. */
+int mirror_apply(struct mirror *mirror, int pid, void *bytes, uint64_t size);
+/* Adds this to the times in it. */
+void mirror_shift(void *bytes, int64_t offset_ns);
+/* Where two contents that came from different replicas differ first.  False: not in a chain. */
+bool mirror_locate(const void *one, uint64_t one_size, const void *two, uint64_t two_size,
+                   struct mirror_place *place);
 
 #endif

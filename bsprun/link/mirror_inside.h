@@ -3,6 +3,7 @@
 #define BSPRUN_MIRROR_INSIDE_H
 
 #include "bsprun/link/mirror.h"
+#include "lib/base/buffer.h"
 #include "lib/base/exact.h"
 #include "lib/shm/exchange.h"
 
@@ -75,7 +76,7 @@ struct mirror_rank {
 };
 
 struct mirror_peer {
-    uint32_t host;
+    uint32_t host; /* or, where each process is a source of its own, the process */
     int *pids; /* ascending */
     int count;
     uint64_t next;         /* the superstep whose ARRIVED comes next */
@@ -90,10 +91,12 @@ struct mirror {
     struct bspz_board *board;
     int board_fd;
     int nprocs;
+    bool apart; /* each process is a source of its own */
     uint64_t granule;
     struct mirror_peer own;
     struct mirror_peer *peers;
     uint32_t peer_count;
+    const struct mirror_peer **source_of; /* [nprocs] */
     struct mirror_rank *ranks; /* [nprocs] */
     struct mirror_names {
         uint32_t sent, now; /* of a rank here: number known to others, and after the next block */
@@ -106,6 +109,29 @@ struct mirror {
         complete_ns; /* when the last barrier was; 0: it is not yet, or its time does not count */
     bool incomplete; /* ... and others are still to arrive */
 };
+
+/* False: the counts are inconsistent with the size. */
+bool mirror_take_apart(const void *bytes, uint64_t size, struct mirror_parts *parts);
+
+/* A block that is being made: of some processes of this host, for others. */
+struct mirror_pile {
+    struct bspz_buffer bytes;
+    bool failed; /* the first failure is kept */
+};
+
+struct mirror_making {
+    struct mirror *mirror;
+    const int *from, *to;
+    int from_count, to_count;
+    uint64_t superstep;
+    enum bspz_stage stage;
+    struct mirror_pile head, ranges, data;
+    uint64_t data_bytes;
+};
+
+/* Makes the head, whose clocks are for the caller to fill in, and the list of data.  0 or -ENOMEM.
+ */
+int mirror_make(struct mirror_making *making, struct mirror_block *block);
 
 struct mirror_peer *mirror_peer_of(const struct mirror *mirror, uint32_t host);
 

@@ -12,12 +12,11 @@
 
 /* ---- The parts of a head ------------------------------------------------------------------- */
 
-/* False: the counts are inconsistent with the size. */
-static bool take_apart(unsigned char *bytes, uint64_t size, struct mirror_parts *parts)
+bool mirror_take_apart(const void *bytes, uint64_t size, struct mirror_parts *parts)
 {
     struct mirror_head *head = (struct mirror_head *)bytes;
     uint64_t left = size - sizeof *head;
-    unsigned char *at = bytes + sizeof *head;
+    unsigned char *at = (unsigned char *)bytes + sizeof *head;
 
     if (size < sizeof *head || head->magic != MIRROR_MAGIC || head->head_bytes != size)
         return false;
@@ -41,8 +40,7 @@ static bool take_apart(unsigned char *bytes, uint64_t size, struct mirror_parts 
 
 static bool is_of(const struct mirror *mirror, const struct mirror_peer *peer, uint32_t pid)
 {
-    return pid < (uint32_t)mirror->nprocs &&
-           atomic_load(&bspz_rank_of(mirror->board, (int)pid)->host) == peer->host;
+    return pid < (uint32_t)mirror->nprocs && mirror->source_of[pid] == peer;
 }
 
 /* ---- Checks before the data ---------------------------------------------------------------- */
@@ -222,11 +220,12 @@ int mirror_expect(struct mirror *mirror, uint32_t host, unsigned char *head, uin
     int error;
 
     *block = (struct mirror_block){0};
-    if (!peer || bytes < sizeof(struct mirror_head) || !take_apart(head, bytes, &parts) ||
+    if (!peer || bytes < sizeof(struct mirror_head) || !mirror_take_apart(head, bytes, &parts) ||
         !in_order(mirror, peer, parts.head) || !check_counts(mirror, peer, &parts) ||
         !check_names(mirror, peer, &parts) || !check_ranges(mirror, peer, &parts))
         return -EPROTO;
-    compare_clocks(peer, parts.head);
+    if (!mirror->apart)
+        compare_clocks(peer, parts.head);
     error = make_room(mirror, peer, &parts, block);
     if (error) {
         mirror_block_free(block);
@@ -409,7 +408,7 @@ int mirror_accept(struct mirror *mirror, uint32_t host, const struct mirror_bloc
     uint64_t next = 0;
     int error;
 
-    if (!peer || !take_apart(block->head, block->head_bytes, &parts))
+    if (!peer || !mirror_take_apart(block->head, block->head_bytes, &parts))
         return -EPROTO;
     /* Areas made before the blocks began come first: a call of this superstep may use their slots.
      */

@@ -123,6 +123,9 @@ void net_frames_out_last(struct net_frames_out *out);
 /* Bytes of messages that are in no batch yet. */
 size_t net_frames_out_waiting(const struct net_frames_out *out);
 
+/* Whether blocks wait, or the last batch that had some is not written yet. */
+bool net_frames_out_loaded(const struct net_frames_out *out);
+
 /* Writes what the descriptor takes.  0: nothing is left; 1: it takes no more now, or it was much;
  * -errno, also -ENOMEM, after which the stream is of no use any more. */
 int net_frames_out_write(struct net_frames_out *out, int fd);

@@ -72,6 +72,11 @@ size_t net_frames_out_waiting(const struct net_frames_out *out)
     return out->taking.size - out->taken + out->waiting.size;
 }
 
+bool net_frames_out_loaded(const struct net_frames_out *out)
+{
+    return out->loads || (out->loads_gone && out->piece_next < out->piece_count);
+}
+
 int net_frames_out_add(struct net_frames_out *out, const struct wire_message *message,
                        size_t queue_max)
 {

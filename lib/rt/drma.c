@@ -297,7 +297,8 @@ static const struct bspz_area *direct_area(int pid, uint32_t slot, uint64_t byte
 {
     const struct bspz_rank *peer = bspz_rank_of(bspz_rt.board, pid);
 
-    if (!bspz_rt.direct || bytes < bspz_rt.direct_minimum || !bspz_is_here(bspz_rt.board, pid))
+    if (!bspz_rt.direct || bytes < bspz_rt.direct_minimum || !bspz_is_here(bspz_rt.board, pid) ||
+        bspz_rt.board->flags & BSPZ_BOARD_REPLICAS)
         return NULL;
     /* BSP_COMPAT=oxford: the peer may not have reached its own push yet. */
     if (bspz_areas[slot].state == BSPZ_SLOT_PUSHED || bspz_areas[slot].state == BSPZ_SLOT_CANCELLED)

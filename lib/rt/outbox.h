@@ -43,6 +43,9 @@ struct bspz_request_record {
     uint64_t size;
     uint64_t destination; /* address in the reader */
 };
+_Static_assert(sizeof(struct bspz_request_record) == BSPZ_REQUEST_BYTES &&
+                   offsetof(struct bspz_request_record, destination) == BSPZ_REQUEST_SHARED,
+               "agents compare requests");
 
 /* The bytes of a record together with those of each call in it; 0 = the record is one call. */
 #define BSPZ_EACH_SHIFT 48

@@ -52,7 +52,14 @@ static inline _Atomic uint64_t *stamp_of(struct bspz_board *board, int pid, uint
     }
 }
 
-/* Whether all ranks from *next on have reached it.  Moves *next past those that have. */
+static inline _Atomic uint64_t *gate_of(struct bspz_board *board, uint64_t superstep,
+                                        enum bspz_stage stage)
+{
+    return &board->gate[superstep & 1][stage];
+}
+
+/* Whether all ranks from *next on have reached it, and the gate is open.  Moves *next past those
+ * that have. */
 static inline bool all_reached(struct bspz_board *board, int nprocs, uint64_t superstep,
                                enum bspz_stage stage, int *next)
 {
@@ -60,6 +67,8 @@ static inline bool all_reached(struct bspz_board *board, int nprocs, uint64_t su
         if (atomic_load_explicit(stamp_of(board, *next, superstep, stage), memory_order_acquire) <=
             superstep)
             return false;
+    if (__builtin_expect((board->flags & BSPZ_BOARD_REPLICAS) != 0, 0))
+        return atomic_load(gate_of(board, superstep, stage)) > superstep;
     return true;
 }
 
@@ -101,6 +110,13 @@ void bspz_barrier_mirror(struct bspz_board *board, int nprocs, const int *pids, 
 {
     for (int i = 0; i < count; i++)
         stamp(board, pids[i], superstep, stage);
+    wake_if_last(board, nprocs, superstep, stage);
+}
+
+void bspz_barrier_open(struct bspz_board *board, int nprocs, uint64_t superstep,
+                       enum bspz_stage stage)
+{
+    atomic_store(gate_of(board, superstep, stage), superstep + 1);
     wake_if_last(board, nprocs, superstep, stage);
 }
 

@@ -23,6 +23,11 @@ void bspz_barrier_arrive(struct bspz_board *board, int nprocs, int pid, uint64_t
 void bspz_barrier_mirror(struct bspz_board *board, int nprocs, const int *pids, int count,
                          uint64_t superstep, enum bspz_stage stage);
 
+/* Called by the agent, with BSPZ_BOARD_REPLICAS: opens the gate of this stage, which no rank passes
+ * before. */
+void bspz_barrier_open(struct bspz_board *board, int nprocs, uint64_t superstep,
+                       enum bspz_stage stage);
+
 /* Whether all these ranks have stored their stamps. */
 bool bspz_barrier_reached(struct bspz_board *board, const int *pids, int count, uint64_t superstep,
                           enum bspz_stage stage);

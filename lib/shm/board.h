@@ -43,7 +43,7 @@
 #include "lib/shm/snap.h"
 
 #define BSPZ_BOARD_MAGIC   0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 15u
+#define BSPZ_BOARD_VERSION 16u
 #define BSPZ_BOARD_BYTES   65536u
 #define BSPZ_RANK_BYTES    1024u
 #define BSPZ_NAMES_BYTES   65536u
@@ -293,6 +293,9 @@ struct bspz_rank {
  * these: after a failure. */
 #define BSPZ_BOARD_RESTARTED 512u  /* the user has started the job again */
 #define BSPZ_BOARD_MOVED     1024u /* processes move to other hosts */
+/* Processes have replicas: barriers have a gate, and all communication goes through outboxes, since
+ * hosts need it that are not waited for.  By the agent before RUN. */
+#define BSPZ_BOARD_REPLICAS  2048u
 #define BSPZ_BOARD_REFUSED   8u /* set by a libbsp of another version, which has printed an error */
 
 #define BSPZ_SPOKEN          0x80000000u /* in board->speaker */
@@ -380,6 +383,10 @@ struct bspz_board {
     _Atomic uint32_t clones_free; /* futex: 1 = the cloning intermediate is reaped */
     _Atomic int32_t clone_error;  /* errno of a fork that failed in the intermediate, 0 = none */
     struct bspz_layout layout;    /* by pid 0 between LAYOUT and FORKED */
+
+    /* With BSPZ_BOARD_REPLICAS, by parity of the superstep and enum bspz_stage: superstep + 1 once
+     * the agent has taken what the ranks of this host have published. */
+    _Atomic uint64_t gate[2][3];
 
     /* Requests of the agent. */
     _Atomic uint32_t stop __attribute__((aligned(BSPZ_LINE))); /* enum bspz_stop */

@@ -23,6 +23,11 @@ struct bspz_chunk {
     uint64_t bytes; /* payload */
 };
 
+/* The records of a chain of requests are of one size, and end with an address in the process that
+ * asks, which is another one in each replica. */
+#define BSPZ_REQUEST_BYTES  40u
+#define BSPZ_REQUEST_SHARED 32u
+
 /* The directory: what one rank wrote for another; layout.entry_bytes from one to the next. */
 struct bspz_entry {
     _Atomic uint64_t stamp;     /* superstep + 1 this content belongs to */

@@ -115,7 +115,7 @@ void take(int which)
 
 void mirror(int which)
 {
-    ck_assert_int_eq(links_mirror(ends[which].links, ends[which].at.fd, PROCS), 0);
+    ck_assert_int_eq(links_mirror(ends[which].links, ends[which].at.fd, PROCS, NULL), 0);
 }
 
 void link_set_up(void)

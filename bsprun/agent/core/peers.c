@@ -369,7 +369,7 @@ void agent_peers_measure(const struct agent *agent, uint64_t superstep, struct w
 int agent_peers_mirror(struct agent *agent)
 {
     return agent->peers && agent->peers->links && agent->here > 0
-               ? links_mirror(agent->peers->links, agent->board_fd, agent->nprocs)
+               ? links_mirror(agent->peers->links, agent->board_fd, agent->nprocs, NULL)
                : 0;
 }
 

@@ -247,7 +247,7 @@ static void run_agent(int fd)
     uv_signal_start(&child, on_child, SIGCHLD);
     agent.links = links_open(&setup, &calls, &agent);
     links_take(agent.links, (uint32_t)!host, fd, &session);
-    must(links_mirror(agent.links, board_fd, 2 * ranks) == 0, "mirror");
+    must(links_mirror(agent.links, board_fd, 2 * ranks, NULL) == 0, "mirror");
     pthread_create(&thread, NULL, bell_main, NULL);
     for (int i = 0; i < ranks; i++)
         if (fork() == 0)

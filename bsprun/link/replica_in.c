@@ -1,0 +1,268 @@
+/* replica_in.c - what comes from other hosts: the log of contents, which are applied in order; see
+ * replica_set.h.
+ *
+ * Happy path: a content that is new for its process -> the log, HAVE to its other homes -> applied
+ * at once, or when the ranks here have come so far.  What can fail: no room in the log, which gives
+ * up this host; a content that makes no sense, which ends the link it came by. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/link/replica_inside.h"
+
+/* ---- The log of one process ---------------------------------------------------------------- */
+
+static struct replica_logged *front(struct replica_pid *pid)
+{
+    return pid->log + pid->begin;
+}
+
+static bool make_room(struct replica_pid *pid)
+{
+    struct replica_logged *log;
+
+    if (pid->begin + pid->logged < pid->room)
+        return true;
+    if (pid->begin > pid->logged) {
+        memmove(pid->log, front(pid), pid->logged * sizeof *pid->log);
+        pid->begin = 0;
+        return true;
+    }
+    log = bspz_grow(pid->log, &pid->room, pid->room + 1, sizeof *log);
+    if (log)
+        pid->log = log;
+    return log != NULL;
+}
+
+/* Behind all of the same or a lower key.  0, -ENOMEM or -ENOSPC, and the bytes are not taken. */
+static int append(struct replica_set *set, struct replica_pid *pid,
+                  const struct replica_logged *logged, void *bytes, uint64_t size)
+{
+    size_t at = pid->logged;
+    int error;
+
+    if (!make_room(pid))
+        return -ENOMEM;
+    while (at > 0 && front(pid)[at - 1].key > logged->key)
+        at--;
+    memmove(front(pid) + at + 1, front(pid) + at, (pid->logged - at) * sizeof *pid->log);
+    front(pid)[at] = *logged;
+    error = replica_store_keep(&set->log, bytes, size, &front(pid)[at].kept);
+    if (error)
+        memmove(front(pid) + at, front(pid) + at + 1, (pid->logged - at) * sizeof *pid->log);
+    else
+        pid->logged++;
+    return error;
+}
+
+/* All of the first key. */
+static void drop_front(struct replica_set *set, struct replica_pid *pid)
+{
+    uint64_t key = front(pid)->key;
+
+    while (pid->logged > 0 && front(pid)->key == key) {
+        replica_store_drop(&set->log, &front(pid)->kept);
+        pid->begin++;
+        pid->logged--;
+    }
+}
+
+static struct replica_logged *find(struct replica_pid *pid, uint64_t key)
+{
+    for (size_t i = pid->logged; i-- > 0 && front(pid)[i].key >= key;)
+        if (front(pid)[i].key == key)
+            return front(pid) + i;
+    return NULL;
+}
+
+void replica_in_free(struct replica_set *set)
+{
+    for (uint32_t i = 0; i < set->nprocs; i++) {
+        struct replica_pid *pid = &set->pids[i];
+
+        while (pid->logged > 0)
+            drop_front(set, pid);
+        free(pid->log);
+    }
+}
+
+/* ---- Applying ------------------------------------------------------------------------------ */
+
+static unsigned votes_for(const struct replica_entry *entry, const struct replica_logged *logged)
+{
+    return entry ? replica_entry_alike(entry, &logged->digest) : 1;
+}
+
+static unsigned most_votes(const struct replica_entry *entry)
+{
+    unsigned most = 0;
+
+    for (unsigned slot = 0; slot < REPLICA_MOST; slot++) {
+        unsigned votes = entry->spoken & 1u << slot
+                             ? replica_entry_alike(entry, &entry->digests[slot])
+                             : 0;
+
+        most = votes > most ? votes : most;
+    }
+    return most;
+}
+
+/* Which of the contents of the first key counts; NULL: that is not known yet.  Of those with equal
+ * votes the lowest home's. */
+static struct replica_logged *elect(const struct replica_set *set, struct replica_pid *pid)
+{
+    struct replica_logged *best = front(pid);
+    const struct replica_entry *entry;
+    uint32_t left;
+    unsigned need;
+
+    if (set->agree == 1)
+        return best;
+    left = replica_slots_left(set, pid);
+    need = (unsigned)__builtin_popcount(left);
+    if (need > set->agree)
+        need = set->agree;
+    entry = replica_ledger_of(&pid->ledger, best->key);
+    for (size_t i = 1; i < pid->logged && front(pid)[i].key == best->key; i++) {
+        struct replica_logged *other = front(pid) + i;
+        unsigned votes = votes_for(entry, other), most = votes_for(entry, best);
+
+        if (votes > most || (votes == most && other->home < best->home))
+            best = other;
+    }
+    if (votes_for(entry, best) >= need)
+        return best;
+    /* What more homes agree on is still to come. */
+    if (!entry || left & ~entry->spoken || most_votes(entry) > votes_for(entry, best))
+        return NULL;
+    return best;
+}
+
+static int apply(struct replica_set *set, uint32_t number, struct replica_logged *logged)
+{
+    struct replica_pid *pid = &set->pids[number];
+    void *read, *bytes = replica_store_see(&set->log, &logged->kept, &read);
+    uint64_t key = logged->key;
+    int error = -ENOMEM;
+
+    if (bytes)
+        error = set->calls.apply(set->context, number, key, bytes, logged->kept.size);
+    free(read);
+    pid->applied = key;
+    drop_front(set, pid);
+    return error;
+}
+
+int replica_apply_ready(struct replica_set *set, uint32_t number)
+{
+    struct replica_pid *pid = &set->pids[number];
+    int error = 0;
+
+    while (!error && !set->given_up && pid->logged > 0 &&
+           set->calls.ready(set->context, number, front(pid)->key)) {
+        struct replica_logged *logged = elect(set, pid);
+
+        if (!logged)
+            break;
+        error = apply(set, number, logged);
+        replica_settle(set, pid);
+    }
+    return error;
+}
+
+int replica_set_advance(struct replica_set *set)
+{
+    int error = 0;
+
+    for (uint32_t pid = 0; pid < set->nprocs && !error; pid++)
+        if (set->pids[pid].logged > 0)
+            error = replica_apply_ready(set, pid);
+    return error;
+}
+
+/* ---- Taking -------------------------------------------------------------------------------- */
+
+static int tell_homes(struct replica_set *set, uint32_t number, const struct replica_logged *logged)
+{
+    const struct replica_pid *pid = &set->pids[number];
+    const struct replica_note note = {.pid = number,
+                                      .about = logged->home,
+                                      .key = logged->key,
+                                      .digest = logged->digest,
+                                      .have = 1};
+    int error = 0;
+
+    for (unsigned slot = 0; slot < pid->count && !error; slot++)
+        if (pid->homes[slot] != logged->home)
+            error = replica_add_note(set, pid->homes[slot], &note);
+    return error;
+}
+
+/* A content that is new. */
+static int keep(struct replica_set *set, uint32_t number, const struct replica_logged *logged,
+                void *bytes, uint64_t size)
+{
+    struct replica_pid *pid = &set->pids[number];
+    bool next = logged->key > pid->last;
+    int error = append(set, pid, logged, bytes, size);
+
+    if (error)
+        free(bytes);
+    if (error == -ENOSPC) {
+        replica_give_up(set, set->own, logged->key);
+        return 0;
+    }
+    if (error || !next)
+        return error;
+    pid->last = logged->key;
+    return tell_homes(set, number, logged);
+}
+
+int replica_set_take(struct replica_set *set, uint32_t home, uint32_t number, uint64_t key,
+                     const struct replica_digest *digest, void *bytes, uint64_t size)
+{
+    struct replica_pid *pid = number < set->nprocs ? &set->pids[number] : NULL;
+    const struct replica_logged logged = {.key = key, .digest = *digest, .home = home};
+    struct replica_difference difference = {0};
+    struct replica_logged *same;
+    bool wanted;
+    int error;
+
+    if (!pid || pid->here || key == 0 || replica_slot(pid, home) == REPLICA_MOST ||
+        set->given_up) {
+        free(bytes);
+        return set->given_up ? 0 : -EPROTO;
+    }
+    same = find(pid, key);
+    if (same && !replica_same(&same->digest, digest)) {
+        void *read, *first = replica_store_see(&set->log, &same->kept, &read);
+
+        if (first)
+            set->calls.locate(set->context, first, same->kept.size, bytes, size, &difference);
+        free(read);
+    }
+    wanted = key > pid->last ||
+             (set->agree > 1 && key > pid->applied && same && !replica_same(&same->digest, digest));
+    error = replica_tell(set, number, home, key, digest, true, &difference);
+    if (!wanted || error)
+        free(bytes);
+    else
+        error = keep(set, number, &logged, bytes, size);
+    return error ? error : replica_apply_ready(set, number);
+}
+
+int replica_set_note(struct replica_set *set, uint32_t home, const struct replica_note *note)
+{
+    struct replica_pid *pid = note->pid < set->nprocs ? &set->pids[note->pid] : NULL;
+    int error;
+
+    if (!pid || note->key == 0 || replica_slot(pid, note->about) == REPLICA_MOST ||
+        note->about == set->own || note->have > 1 || (note->have ? !pid->here : note->about != home))
+        return -EPROTO;
+    if (note->have && note->key > set->others[home].have[note->pid])
+        set->others[home].have[note->pid] = note->key;
+    error = replica_tell(set, note->pid, note->about, note->key, &note->digest, !note->have, NULL);
+    if (!error && !pid->here)
+        error = replica_apply_ready(set, note->pid);
+    return error;
+}

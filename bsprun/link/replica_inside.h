@@ -1,0 +1,93 @@
+/* replica_inside.h - what the parts of replica_set.h share. */
+#ifndef BSPRUN_REPLICA_INSIDE_H
+#define BSPRUN_REPLICA_INSIDE_H
+
+#include "bsprun/link/replica_ledger.h"
+#include "bsprun/link/replica_set.h"
+#include "bsprun/link/replica_store.h"
+#include "lib/base/buffer.h"
+
+/* A content that has come, in the log of this host. */
+struct replica_logged {
+    uint64_t key;
+    struct replica_digest digest;
+    uint32_t home;
+    struct replica_kept kept;
+};
+
+struct replica_pid {
+    uint32_t homes[REPLICA_MOST];
+    uint32_t count;
+    bool here;
+    struct replica_ledger ledger;
+    /* Not here: ascending keys, from `begin` on; contents of one key that differ are adjacent. */
+    struct replica_logged *log;
+    size_t begin, logged, room;
+    uint64_t last;    /* the highest key that was made here, or has come */
+    uint64_t applied; /* not here: the highest key that was applied */
+};
+
+/* A content of a process that lives here, for hosts that lack it. */
+struct replica_copy {
+    struct replica_copy *next;
+    uint32_t pid;
+    uint64_t key;
+    struct replica_digest digest;
+    struct replica_kept kept;
+    bool differs;    /* from what another home has made */
+    uint32_t left;   /* homes that are due, */
+    uint64_t *due;   /* by bits */
+    uint32_t flying; /* handed out, and not sent yet */
+};
+
+/* Another host. */
+struct replica_other {
+    bool lost;
+    struct replica_copy *cursor; /* the next copy to look at; NULL: none is left */
+    uint64_t *have;              /* [nprocs] the highest key it is known to have */
+    struct bspz_buffer notes;    /* of struct replica_note, */
+    bool notes_given;            /* all of which replica_set_next has handed out */
+};
+
+struct replica_set {
+    uint32_t nprocs, home_count, own, agree;
+    struct replica_calls calls;
+    void *context;
+    struct replica_pid *pids;
+    struct replica_other *others; /* [home_count], without a use for the own one */
+    struct replica_copy *first, **tail;
+    struct replica_copy *making; /* between put and keep */
+    struct replica_store copies, log;
+    uint64_t told_most, told; /* bytes of ledgers and notes */
+    bool given_up;            /* this host is too far behind itself */
+};
+
+/* The slot of a home of the process; REPLICA_MOST: it is none. */
+unsigned replica_slot(const struct replica_pid *pid, uint32_t home);
+/* Bits of the slots whose homes are left. */
+uint32_t replica_slots_left(const struct replica_set *set, const struct replica_pid *pid);
+
+/* A digest is told of, by its home itself or another.  0 or -ENOMEM. */
+int replica_tell(struct replica_set *set, uint32_t pid, uint32_t home, uint64_t key,
+                 const struct replica_digest *digest, bool itself,
+                 const struct replica_difference *difference);
+/* Forgets what all homes that are left have come past. */
+void replica_settle(struct replica_set *set, struct replica_pid *pid);
+/* Whether all digests that are known of the content are the same. */
+bool replica_agree(const struct replica_set *set, uint32_t pid, uint64_t key);
+
+/* No more can be kept for that home: calls `behind`, once. */
+void replica_give_up(struct replica_set *set, uint32_t home, uint64_t key);
+
+/* ---- replica_out.c ---- */
+
+int replica_add_note(struct replica_set *set, uint32_t home, const struct replica_note *note);
+void replica_out_drop(struct replica_set *set, uint32_t home);
+void replica_out_free(struct replica_set *set);
+
+/* ---- replica_in.c ---- */
+
+int replica_apply_ready(struct replica_set *set, uint32_t pid);
+void replica_in_free(struct replica_set *set);
+
+#endif

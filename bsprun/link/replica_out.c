@@ -1,0 +1,297 @@
+/* replica_out.c - what is sent to other hosts: notes and copies of contents; see replica_set.h.
+ *
+ * A copy is due at each host that needs the content and was not known to have it when it was made.
+ * All copies are in one list, in the order they were made; each host has a cursor in it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/link/replica_inside.h"
+
+/* ---- Notes --------------------------------------------------------------------------------- */
+
+static void clear_given(struct replica_set *set, struct replica_other *other)
+{
+    if (!other->notes_given)
+        return;
+    set->told -= other->notes.size;
+    bspz_buffer_clear(&other->notes, 1u << 16);
+    other->notes_given = false;
+}
+
+int replica_add_note(struct replica_set *set, uint32_t home, const struct replica_note *note)
+{
+    struct replica_other *other = &set->others[home];
+
+    if (other->lost)
+        return 0;
+    clear_given(set, other);
+    if (!bspz_buffer_add(&other->notes, note, sizeof *note))
+        return -ENOMEM;
+    set->told += sizeof *note;
+    return 0;
+}
+
+/* Gives up hosts that do not even take notes. */
+static void bound_notes(struct replica_set *set, uint64_t key)
+{
+    for (uint32_t home = 0; home < set->home_count; home++)
+        if (set->others[home].notes.size > set->told_most / 2)
+            replica_give_up(set, home, key);
+}
+
+static int tell_digest(struct replica_set *set, uint32_t home, uint32_t pid, uint64_t key,
+                       const struct replica_digest *digest)
+{
+    const struct replica_note note = {
+        .pid = pid, .about = set->own, .key = key, .digest = *digest, .have = 0};
+
+    return replica_add_note(set, home, &note);
+}
+
+/* ---- Copies -------------------------------------------------------------------------------- */
+
+static bool is_due(const struct replica_copy *copy, uint32_t home)
+{
+    return copy->due[home / 64] >> home % 64 & 1;
+}
+
+static void set_due(struct replica_copy *copy, uint32_t home)
+{
+    copy->due[home / 64] |= UINT64_C(1) << home % 64;
+    copy->left++;
+}
+
+static void free_copy(struct replica_set *set, struct replica_copy *copy)
+{
+    replica_store_drop(&set->copies, &copy->kept);
+    free(copy->due);
+    free(copy);
+}
+
+/* Frees the bytes that nobody needs, and the copies at the beginning of the list. */
+static void not_needed(struct replica_set *set, struct replica_copy *copy)
+{
+    if (copy->left == 0 && copy->flying == 0)
+        replica_store_drop(&set->copies, &copy->kept);
+}
+
+static void free_front(struct replica_set *set)
+{
+    while (set->first && set->first->left == 0 && set->first->flying == 0) {
+        struct replica_copy *copy = set->first;
+
+        for (uint32_t home = 0; home < set->home_count; home++)
+            if (set->others[home].cursor == copy)
+                set->others[home].cursor = copy->next;
+        set->first = copy->next;
+        if (!set->first)
+            set->tail = &set->first;
+        free_copy(set, copy);
+    }
+}
+
+static void not_due(struct replica_set *set, struct replica_copy *copy, uint32_t home)
+{
+    if (!is_due(copy, home))
+        return;
+    copy->due[home / 64] &= ~(UINT64_C(1) << home % 64);
+    copy->left--;
+    not_needed(set, copy);
+}
+
+/* Who has something else is sent this as well, to compare it. */
+static bool lacks(const struct replica_set *set, uint32_t home, const struct replica_copy *copy)
+{
+    return set->others[home].have[copy->pid] < copy->key || copy->differs;
+}
+
+/* Tells one host of a content that was made: at once, or by a copy in the list. */
+static int offer(struct replica_set *set, uint32_t home, struct replica_copy *copy, bool *needed)
+{
+    struct replica_other *other = &set->others[home];
+    bool lacked = lacks(set, home, copy);
+
+    if (replica_set_is_home(set, home, copy->pid) || (!other->cursor && !lacked))
+        return tell_digest(set, home, copy->pid, copy->key, &copy->digest);
+    *needed |= lacked;
+    set_due(copy, home);
+    return 0;
+}
+
+int replica_set_put(struct replica_set *set, uint32_t pid, uint64_t key,
+                    const struct replica_digest *digest, bool *needed)
+{
+    struct replica_copy *copy = calloc(1, sizeof *copy);
+    int error;
+
+    *needed = false;
+    if (!copy)
+        return -ENOMEM;
+    *copy = (struct replica_copy){.pid = pid, .key = key, .digest = *digest};
+    copy->due = calloc(set->home_count / 64 + 1, sizeof *copy->due);
+    set->pids[pid].last = key;
+    bound_notes(set, key);
+    error = copy->due ? replica_tell(set, pid, set->own, key, digest, true, NULL) : -ENOMEM;
+    copy->differs = !replica_agree(set, pid, key);
+    for (uint32_t home = 0; home < set->home_count && !error; home++)
+        if (home != set->own && !set->others[home].lost)
+            error = offer(set, home, copy, needed);
+    if (error || copy->left == 0) {
+        free_copy(set, copy);
+        *needed = false;
+        return error;
+    }
+    set->making = copy;
+    return 0;
+}
+
+/* The host for which most of the copies are kept: the first one to which the oldest is due. */
+static int give_up_slowest(struct replica_set *set)
+{
+    for (const struct replica_copy *copy = set->first; copy; copy = copy->next)
+        for (uint32_t home = 0; copy->left > 0 && home < set->home_count; home++)
+            if (is_due(copy, home)) {
+                replica_give_up(set, home, copy->key);
+                replica_out_drop(set, home);
+                return 0;
+            }
+    return -ENOSPC;
+}
+
+/* Room for its bytes, at the cost of hosts that trail. */
+static int make_room(struct replica_set *set, struct replica_copy *copy, void *bytes, uint64_t size)
+{
+    int error = 0;
+
+    while (!error && replica_store_keep(&set->copies, bytes, size, &copy->kept) != 0)
+        error = give_up_slowest(set);
+    for (uint32_t home = 0; home < set->home_count; home++)
+        if (home != set->own && set->others[home].lost)
+            not_due(set, copy, home);
+    return error;
+}
+
+int replica_set_keep(struct replica_set *set, void *bytes, uint64_t size)
+{
+    struct replica_copy *copy = set->making;
+    int error = 0;
+
+    set->making = NULL;
+    if (copy && bytes) {
+        error = make_room(set, copy, bytes, size);
+        bytes = error ? bytes : NULL;
+    }
+    free(bytes);
+    if (!copy || copy->left == 0 || error) {
+        if (copy)
+            free_copy(set, copy);
+        return error;
+    }
+    *set->tail = copy;
+    set->tail = &copy->next;
+    for (uint32_t home = 0; home < set->home_count; home++)
+        if (is_due(copy, home) && !set->others[home].cursor)
+            set->others[home].cursor = copy;
+    return 0;
+}
+
+static struct replica_copy *next_due(struct replica_set *set, uint32_t home)
+{
+    struct replica_other *other = &set->others[home];
+
+    while (other->cursor && !is_due(other->cursor, home))
+        other->cursor = other->cursor->next;
+    return other->cursor;
+}
+
+static bool hand_out_notes(struct replica_other *other, struct replica_order *order)
+{
+    if (other->notes.size == 0)
+        return false;
+    order->notes = (const struct replica_note *)(const void *)other->notes.data;
+    order->note_count = other->notes.size / sizeof *order->notes;
+    other->notes_given = true;
+    return true;
+}
+
+bool replica_set_next(struct replica_set *set, uint32_t home, struct replica_order *order)
+{
+    struct replica_other *other = &set->others[home];
+    struct replica_copy *copy;
+
+    *order = (struct replica_order){0};
+    if (other->lost)
+        return false;
+    clear_given(set, other);
+    while ((copy = next_due(set, home)) != NULL) {
+        if (copy->kept.size > 0 && lacks(set, home, copy))
+            break;
+        if (tell_digest(set, home, copy->pid, copy->key, &copy->digest) != 0)
+            break; /* no memory: the content says it as well */
+        other->cursor = copy->next;
+        not_due(set, copy, home);
+    }
+    free_front(set);
+    /* Notes of what was made before go first. */
+    if (hand_out_notes(other, order))
+        return true;
+    copy = next_due(set, home);
+    if (!copy)
+        return false;
+    other->cursor = copy->next;
+    copy->flying++;
+    order->copy = copy;
+    return true;
+}
+
+void replica_set_sent(struct replica_set *set, uint32_t home, struct replica_copy *copy)
+{
+    copy->flying--;
+    not_due(set, copy, home);
+    not_needed(set, copy);
+    free_front(set);
+}
+
+struct replica_copy_facts replica_set_facts(const struct replica_copy *copy)
+{
+    return (struct replica_copy_facts){copy->pid, copy->key, copy->digest};
+}
+
+void *replica_set_see(const struct replica_set *set, const struct replica_copy *copy,
+                      uint64_t *size, void **read)
+{
+    *size = copy->kept.size;
+    return replica_store_see(&set->copies, &copy->kept, read);
+}
+
+/* ---- Hosts that are lost ------------------------------------------------------------------- */
+
+void replica_out_drop(struct replica_set *set, uint32_t home)
+{
+    struct replica_other *other = &set->others[home];
+
+    set->told -= other->notes.size;
+    bspz_buffer_free(&other->notes);
+    other->notes_given = false;
+    other->cursor = NULL;
+    for (struct replica_copy *copy = set->first; copy; copy = copy->next)
+        not_due(set, copy, home);
+    free_front(set);
+}
+
+void replica_out_free(struct replica_set *set)
+{
+    while (set->first) {
+        struct replica_copy *copy = set->first;
+
+        set->first = copy->next;
+        free_copy(set, copy);
+    }
+    if (set->making)
+        free_copy(set, set->making);
+    for (uint32_t home = 0; home < set->home_count; home++) {
+        bspz_buffer_free(&set->others[home].notes);
+        free(set->others[home].have);
+    }
+}

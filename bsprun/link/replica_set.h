@@ -1,0 +1,163 @@
+/* replica_set.h - which host has what of the communication of which process, where processes have
+ * replicas on several hosts; pure: no I/O but the file of replica_store.h, no clock.
+ *
+ * What a process publishes at one stage of one barrier is a content, named by a key that grows from
+ * stage to stage.  Each host that has a replica of the process, a home of it, makes the content
+ * itself.  All others need it, and take it from the home that is first (`take`), log it, and have
+ * it applied when their own ranks have come so far (`ready`).  They tell the other homes that they
+ * have it (HAVE), so that those send no more than the digest of theirs.
+ *
+ * The ledger has the digests that the homes of a process have told, until all that are left have
+ * come past the key: where one differs from the first, `mismatch`.  With `agree` > 1 a content is
+ * applied only when so many homes, or all that are left if they are fewer, agree on its digest;
+ * where no digest has enough and all have spoken, the content with the most and of these the first
+ * home's.
+ *
+ * A home that is lost is simply not counted any more: what it had not sent, the others send, since
+ * only a receiver itself can say that it has something.  What is kept for a receiver is dropped
+ * when it has got it from anyone, or is lost.  Where no more can be kept, the host for which it is
+ * kept is told to be `behind`: another host counts as lost from then on, and replica_set_lost is to
+ * be called for it; this host itself keeps and applies nothing any more.
+ */
+#ifndef BSPRUN_REPLICA_SET_H
+#define BSPRUN_REPLICA_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define REPLICA_MOST   4u /* of one process */
+#define REPLICA_STAGES 3u
+
+/* 0 is no key. */
+static inline uint64_t replica_key(uint64_t superstep, unsigned stage)
+{
+    return superstep * REPLICA_STAGES + stage + 1;
+}
+
+static inline uint64_t replica_superstep(uint64_t key)
+{
+    return (key - 1) / REPLICA_STAGES;
+}
+
+static inline unsigned replica_stage(uint64_t key)
+{
+    return (unsigned)((key - 1) % REPLICA_STAGES);
+}
+
+struct replica_digest {
+    uint64_t words[2];
+};
+
+/* Homes are named by their places in the list of all, which is the same on all hosts. */
+struct replica_home {
+    const uint32_t *pids; /* ascending */
+    uint32_t count;
+};
+
+struct replica_setup {
+    uint32_t nprocs, home_count;
+    uint32_t own; /* home */
+    const struct replica_home *homes;
+    uint64_t log_bytes, spill_bytes;
+    uint32_t agree;
+};
+
+struct replica_difference {
+    bool located;
+    uint32_t kind, to;
+    uint64_t at;
+};
+
+struct replica_mismatch {
+    uint32_t pid;
+    uint64_t key;
+    uint32_t homes[2]; /* the first that was heard of, and the one that differs */
+    uint32_t alike[2]; /* how many were heard of that agree with each, itself included */
+    struct replica_difference difference;
+};
+
+/* Called from within the functions below, of which they must call none. */
+struct replica_calls {
+    /* Whether the ranks of this host have come so far that the content may be applied. */
+    bool (*ready)(void *context, uint32_t pid, uint64_t key);
+    /* In the order of the keys of each process.  The bytes may be changed.  0 or -errno. */
+    int (*apply)(void *context, uint32_t pid, uint64_t key, void *bytes, uint64_t size);
+    /* Where two contents that differ differ first. */
+    void (*locate)(void *context, const void *first, uint64_t first_size, const void *second,
+                   uint64_t second_size, struct replica_difference *difference);
+    void (*mismatch)(void *context, const struct replica_mismatch *mismatch);
+    void (*behind)(void *context, uint32_t home, uint64_t key);
+};
+
+/* What one host tells another. */
+struct replica_note {
+    uint32_t pid;
+    uint32_t about; /* the home whose digest it is */
+    uint64_t key;
+    struct replica_digest digest;
+    uint64_t have; /* 1: and the sender has the content; 0: it is that home itself */
+};
+
+struct replica_set;
+struct replica_copy;
+
+/* What is to be sent next: notes, or else a content. */
+struct replica_order {
+    const struct replica_note *notes; /* valid until the next call of any function */
+    size_t note_count;
+    struct replica_copy *copy;
+};
+
+struct replica_copy_facts {
+    uint32_t pid;
+    uint64_t key;
+    struct replica_digest digest;
+};
+
+/* NULL and *error: -ENOMEM, or -EINVAL: a process has no home or more than REPLICA_MOST. */
+struct replica_set *replica_set_new(const struct replica_setup *setup,
+                                    const struct replica_calls *calls, void *context, int *error);
+void replica_set_free(struct replica_set *set);
+
+bool replica_set_is_home(const struct replica_set *set, uint32_t home, uint32_t pid);
+
+/* A process that lives here has made a content.  *needed: some host may need its bytes, which are
+ * then to be handed to replica_set_keep at once (of malloc; else NULL).  0 or -ENOMEM. */
+int replica_set_put(struct replica_set *set, uint32_t pid, uint64_t key,
+                    const struct replica_digest *digest, bool *needed);
+int replica_set_keep(struct replica_set *set, void *bytes, uint64_t size);
+
+/* False: there is nothing for that home.  A copy counts as sent, and may be freed, when
+ * replica_set_sent was called. */
+bool replica_set_next(struct replica_set *set, uint32_t home, struct replica_order *order);
+void replica_set_sent(struct replica_set *set, uint32_t home, struct replica_copy *copy);
+struct replica_copy_facts replica_set_facts(const struct replica_copy *copy);
+/* As replica_store_see. */
+void *replica_set_see(const struct replica_set *set, const struct replica_copy *copy,
+                      uint64_t *size, void **read);
+
+/* A content has come from a home of the process, of malloc, and is taken over in any case.  0, or
+ * the error of `apply`, or -ENOMEM, or -EPROTO. */
+int replica_set_take(struct replica_set *set, uint32_t home, uint32_t pid, uint64_t key,
+                     const struct replica_digest *digest, void *bytes, uint64_t size);
+/* A note has come from that host.  The same errors. */
+int replica_set_note(struct replica_set *set, uint32_t home, const struct replica_note *note);
+
+/* The ranks of this host have come further: applies what is ready.  The errors of `apply`. */
+int replica_set_advance(struct replica_set *set);
+
+/* That host is not there any more.  Copies that were handed out for it are still to be reported
+ * by replica_set_sent.  The errors of `apply`. */
+int replica_set_lost(struct replica_set *set, uint32_t home);
+
+/* How many homes of that process are left; 0: nobody can send what it does any more. */
+unsigned replica_set_left(const struct replica_set *set, uint32_t pid);
+
+/* Bytes that are kept: of copies for others, of the own log, of ledger and notes. */
+struct replica_held {
+    uint64_t copies, logged, told;
+};
+struct replica_held replica_set_held(const struct replica_set *set);
+
+#endif

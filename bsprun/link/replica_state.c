@@ -1,0 +1,124 @@
+/* replica_state.c - homes, what they have told, and which of them are left; see replica_inside.h.
+ *
+ * Happy path: replica_tell enters a digest -> note_mismatch where it differs -> replica_settle when
+ * all homes have come past a key.  What can fail: memory, and the bound of what is remembered,
+ * which gives up the home for which most of it is. */
+#include "bsprun/link/replica_inside.h"
+
+/* ---- Homes --------------------------------------------------------------------------------- */
+
+unsigned replica_slot(const struct replica_pid *pid, uint32_t home)
+{
+    unsigned slot = 0;
+
+    while (slot < pid->count && pid->homes[slot] != home)
+        slot++;
+    return slot < pid->count ? slot : REPLICA_MOST;
+}
+
+uint32_t replica_slots_left(const struct replica_set *set, const struct replica_pid *pid)
+{
+    uint32_t left = 0;
+
+    for (unsigned slot = 0; slot < pid->count; slot++)
+        if (!set->others[pid->homes[slot]].lost)
+            left |= 1u << slot;
+    return left;
+}
+
+bool replica_set_is_home(const struct replica_set *set, uint32_t home, uint32_t pid)
+{
+    return replica_slot(&set->pids[pid], home) < REPLICA_MOST;
+}
+
+/* The ledger holds less for it from now on; the rest is dropped by replica_set_lost. */
+void replica_give_up(struct replica_set *set, uint32_t home, uint64_t key)
+{
+    bool *gone = home == set->own ? &set->given_up : &set->others[home].lost;
+
+    if (*gone)
+        return;
+    *gone = true;
+    set->calls.behind(set->context, home, key);
+}
+
+/* ---- What homes have told ------------------------------------------------------------------- */
+
+/* Copies of it are then sent to hosts that have something else. */
+static void mark_copies(struct replica_set *set, uint32_t pid, uint64_t key)
+{
+    for (struct replica_copy *copy = set->first; copy; copy = copy->next)
+        if (copy->pid == pid && copy->key == key)
+            copy->differs = true;
+}
+
+static void note_mismatch(struct replica_set *set, uint32_t number, unsigned slot, uint64_t key,
+                          const struct replica_difference *difference)
+{
+    const struct replica_pid *pid = &set->pids[number];
+    const struct replica_entry *entry = replica_ledger_of(&pid->ledger, key);
+    struct replica_mismatch mismatch = {
+        .pid = number,
+        .key = key,
+        .homes = {pid->homes[entry->first], pid->homes[slot]},
+        .alike = {replica_entry_alike(entry, &entry->digests[entry->first]),
+                  replica_entry_alike(entry, &entry->digests[slot])}};
+
+    if (difference)
+        mismatch.difference = *difference;
+    mark_copies(set, number, key);
+    set->calls.mismatch(set->context, &mismatch);
+}
+
+void replica_settle(struct replica_set *set, struct replica_pid *pid)
+{
+    /* A content that is to be agreed on is looked up until it is applied. */
+    uint64_t most = set->agree > 1 && !pid->here ? pid->applied : UINT64_MAX;
+
+    set->told -= replica_ledger_settle(&pid->ledger, replica_slots_left(set, pid), most) *
+                 sizeof(struct replica_entry);
+}
+
+/* The home that has told least of a process. */
+static uint32_t laggard(const struct replica_set *set, const struct replica_pid *pid)
+{
+    uint32_t left = replica_slots_left(set, pid);
+    unsigned last = REPLICA_MOST;
+
+    for (unsigned slot = 0; slot < pid->count; slot++)
+        if (left & 1u << slot &&
+            (last == REPLICA_MOST || pid->ledger.come[slot] < pid->ledger.come[last]))
+            last = slot;
+    return last < REPLICA_MOST ? pid->homes[last] : set->own;
+}
+
+int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64_t key,
+                 const struct replica_digest *digest, bool itself,
+                 const struct replica_difference *difference)
+{
+    struct replica_pid *pid = &set->pids[number];
+    unsigned slot = replica_slot(pid, home);
+    size_t before = pid->ledger.count;
+    int differs = replica_ledger_tell(&pid->ledger, slot, key, digest, itself);
+
+    if (differs < 0)
+        return differs;
+    set->told += (pid->ledger.count - before) * sizeof(struct replica_entry);
+    if (differs)
+        note_mismatch(set, number, slot, key, difference);
+    replica_settle(set, pid);
+    while (set->told > set->told_most && pid->ledger.count > 0 && !set->given_up) {
+        uint32_t last = laggard(set, pid);
+
+        replica_give_up(set, last, pid->ledger.come[replica_slot(pid, last)]);
+        replica_settle(set, pid);
+    }
+    return 0;
+}
+
+bool replica_agree(const struct replica_set *set, uint32_t pid, uint64_t key)
+{
+    const struct replica_entry *entry = replica_ledger_of(&set->pids[pid].ledger, key);
+
+    return !entry || !replica_entry_differs(entry);
+}
