@@ -31,7 +31,7 @@ static const struct rule {
     [WIRE_HOST_READY] = {IN(COORD_WAITING), LATE, coord_take_host_ready},
     [WIRE_REGISTERED] = {IN(COORD_WAITING), LATE, coord_take_registered},
     [WIRE_RANKS_READY] = {IN(COORD_PLACING) | IN(COORD_PASSING), LATE, coord_take_ranks_ready},
-    [WIRE_ARRIVE] = {IN(COORD_RUNNING), LATE, coord_take_arrive},
+    [WIRE_ARRIVE] = {GOING, LATE, coord_take_arrive},
     [WIRE_QUIET] = {STARTED, LATE, coord_take_quiet},
     [WIRE_RANK_EXITED] = {STARTED, LATE, coord_take_rank_exited},
     [WIRE_ABORT] = {STARTED, LATE, coord_take_abort},
@@ -155,7 +155,7 @@ static bool is_sensible(const struct coord_config *config)
 {
     if (config->term == 0 || config->host_count == 0 || config->host_count > COORD_HOSTS_MAX ||
         config->processes_max > WIRE_RANKS_MAX || config->copies > COORD_COPIES_MAX ||
-        config->avoid_count > COORD_AVOID_MAX)
+        config->replicas > WIRE_REPLICAS_MAX || config->avoid_count > COORD_AVOID_MAX)
         return false;
     for (uint32_t i = 0; i < config->host_count; i++) {
         if (config->hosts[i].slots > WIRE_SLOTS_MAX)
@@ -212,10 +212,12 @@ static bool allocate(struct coord *state)
     state->exited = calloc(processes, sizeof(*state->exited));
     state->home = calloc(processes, sizeof(*state->home));
     state->moves_to = calloc(processes, sizeof(*state->moves_to));
+    state->leads = calloc(2 * (size_t)state->host_count, sizeof(*state->leads));
     uint32_t most = processes > state->host_count ? processes : state->host_count;
     state->numbers = calloc(2 * (size_t)most, sizeof(*state->numbers));
-    return state->hosts && state->exited && state->home && state->moves_to && state->numbers &&
-           allocate_placement(state, processes) && allocate_snapshots(state, processes);
+    return state->hosts && state->exited && state->home && state->moves_to && state->leads &&
+           state->numbers && allocate_placement(state, processes) &&
+           allocate_snapshots(state, processes);
 }
 
 /* Unknown loads count as idle; speeds are used only if all are known. */
@@ -237,7 +239,7 @@ static void note_moves(struct coord *state, struct wire_move_list moves)
 {
     for (uint32_t i = 0; i < moves.count; i++) {
         const struct coord_host *host = find_host(state, moves.items[i].host);
-        if (host && moves.items[i].pid < state->config.processes_max)
+        if (host && state->config.replicas == 1 && moves.items[i].pid < state->config.processes_max)
             state->moves_to[moves.items[i].pid] = (uint16_t)(host - state->hosts + 1);
     }
 }
@@ -261,6 +263,8 @@ struct coord *coord_new(const struct coord_config *config)
         state->config.stop_grace_ms = DEFAULT_GRACE_MS;
     if (config->copies == 0)
         state->config.copies = 1;
+    if (config->replicas == 0)
+        state->config.replicas = 1;
     state->phase = COORD_WAITING;
     state->consult = COORD_NEVER;
     state->outcome.pid = COORD_NOBODY;
@@ -278,6 +282,7 @@ struct coord *coord_new(const struct coord_config *config)
     state->all_drained = true;
     for (uint32_t i = 0; i < config->host_count; i++) {
         state->hosts[i].id = config->hosts[i].host;
+        state->hosts[i].lead = (uint16_t)i;
         state->hosts[i].name = config->hosts[i].name ? strdup(config->hosts[i].name) : NULL;
         state->hosts[i].available = PLACEMENT_UNKNOWN;
         state->hosts[i].slots = config->hosts[i].slots;
@@ -313,6 +318,7 @@ void coord_free(struct coord *state)
     free(state->exited);
     free(state->home);
     free(state->moves_to);
+    free(state->leads);
     free(state->placement.hosts);
     free(state->placement.wanted);
     free(state->placement.next);

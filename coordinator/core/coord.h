@@ -69,6 +69,14 @@
  * for it and waits for RELEASE.  Several hosts pass barriers in the same way, and each of them
  * waits at those that are to be decided.  With snapshots the barrier of bsp_end is always decided.
  *
+ * Replicas.  Several hosts, a cell, may have the same processes; the first of them is its lead, by
+ * which the cell is named.  A barrier is decided when one host of each cell has arrived, and
+ * RELEASE goes to all: those that come later find it decided.  So a barrier cannot be asked for
+ * when some may have passed it: the next one to be decided is always named with the decision of the
+ * one before, about a second ahead.  The images of a snapshot are those of the hosts that came
+ * first. A host that is lost does not end the term as long as each cell has another; what is
+ * missing is made again when the next term begins.
+ *
  * Terms.  Every message carries the term it was sent in.  One of an older term is ignored; one of a
  * newer term breaks the rules, since a machine never outlives its term.
  *
@@ -203,6 +211,7 @@ struct coord_config {
     uint32_t process_limit;         /* bsprun's -np or BSP_PROCS; 0: none */
     uint32_t stdin_pid;             /* whose input is part of snapshots */
     uint32_t processes_max;         /* a greater number is refused; 0: WIRE_RANKS_MAX */
+    uint32_t replicas;              /* of each process, on as many hosts; 0: one */
     uint64_t consult_every;         /* decide every n-th barrier; 0: none */
     uint64_t abort_at;              /* for tests: abort at the end of this superstep; COORD_NEVER */
     uint64_t stop_grace_ms;         /* from STOP_RANKS until hosts count as lost; 0: 10 seconds */

@@ -143,7 +143,7 @@ bool coord_lives_on(const struct coord *state, uint32_t pid, const struct coord_
 {
     if (state->processes == 0) /* not placed: there is only process 0 */
         return pid == 0 && state->registered && host == &state->hosts[state->registered_host];
-    return pid < state->processes && &state->hosts[state->home[pid]] == host;
+    return pid < state->processes && state->home[pid] == host->lead;
 }
 
 static void exited_while_running(struct coord *state, const struct wire_message *message,
@@ -203,6 +203,10 @@ int coord_take_rank_exited(struct coord *state, struct coord_host *host,
     if (!coord_lives_on(state, pid, host))
         return coord_broken(effects, "host %u reports the end of process %u, which is not there",
                             host->id, pid);
+    if (state->exited[pid] && state->config.replicas > 1) {
+        effects->dropped = true; /* another replica has ended first */
+        return 0;
+    }
     if (state->exited[pid])
         return coord_broken(effects, "host %u reports the end of process %u twice", host->id, pid);
     if (state->phase == COORD_ENDING)
@@ -270,12 +274,20 @@ static void lost_after_end(struct coord *state, struct coord_host *host,
                            struct coord_effects *effects)
 {
     for (uint32_t pid = 0; pid < state->processes; pid++) {
-        if (!coord_lives_on(state, pid, host) || state->exited[pid])
-            continue;
+        if (!coord_lives_on(state, pid, host) || state->exited[pid] || coord_host_of(state, pid))
+            continue; /* or a replica is still to end */
         note_exit(state, pid);
         blame_after_end(state, WIRE_CAUSE_HOST_LOST, (int32_t)pid, 1, 0, NULL);
     }
     conclude_if_all_exited(state, effects);
+}
+
+/* What the lost host had runs on in replicas. */
+static bool goes_on_without(const struct coord *state)
+{
+    return (IN(state->phase) & (IN(COORD_RUNNING) | IN(COORD_HELD_BACK) | IN(COORD_CAPTURING) |
+                                IN(COORD_SAVING) | IN(COORD_CLOSING))) &&
+           coord_is_covered(state);
 }
 
 int coord_take_link_lost(struct coord *state, struct coord_host *host,
@@ -290,6 +302,8 @@ int coord_take_link_lost(struct coord *state, struct coord_host *host,
             conclude(state, effects, COORD_ABORTED);
     } else if (state->phase == COORD_ENDING) {
         lost_after_end(state, host, effects);
+    } else if (goes_on_without(state)) {
+        coord_go_on_without(state, host, effects);
     } else if (state->phase != COORD_GIVING_UP) {
         char text[64];
         snprintf(text, sizeof(text), "host %u was lost", host->id);

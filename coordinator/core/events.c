@@ -13,6 +13,16 @@
 
 /* ---- Starting ----------------------------------------------------------------------------- */
 
+static void too_few(struct coord *state, struct coord_effects *effects)
+{
+    char text[96];
+
+    snprintf(text, sizeof(text), "%u replicas of each process need as many hosts, there are %u",
+             state->config.replicas, state->host_count);
+    coord_blame(state, WIRE_CAUSE_PLACEMENT, COORD_NOBODY, 1, 0, text);
+    coord_begin_abort(state, effects);
+}
+
 static void place_when_complete(struct coord *state, struct coord_effects *effects)
 {
     uint64_t slots = 0;
@@ -20,17 +30,23 @@ static void place_when_complete(struct coord *state, struct coord_effects *effec
     for (uint32_t i = 0; i < state->host_count; i++) {
         if (!state->hosts[i].ready)
             return;
-        slots += state->hosts[i].slots;
         shared = shared && state->hosts[i].shared;
     }
     if (shared)
         state->config.copies = 1;
+    if (!state->config.restore && !state->registered)
+        return;
+    if (!coord_form_cells(state)) {
+        too_few(state, effects);
+        return;
+    }
     if (state->config.restore) {
         coord_choose(state, effects);
         return;
     }
-    if (!state->registered)
-        return;
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (coord_is_lead(state, &state->hosts[i]))
+            slots += state->hosts[i].slots;
     uint64_t processes = coord_decide_processes(state->wanted, state->config.process_limit, slots);
     if (processes > state->config.processes_max) {
         char text[96];
@@ -47,6 +63,7 @@ static void place_when_complete(struct coord *state, struct coord_effects *effec
     struct wire_place *place = &coord_say(state, effects, WIRE_PLACE)->place;
     place->processes = state->processes;
     place->host_of = coord_homes(state);
+    place->leads = coord_leads(state);
     place->snapshot = state->config.snapshots;
     place->copies = coord_copies(state);
 }
@@ -95,7 +112,7 @@ int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u has started its processes twice", host->id);
     host->ranks_ready = true;
     for (uint32_t i = 0; i < state->host_count; i++)
-        if (!state->hosts[i].ranks_ready)
+        if (!state->hosts[i].ranks_ready && !state->hosts[i].lost)
             return 0;
     if (state->phase == COORD_PASSING)
         state->facts.costs.restore_ns = state->now_ns - state->restore_begun_ns;
@@ -137,16 +154,12 @@ static int check_arrival(const struct coord *state, const struct coord_host *hos
     return 0;
 }
 
-static bool all_arrived(const struct coord *state)
+/* A host with replicas may come to a barrier that is, or was, decided without it. */
+static bool comes_later(const struct coord *state, const struct wire_message *message)
 {
-    bool any = false;
-    for (uint32_t i = 0; i < state->host_count; i++) {
-        const struct coord_host *host = &state->hosts[i];
-        any = any || host->arrived;
-        if (!host->arrived && host->count > 0)
-            return false;
-    }
-    return any;
+    return state->config.replicas > 1 &&
+           (message->envelope.superstep < state->superstep ||
+            (state->phase != COORD_RUNNING && state->phase != COORD_HELD_BACK));
 }
 
 /* The decision for the barrier at which every host has arrived. */
@@ -186,6 +199,8 @@ static void release(struct coord *state, enum wire_decision decision, struct coo
     bool asked_for = snapshot && state->wish != COORD_WISH_NONE;
     bool last = snapshot && coord_ends_with_ticket(state);
 
+    struct wire_numbers captures = coord_choose_captures(state);
+
     state->consult = COORD_NEVER;
     if (decision == WIRE_DECISION_GO) {
         state->superstep = superstep + 1;
@@ -205,6 +220,7 @@ static void release(struct coord *state, enum wire_decision decision, struct coo
     message->release.decision = decision;
     message->release.consult = state->consult;
     message->release.measure = coord_balancing_asks(state);
+    message->release.captures = captures;
     message->release.urgent = asked_for;
     message->release.last = last;
     if (decision == WIRE_DECISION_END)
@@ -249,9 +265,24 @@ int coord_take_closed(struct coord *state, struct coord_host *host,
     return 0;
 }
 
+void coord_take_barrier(struct coord *state, struct coord_effects *effects)
+{
+    coord_pace(state);
+    coord_balancing_decide(state);
+    coord_ahead_say(state, effects);
+    coord_decide_barrier(state, effects);
+}
+
 int coord_take_arrive(struct coord *state, struct coord_host *host,
                       const struct wire_message *message, struct coord_effects *effects)
 {
+    if (comes_later(state, message)) {
+        effects->dropped = true;
+        return 0;
+    }
+    if (state->phase != COORD_RUNNING && state->config.replicas == 1)
+        return coord_broken(effects, "host %u sends something that does not belong into state %s",
+                            host->id, coord_phase_name(state->phase));
     int result = check_arrival(state, host, message, effects);
     if (result < 0)
         return result;
@@ -260,11 +291,7 @@ int coord_take_arrive(struct coord *state, struct coord_host *host,
     state->superstep = message->envelope.superstep;
     coord_balancing_note(state, host, &message->arrive);
 
-    if (!all_arrived(state))
-        return 0;
-    coord_pace(state);
-    coord_balancing_decide(state);
-    coord_ahead_say(state, effects);
-    coord_decide_barrier(state, effects);
+    if (state->phase == COORD_RUNNING && coord_all_arrived(state))
+        coord_take_barrier(state, effects);
     return 0;
 }

@@ -14,17 +14,11 @@ static struct placement *describe(struct coord *state, uint32_t processes)
 {
     struct placement *placement = &state->placement;
 
-    for (uint32_t i = 0; i < state->host_count; i++) {
-        const struct coord_host *host = &state->hosts[i];
-        placement->hosts[i] = (struct placement_host){.name = host->name,
-                                                      .id = host->id,
-                                                      .slots = host->slots,
-                                                      .busy = host->busy,
-                                                      .speed = host->speed,
-                                                      .drained = host->drained,
-                                                      .left = host->available};
-    }
-    placement->host_count = state->host_count;
+    placement->host_count = 0;
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (coord_is_lead(state, &state->hosts[i]))
+            coord_describe_cell(state, &state->hosts[i],
+                                &placement->hosts[placement->host_count++]);
     placement->processes = processes;
     placement->all_drained = state->all_drained;
     placement->by_node = state->config.by_node;
@@ -34,19 +28,54 @@ static struct placement *describe(struct coord *state, uint32_t processes)
     return placement;
 }
 
+static uint16_t nth_lead(const struct coord *state, uint32_t cell)
+{
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (coord_is_lead(state, &state->hosts[i]) && cell-- == 0)
+            return (uint16_t)i;
+    return 0;
+}
+
+/* The placement is one of cells, in the order of their leads. */
 static void note_counts(struct coord *state)
 {
+    const struct placement *placement = &state->placement;
+    uint32_t cell = 0;
+
     for (uint32_t i = 0; i < state->host_count; i++) {
-        state->hosts[i].count = state->placement.hosts[i].count;
-        state->hosts[i].first = state->placement.hosts[i].first;
+        struct coord_host *host = &state->hosts[i];
+        if (!coord_is_lead(state, host))
+            continue;
+        host->count = placement->hosts[cell].count;
+        host->first = placement->hosts[cell].first;
+        cell++;
     }
-    state->processes = state->placement.processes;
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        struct coord_host *host = &state->hosts[i];
+        bool has_cell = coord_has_cell(state, host);
+        host->count = has_cell ? state->hosts[host->lead].count : 0;
+        host->first = has_cell ? state->hosts[host->lead].first : 0;
+    }
+    state->processes = placement->processes;
+    for (uint32_t pid = 0; state->config.replicas > 1 && pid < state->processes; pid++)
+        state->home[pid] = nth_lead(state, state->home[pid]);
+}
+
+/* The place of a lead among them. */
+static uint32_t cell_of(const struct coord *state, const struct coord_host *lead)
+{
+    uint32_t cell = 0;
+
+    for (const struct coord_host *host = state->hosts; host < lead; host++)
+        cell += coord_is_lead(state, host);
+    return cell;
 }
 
 void coord_place(struct coord *state, uint32_t processes)
 {
     state->hosts[state->registered_host].drained = false; /* process 0 is there */
-    placement_begin(describe(state, processes), state->registered_host);
+    placement_begin(describe(state, processes),
+                    cell_of(state, &state->hosts[state->registered_host]));
     note_counts(state);
 }
 
@@ -67,7 +96,7 @@ bool coord_place_again(struct coord *state, const struct coord_held *from)
 
 bool coord_keeps_manifest(const struct coord *state, const struct coord_host *host)
 {
-    return !host->lost && (state->config.copies > 1 || host == &state->hosts[state->home[0]]);
+    return !host->lost && (state->config.copies > 1 || host == coord_host_of(state, 0));
 }
 
 struct wire_numbers coord_homes(struct coord *state)

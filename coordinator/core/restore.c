@@ -111,7 +111,8 @@ int coord_take_held(struct coord *state, struct coord_host *host,
         if (need > 0 && (held->needs[i] == 0 || need < held->needs[i]))
             held->needs[i] = need < NEED_MOST ? need : NEED_MOST;
     }
-    for (uint32_t i = 0; i < message->held.copies.count; i++)
+    /* Processes with replicas are all made from one image. */
+    for (uint32_t i = 0; state->config.replicas == 1 && i < message->held.copies.count; i++)
         if (held->copy_on[message->held.copies.items[i]] == 0)
             held->copy_on[message->held.copies.items[i]] = (uint16_t)(host - state->hosts + 1);
     return 0;
@@ -161,7 +162,7 @@ static void refuse(struct coord *state, struct coord_effects *effects)
 static void note_missed(struct coord *state, struct wire_chosen *chosen)
 {
     uint32_t count = 0;
-    for (uint32_t pid = 0; pid < state->processes; pid++)
+    for (uint32_t pid = 0; state->config.replicas == 1 && pid < state->processes; pid++)
         if (placement_missed(&state->placement, pid))
             state->missed[count++] = (struct wire_move){pid, state->hosts[state->home[pid]].id};
     chosen->missed = (struct wire_move_list){state->missed, count};
@@ -220,6 +221,7 @@ static void say_restore(struct coord *state, struct coord_effects *effects)
     restore->from = state->from->name.term;
     restore->processes = state->processes;
     restore->host_of = coord_homes(state);
+    restore->leads = coord_leads(state);
     restore->copy = (struct wire_numbers){copies, count};
     restore->copies = coord_copies(state);
 }

@@ -99,7 +99,8 @@ static void ticket_is_over(struct coord *state, struct coord_effects *effects)
 static bool is_indispensable(const struct coord *state)
 {
     return state->phase == COORD_PLACING &&
-           state->hosts[state->registered_host].count < state->processes;
+           (state->hosts[state->registered_host].count < state->processes ||
+            state->config.replicas > 1);
 }
 
 /* A job that has had snapshots need not end when one fails. */
@@ -185,25 +186,11 @@ static int about_ticket(const struct coord *state, const struct coord_host *host
     return 0;
 }
 
-int coord_take_captured(struct coord *state, struct coord_host *host,
-                        const struct wire_message *message, struct coord_effects *effects)
+static void captured_when_complete(struct coord *state, struct coord_effects *effects)
 {
-    if (host->captured || message->envelope.superstep != state->superstep)
-        return coord_broken(effects, "host %u has captured superstep %llu", host->id,
-                            (unsigned long long)message->envelope.superstep);
-    host->captured = true;
-    uint32_t reader = state->config.stdin_pid < state->processes ? state->config.stdin_pid : 0;
-    for (uint32_t i = 0; i < message->captured.output.count && i < 2; i++)
-        host->position[i] = message->captured.output.items[i];
-    if (host == &state->hosts[state->home[reader]]) {
-        state->ticket.input = message->captured.input;
-        state->ticket.input_digest = message->captured.input_digest;
-    }
-    if (message->captured.pause_ns > state->facts.costs.pause_ns)
-        state->facts.costs.pause_ns = message->captured.pause_ns;
     for (uint32_t i = 0; i < state->host_count; i++)
         if (!state->hosts[i].captured)
-            return 0;
+            return;
 
     bool failed = state->ticket.state == COORD_TICKET_NONE;
     /* Includes the time of hosts and of messages between them. */
@@ -219,6 +206,25 @@ int coord_take_captured(struct coord *state, struct coord_host *host,
         say_resume(state, effects);
     else if (failed)
         end_in_vain(state, effects);
+}
+
+int coord_take_captured(struct coord *state, struct coord_host *host,
+                        const struct wire_message *message, struct coord_effects *effects)
+{
+    if (host->captured || message->envelope.superstep != state->superstep)
+        return coord_broken(effects, "host %u has captured superstep %llu", host->id,
+                            (unsigned long long)message->envelope.superstep);
+    host->captured = true;
+    uint32_t reader = state->config.stdin_pid < state->processes ? state->config.stdin_pid : 0;
+    for (uint32_t i = 0; i < message->captured.output.count && i < 2; i++)
+        host->position[i] = message->captured.output.items[i];
+    if (coord_lives_on(state, reader, host)) {
+        state->ticket.input = message->captured.input;
+        state->ticket.input_digest = message->captured.input_digest;
+    }
+    if (message->captured.pause_ns > state->facts.costs.pause_ns)
+        state->facts.costs.pause_ns = message->captured.pause_ns;
+    captured_when_complete(state, effects);
     return 0;
 }
 
@@ -327,6 +333,17 @@ static void note_costs(struct coord *state)
         spend(state, costs->copied_ns);
 }
 
+static void known_when_complete(struct coord *state, struct coord_effects *effects)
+{
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (!state->hosts[i].known && !state->hosts[i].lost)
+            return;
+    note_costs(state);
+    say_saved(state, true, effects);
+    say_of_ticket(state, effects, WIRE_RETIRE)->retire.from = state->ticket.name.term;
+    ticket_is_over(state, effects);
+}
+
 int coord_take_known(struct coord *state, struct coord_host *host,
                      const struct wire_message *message, struct coord_effects *effects)
 {
@@ -342,14 +359,31 @@ int coord_take_known(struct coord *state, struct coord_host *host,
         state->ticket.copied_ns = message->known.copied_ns;
     coord_learn_known(state, host, message->known.busy_ns, message->known.copied_ns);
     coord_learn_read(state, host, message->known.read_bytes, message->known.read_ns);
-    for (uint32_t i = 0; i < state->host_count; i++)
-        if (!state->hosts[i].known && !state->hosts[i].lost)
-            return 0;
-    note_costs(state);
-    say_saved(state, true, effects);
-    say_of_ticket(state, effects, WIRE_RETIRE)->retire.from = state->ticket.name.term;
-    ticket_is_over(state, effects);
+    known_when_complete(state, effects);
     return 0;
+}
+
+/* ---- Replicas ----------------------------------------------------------------------------- */
+
+void coord_go_on_without(struct coord *state, struct coord_host *host,
+                         struct coord_effects *effects)
+{
+    enum coord_ticket_state ticket = state->ticket.state;
+
+    if ((ticket == COORD_TICKET_OPEN && host->captures) || ticket == COORD_TICKET_PERSISTING) {
+        char text[64];
+        snprintf(text, sizeof(text), "host %u was lost", host->id);
+        fail_ticket(state, WIRE_CAUSE_RANK_SIGNALLED, COORD_NOBODY, text, effects);
+    } else if (ticket == COORD_TICKET_ANNOUNCED) {
+        known_when_complete(state, effects);
+    }
+    host->captured = true;
+    if (state->phase == COORD_CAPTURING)
+        captured_when_complete(state, effects);
+    else if (state->phase == COORD_HELD_BACK && !coord_all_arrived(state))
+        coord_move(state, COORD_RUNNING); /* until a replica of what was lost arrives */
+    else if (state->phase == COORD_RUNNING && coord_all_arrived(state))
+        coord_take_barrier(state, effects);
 }
 
 /* ---- Requests ----------------------------------------------------------------------------- */

@@ -10,7 +10,8 @@
 #include "coordinator/core/ways.h"
 #include "lib/base/states.h"
 
-#define IN BSPZ_STATES_TO /* sets of states */
+#define IN            BSPZ_STATES_TO /* sets of states */
+#define COORD_NO_CELL UINT16_MAX
 
 struct coord_host {
     uint32_t id;
@@ -28,6 +29,8 @@ struct coord_host {
     enum wire_barrier barrier;
     uint32_t cores;
     uint32_t first, count; /* its lowest pid and how many, from PLACE or RESTORE on */
+    uint16_t lead;         /* index of the first host of its cell: cells.c */
+    bool captures;         /* its images are those of the snapshot that is being taken */
     bool drained;          /* gets no processes */
     bool staged;
     bool captured;  /* at the barrier that was released for a snapshot */
@@ -139,7 +142,8 @@ struct coord {
     uint32_t wanted;
 
     uint32_t processes; /* 0 before PLACE */
-    uint16_t *home;     /* per pid: index of its host */
+    uint16_t *home;     /* per pid: index of its host, of several that of the lead of its cell */
+    uint64_t *leads;    /* a list of messages: two entries for each host */
     uint16_t *moves_to; /* ... plus 1, where it is to be; 0: anywhere */
     struct placement
         placement; /* the newest; owns its arrays but home, moves_to, and those of held */
@@ -149,8 +153,9 @@ struct coord {
     bool *exited;      /* per pid */
     uint32_t exited_count;
 
-    uint64_t superstep; /* all barriers before the end of this superstep have been passed */
-    uint64_t consult;   /* the next one to be decided, or COORD_NEVER */
+    uint64_t superstep;     /* all barriers before the end of this superstep have been passed */
+    uint64_t consult;       /* the next one to be decided, or COORD_NEVER */
+    uint64_t planned_ahead; /* with replicas: supersteps to the next one, when that was said */
     bool asked; /* CONSULT is out: the barrier of any superstep up to that may be reported */
 
     struct coord_lineage *lineage;
@@ -232,6 +237,30 @@ void coord_place(struct coord *state, uint32_t processes);
  * of no host; state->placement says which, for placement_text. */
 bool coord_place_again(struct coord *state, const struct coord_held *from);
 
+/* ---- cells.c: replicas ---- */
+
+/* Groups the hosts, all of which are ready, into cells, the registered host first.  False: they are
+ * too few. */
+bool coord_form_cells(struct coord *state);
+/* Whether the host has a cell, in which it may get processes. */
+bool coord_has_cell(const struct coord *state, const struct coord_host *host);
+/* Whether the host is the lead of its cell. */
+bool coord_is_lead(const struct coord *state, const struct coord_host *host);
+/* What the hosts of a cell have in common, for placement.h: the least of them. */
+void coord_describe_cell(const struct coord *state, const struct coord_host *lead,
+                         struct placement_host *description);
+/* A living host that has the process, or NULL. */
+struct coord_host *coord_host_of(const struct coord *state, uint32_t pid);
+/* Whether all processes have a living host: what was lost has replicas. */
+bool coord_is_covered(const struct coord *state);
+/* Hosts that are not their own lead, each followed by its lead, for messages. */
+struct wire_numbers coord_leads(struct coord *state);
+/* All living hosts with processes, for each process one of them, have arrived. */
+bool coord_all_arrived(const struct coord *state);
+/* Chooses of those that have arrived one host of each cell, for the snapshot; the list is for
+ * RELEASE, empty without replicas. */
+struct wire_numbers coord_choose_captures(struct coord *state);
+
 /* The host of each process, for messages. */
 struct wire_numbers coord_homes(struct coord *state);
 /* The number of hosts on which each image must be durable. */
@@ -310,10 +339,16 @@ void coord_note_going_on(struct coord *state);
 enum policy_answer coord_ask_policy(struct coord *state);
 
 /* events.c */
+/* All have arrived at a barrier: what follows. */
+void coord_take_barrier(struct coord *state, struct coord_effects *effects);
 /* Decides the barrier at which all have arrived (again, when the previous snapshot has ended). */
 void coord_decide_barrier(struct coord *state, struct coord_effects *effects);
 
 /* snapshot.c */
+/* A host with replicas of whose processes the job goes on is lost: the snapshot that is being taken
+ * does not wait for it, and is abandoned if it needs what was there. */
+void coord_go_on_without(struct coord *state, struct coord_host *host,
+                         struct coord_effects *effects);
 /* Advances the ticket if what it waits for is complete. */
 void coord_advance_ticket(struct coord *state, struct coord_effects *effects);
 

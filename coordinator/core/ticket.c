@@ -36,7 +36,7 @@ void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
     ticket->input = ticket->input_digest = 0;
     for (uint32_t i = 0; i < state->host_count; i++) {
         struct coord_host *host = &state->hosts[i];
-        host->captured = host->count == 0;
+        host->captured = host->count == 0 || (!base && !host->captures);
         host->known = host->durable = false;
         host->position[0] = host->position[1] = 0;
     }
@@ -141,6 +141,26 @@ static uint64_t due_ns(struct coord *state)
     return look < due ? look : due;
 }
 
+#define AHEAD_NS   UINT64_C(1000000000) /* from one decided barrier to the next, with replicas */
+#define AHEAD_MOST (UINT64_C(1) << 24)  /* supersteps */
+
+/* Some hosts may have passed any barrier that could be asked for, so the next one to be decided is
+ * named now.  It is at most twice as far ahead as the last one was, as supersteps may become
+ * longer.
+ */
+static uint64_t next_with_replicas(struct coord *state)
+{
+    uint64_t ahead = state->facts.superstep_ns > 0 ? AHEAD_NS / state->facts.superstep_ns : 0;
+    uint64_t most = 2 * state->planned_ahead + 1;
+
+    if (ahead > most)
+        ahead = most;
+    if (ahead > AHEAD_MOST)
+        ahead = AHEAD_MOST;
+    state->planned_ahead = ahead;
+    return state->superstep + ahead;
+}
+
 void coord_plan(struct coord *state)
 {
     state->asked = false;
@@ -154,10 +174,17 @@ void coord_plan(struct coord *state)
         state->consult = wanted - 1;
     if (is_requested(state) || due_ns(state) == 0)
         state->consult = state->superstep;
+    if (state->config.replicas == 1)
+        return;
+    uint64_t next = next_with_replicas(state);
+    if (next < state->consult)
+        state->consult = next;
 }
 
 void coord_consult(struct coord *state, struct coord_effects *effects)
 {
+    if (state->config.replicas > 1)
+        return; /* the next barrier to be decided is known */
     state->asked = true;
     coord_say(state, effects, WIRE_CONSULT)->consult.measure = coord_balancing_asks(state);
 }

@@ -49,12 +49,13 @@
 #define WIRE_KEY_MAX       32u /* bytes of a job's key */
 #define WIRE_ADDRESSES_MAX 64u /* of one listener */
 #define WIRE_PORT_MAX      65535u
-#define WIRE_ESTIMATE_MAX  256u     /* numbers of an estimate */
-#define WIRE_FAULTS_MAX    16u      /* kinds of failures */
-#define WIRE_PIECE_MAX     1048576u /* bytes of a file or an object at a time */
-#define WIRE_TAG_MAX       4096u    /* bytes of a tag of the dataspace */
+#define WIRE_ESTIMATE_MAX  256u                /* numbers of an estimate */
+#define WIRE_FAULTS_MAX    16u                 /* kinds of failures */
+#define WIRE_PIECE_MAX     1048576u            /* bytes of a file or an object at a time */
+#define WIRE_REPLICAS_MAX  4u                  /* of a process */
+#define WIRE_TAG_MAX       4096u               /* bytes of a tag of the dataspace */
 #define WIRE_OBJECT_MAX    (UINT64_C(1) << 30) /* ... of an object */
-#define WIRE_STACK_MAX     262144u  /* the C stack of a process, as text */
+#define WIRE_STACK_MAX     262144u             /* the C stack of a process, as text */
 #define WIRE_U32_MAX       0xffffffffu
 #define WIRE_U64_MAX       0xffffffffffffffffu
 
@@ -306,13 +307,12 @@
 /* Start process 0 of the program.  environment holds NAME=VALUE entries to set, and unset the names
  * to remove, in the agent's own environment.  process_limit and cores (of that host): 0 when not
  * given.  slots: of all hosts, 0: that host's cores.  bind, map: enum wire_bind, enum wire_map;
- * report_bindings: say to what each process is bound.  terminals, discards: what stdout (1) and
- * stderr (2) of bsprun are, a terminal or /dev/null.  stdin_pid: the process whose
- * stdin is bsprun's.  end_on_bad_exit: a process that fails after bsp_end ends the job, else the
- * others end by themselves.  only_named:
- * nothing of the agent's own environment is inherited.  directory_needed: without the directory the
- * program is not started; else it begins in another one.  abort_at and consult_every are for tests
- * (WIRE_U64_MAX and 0 switch them off).
+ * report_bindings: say to what each process is bound.  replicas: of each process.  terminals,
+ * discards: what stdout (1) and stderr (2) of bsprun are, a terminal or /dev/null.  stdin_pid: the
+ * process whose stdin is bsprun's.  end_on_bad_exit: a process that fails after bsp_end ends the
+ * job, else the others end by themselves.  only_named: nothing of the agent's own environment is
+ * inherited.  directory_needed: without the directory the program is not started; else it begins in
+ * another one.  abort_at and consult_every are for tests (WIRE_U64_MAX and 0 switch them off).
  *
  * store: the absolute path DIR/JOB of the job's snapshots, "" in a job without; home: a file in it,
  * by which the agent recognises that it shares the directory with bsprun.  resume: the agent starts
@@ -347,6 +347,7 @@
     F(u32, slots, WIRE_U32_MAX)                                                                    \
     F(u32, bind, WIRE_BIND_LAST)                                                                   \
     F(u32, map, WIRE_MAP_LAST)                                                                     \
+    F(u32, replicas, WIRE_REPLICAS_MAX)                                                            \
     F(flag, report_bindings, 0)                                                                    \
     F(u32, stdio, WIRE_STDIO_LAST)                                                                 \
     F(u32, stdin_pid, WIRE_RANKS_MAX - 1)                                                          \

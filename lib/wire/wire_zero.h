@@ -59,10 +59,10 @@
     F(text, text, WIRE_TEXT_MAX)
 
 /* Whether all processes of the host wait for objects of the dataspace or at a barrier: of its own
- * accord, from time to time while they do (round 0), or as the answer to ASK_QUIET.  sent, received: messages
- * DATA_* to and from other hosts up to now; arrived: the barriers that each of its processes has
- * reached, at least; held: the earliest superstep at whose barrier one of them waits, WIRE_NEVER:
- * none does; waits: a line for each process, each after a newline. */
+ * accord, from time to time while they do (round 0), or as the answer to ASK_QUIET.  sent,
+ * received: messages DATA_* to and from other hosts up to now; arrived: the barriers that each of
+ * its processes has reached, at least; held: the earliest superstep at whose barrier one of them
+ * waits, WIRE_NEVER: none does; waits: a line for each process, each after a newline. */
 #define WIRE_FIELDS_QUIET(F, E)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, round, WIRE_U64_MAX)                                                                    \
@@ -151,12 +151,14 @@
     E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
     F(u32, count, WIRE_RANKS_MAX)
 
-/* The job has `processes` processes; process i lives on host host_of[i].  snapshot: process 0
- * writes its image, from which the others are made: snapshot 0.  copies: the number of hosts on
- * which each image must be durable (1: all hosts share a directory). */
+/* The job has `processes` processes; process i lives on host host_of[i], and on each host for which
+ * leads names that one: hosts in pairs, one with replicas and the one whose processes it has, too.
+ * snapshot: process 0 writes its image, from which the others are made: snapshot 0.  copies: the
+ * number of hosts on which each image must be durable (1: all hosts share a directory). */
 #define WIRE_FIELDS_PLACE(F, E)                                                                    \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(numbers, host_of, WIRE_RANKS_MAX)                                                            \
+    F(numbers, leads, 2 * WIRE_HOSTS_MAX)                                                          \
     F(flag, snapshot, 0)                                                                           \
     F(u32, copies, WIRE_HOSTS_MAX)
 
@@ -168,11 +170,13 @@
     F(flag, measure, 0)
 
 /* The decision about the barrier that ends the envelope's superstep (enum wire_decision); `consult`
- * and `measure` as in RUN; urgent: a snapshot that was asked for; last: one during which
- * the processes wait. */
+ * and `measure` as in RUN; captures: with replicas, the hosts of whose processes the snapshot is,
+ * for all others it is a barrier to wait at; urgent: a snapshot that was asked for; last: one
+ * during which the processes wait. */
 #define WIRE_FIELDS_RELEASE(F, E)                                                                  \
     F(u32, decision, WIRE_DECISION_LAST)                                                           \
     F(u64, consult, WIRE_U64_MAX)                                                                  \
+    F(numbers, captures, WIRE_HOSTS_MAX)                                                           \
     F(flag, measure, 0)                                                                            \
     F(flag, urgent, 0)                                                                             \
     F(flag, last, 0)
@@ -211,11 +215,12 @@
 #define WIRE_FIELDS_ABANDON(F, E)
 
 /* Prepare the processes of this host as of the snapshot and answer STAGED; copy[i]: process i is a
- * frozen copy on the host, else it is made from its image.  copies: as in PLACE. */
+ * frozen copy on the host, else it is made from its image.  leads, copies: as in PLACE. */
 #define WIRE_FIELDS_RESTORE(F, E)                                                                  \
     F(u32, from, WIRE_U32_MAX)                                                                     \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
     F(numbers, host_of, WIRE_RANKS_MAX)                                                            \
+    F(numbers, leads, 2 * WIRE_HOSTS_MAX)                                                          \
     F(numbers, copy, WIRE_RANKS_MAX)                                                               \
     F(u32, copies, WIRE_HOSTS_MAX)
 

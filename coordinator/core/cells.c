@@ -1,0 +1,167 @@
+/* cells.c - replicas: several hosts, a cell, have the same processes.
+ *
+ * All that is said of processes and hosts elsewhere is said of cells, each named by its lead; which
+ * of its hosts came first, or is left, is decided here.  Without replicas each host is a cell.
+ */
+#include "coordinator/core/state.h"
+
+/* ---- Forming them ------------------------------------------------------------------------- */
+
+bool coord_has_cell(const struct coord *state, const struct coord_host *host)
+{
+    return host->lead < state->host_count;
+}
+
+bool coord_is_lead(const struct coord *state, const struct coord_host *host)
+{
+    return coord_has_cell(state, host) && &state->hosts[host->lead] == host;
+}
+
+static bool is_usable(const struct coord *state, const struct coord_host *host)
+{
+    return !host->lost && (!host->drained || state->all_drained ||
+                           (state->registered && host == &state->hosts[state->registered_host]));
+}
+
+static uint32_t count_usable(const struct coord *state)
+{
+    uint32_t usable = 0;
+    for (uint32_t i = 0; i < state->host_count; i++)
+        usable += is_usable(state, &state->hosts[i]);
+    return usable;
+}
+
+/* The hosts in their order, the registered one first, are dealt out in rounds: those of a round are
+ * a group that has each process once; what is left over gets none.  A job that goes on with too few
+ * hosts has fewer replicas. */
+bool coord_form_cells(struct coord *state)
+{
+    uint32_t usable = count_usable(state), replicas = state->config.replicas;
+    uint32_t cells = usable / replicas, dealt = 0, first = 0;
+
+    if (replicas == 1)
+        return true;
+    if (cells == 0 && state->config.restore)
+        cells = 1;
+    if (cells == 0)
+        return false;
+    if (state->registered)
+        first = state->registered_host;
+    uint16_t *leads = state->home; /* not used yet; at least as many as cells are needed */
+    if (cells > state->config.processes_max)
+        cells = state->config.processes_max;
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        uint32_t at = (first + i) % state->host_count;
+        struct coord_host *host = &state->hosts[at];
+        host->lead = COORD_NO_CELL;
+        if (!is_usable(state, host) || dealt == cells * replicas)
+            continue;
+        if (dealt < cells)
+            leads[dealt] = (uint16_t)at;
+        host->lead = leads[dealt++ % cells];
+    }
+    return true;
+}
+
+void coord_describe_cell(const struct coord *state, const struct coord_host *lead,
+                         struct placement_host *description)
+{
+    *description = (struct placement_host){.name = lead->name,
+                                           .id = lead->id,
+                                           .slots = lead->slots,
+                                           .busy = lead->busy,
+                                           .speed = lead->speed,
+                                           .drained = lead->drained,
+                                           .left = lead->available};
+    for (uint32_t i = 0; state->config.replicas > 1 && i < state->host_count; i++) {
+        const struct coord_host *host = &state->hosts[i];
+        if (!coord_has_cell(state, host) || &state->hosts[host->lead] != lead)
+            continue;
+        if (host->slots < description->slots)
+            description->slots = host->slots;
+        if (host->available < description->left)
+            description->left = host->available;
+    }
+}
+
+struct wire_numbers coord_leads(struct coord *state)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        const struct coord_host *host = &state->hosts[i];
+        if (!coord_has_cell(state, host) || coord_is_lead(state, host))
+            continue;
+        state->leads[count++] = host->id;
+        state->leads[count++] = state->hosts[host->lead].id;
+    }
+    return (struct wire_numbers){state->leads, count};
+}
+
+/* ---- Who is left, who came first ---------------------------------------------------------- */
+
+static bool is_of_cell(const struct coord *state, const struct coord_host *host, uint32_t lead)
+{
+    return coord_has_cell(state, host) && host->lead == lead;
+}
+
+/* A living host of the cell, or NULL. */
+static struct coord_host *find_living(const struct coord *state, uint32_t lead)
+{
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (is_of_cell(state, &state->hosts[i], lead) && !state->hosts[i].lost)
+            return &state->hosts[i];
+    return NULL;
+}
+
+struct coord_host *coord_host_of(const struct coord *state, uint32_t pid)
+{
+    return find_living(state, state->home[pid]);
+}
+
+bool coord_is_covered(const struct coord *state)
+{
+    if (state->config.replicas == 1)
+        return false;
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (state->hosts[i].count > 0 && !find_living(state, state->hosts[i].lead))
+            return false;
+    return true;
+}
+
+static struct coord_host *find_arrived(const struct coord *state, uint32_t lead)
+{
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (is_of_cell(state, &state->hosts[i], lead) && state->hosts[i].arrived &&
+            !state->hosts[i].lost)
+            return &state->hosts[i];
+    return NULL;
+}
+
+bool coord_all_arrived(const struct coord *state)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        const struct coord_host *host = &state->hosts[i];
+        if (host->count == 0 && !host->arrived)
+            continue;
+        if (!find_arrived(state, host->lead))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+struct wire_numbers coord_choose_captures(struct coord *state)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        struct coord_host *host = &state->hosts[i];
+        host->captures = host->count > 0 && find_arrived(state, host->lead) == host;
+        if (host->captures)
+            state->leads[count++] = host->id;
+    }
+    return (struct wire_numbers){state->leads, state->config.replicas > 1 ? count : 0};
+}
