@@ -302,6 +302,11 @@ void link_replicas_free(struct links *links)
     links->replicas = NULL;
 }
 
+const struct replica_set *link_replicas_set(const struct link_replicas *replicas)
+{
+    return replicas->set;
+}
+
 /* ---- Sending ------------------------------------------------------------------------------- */
 
 static int put(struct links *links, uint32_t pid, uint64_t superstep, enum bspz_stage stage)

@@ -55,6 +55,45 @@ static int append(struct replica_set *set, struct replica_pid *pid,
     return error;
 }
 
+/* ---- What was applied a moment ago ---------------------------------------------------------- */
+
+static void forget_oldest(struct replica_set *set)
+{
+    unsigned at = (set->newest + REPLICA_RECENT - set->recents) % REPLICA_RECENT;
+    struct replica_logged *oldest = &set->recent[at].logged;
+
+    set->recent_bytes -= oldest->kept.size;
+    free(oldest->kept.bytes);
+    set->recents--;
+}
+
+/* Takes the bytes out of the log, if they are in memory. */
+static void remember(struct replica_set *set, uint32_t pid, struct replica_logged *logged)
+{
+    uint64_t size = logged->kept.size;
+
+    if (!logged->kept.bytes || size > set->recent_most)
+        return;
+    while (set->recents == REPLICA_RECENT || set->recent_bytes > set->recent_most - size)
+        forget_oldest(set);
+    set->recent[set->newest] = (struct replica_recent){pid, *logged};
+    set->newest = (set->newest + 1) % REPLICA_RECENT;
+    set->recents++;
+    set->recent_bytes += size;
+    replica_store_release(&set->log, &logged->kept);
+}
+
+static struct replica_logged *recall(struct replica_set *set, uint32_t pid, uint64_t key)
+{
+    for (unsigned i = 1; i <= set->recents; i++) {
+        unsigned at = (set->newest + REPLICA_RECENT - i) % REPLICA_RECENT;
+
+        if (set->recent[at].pid == pid && set->recent[at].logged.key == key)
+            return &set->recent[at].logged;
+    }
+    return NULL;
+}
+
 /* All of the first key. */
 static void drop_front(struct replica_set *set, struct replica_pid *pid)
 {
@@ -84,6 +123,8 @@ void replica_in_free(struct replica_set *set)
             drop_front(set, pid);
         free(pid->log);
     }
+    while (set->recents > 0)
+        forget_oldest(set);
 }
 
 /* ---- Applying ------------------------------------------------------------------------------ */
@@ -149,6 +190,8 @@ static int apply(struct replica_set *set, uint32_t number, struct replica_logged
         error = set->calls.apply(set->context, number, key, bytes, logged->kept.size);
     free(read);
     pid->applied = key;
+    if (pid->count > 1)
+        remember(set, number, logged);
     drop_front(set, pid);
     return error;
 }
@@ -233,7 +276,7 @@ int replica_set_take(struct replica_set *set, uint32_t home, uint32_t number, ui
         free(bytes);
         return set->given_up ? 0 : -EPROTO;
     }
-    same = find(pid, key);
+    same = key > pid->applied ? find(pid, key) : recall(set, number, key);
     if (same && !replica_same(&same->digest, digest)) {
         void *read, *first = replica_store_see(&set->log, &same->kept, &read);
 

@@ -15,6 +15,13 @@ struct replica_logged {
     struct replica_kept kept;
 };
 
+/* Contents that were applied a moment ago, in memory: to see where one that differs does. */
+struct replica_recent {
+    uint32_t pid;
+    struct replica_logged logged;
+};
+#define REPLICA_RECENT 128u
+
 struct replica_pid {
     uint32_t homes[REPLICA_MOST];
     uint32_t count;
@@ -58,6 +65,9 @@ struct replica_set {
     struct replica_copy *first, **tail;
     struct replica_copy *making; /* between put and keep */
     struct replica_store copies, log;
+    struct replica_recent recent[REPLICA_RECENT]; /* a ring: `recents` before place `newest` */
+    unsigned newest, recents;
+    uint64_t recent_bytes, recent_most;
     uint64_t told_most, told; /* bytes of ledgers and notes */
     bool given_up;            /* this host is too far behind itself */
 };

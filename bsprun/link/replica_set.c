@@ -55,6 +55,7 @@ struct replica_set *replica_set_new(const struct replica_setup *setup,
     set->tail = &set->first;
     replica_store_begin(&set->copies, setup->log_bytes / 2, setup->spill_bytes / 2);
     replica_store_begin(&set->log, setup->log_bytes / 2, setup->spill_bytes / 2);
+    set->recent_most = setup->log_bytes / 8;
     set->told_most = setup->log_bytes / 4 > TOLD_LEAST ? setup->log_bytes / 4 : TOLD_LEAST;
     set->pids = calloc(set->nprocs, sizeof *set->pids);
     set->others = calloc(set->home_count, sizeof *set->others);

@@ -106,6 +106,12 @@ void replica_store_drop(struct replica_store *store, struct replica_kept *kept)
     *kept = (struct replica_kept){0};
 }
 
+void replica_store_release(struct replica_store *store, struct replica_kept *kept)
+{
+    store->memory -= kept->size;
+    *kept = (struct replica_kept){0};
+}
+
 void *replica_store_see(const struct replica_store *store, const struct replica_kept *kept,
                         void **read)
 {

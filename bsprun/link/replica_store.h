@@ -29,6 +29,9 @@ int replica_store_keep(struct replica_store *store, void *bytes, uint64_t size,
                        struct replica_kept *kept);
 void replica_store_drop(struct replica_store *store, struct replica_kept *kept);
 
+/* Drops a content whose bytes are in memory, and leaves those to the caller. */
+void replica_store_release(struct replica_store *store, struct replica_kept *kept);
+
 /* The bytes; where they were in the file, *read is a buffer for the caller to free, else NULL.
  * NULL: no memory, or the file cannot be read. */
 void *replica_store_see(const struct replica_store *store, const struct replica_kept *kept,

@@ -1,0 +1,698 @@
+/* main.c - hosts whose processes have replicas, and the sets that decide what they send each other
+ * (bsprun/link/replica_set.h), driven by one seed.
+ *
+ *   shared [OPTIONS of seeds.h]
+ *
+ * Hosts compute, some ten times slower than others; are frozen, some for ever; are lost, and others
+ * hear of that at different times; and single contents differ from those of the other replicas.
+ * What must hold:
+ *
+ *   - each host applies, for each process that lives elsewhere, the same contents in the same order;
+ *   - hosts that together have all processes are not held up by any other;
+ *   - what is kept stays within its bounds, and no host is given up that alone has some process;
+ *   - a content that differs is reported by a host that can see it;
+ *   - where two of three must agree, only what two have made is applied.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/link/replica_set.h"
+#include "tests/sim/timeline.h"
+
+#define HOSTS_MOST  12u
+#define PIDS_MOST   10u
+#define NEVER       UINT64_MAX
+#define SLACK       (UINT64_C(1) << 16)
+#define TOLD_MOST   (UINT64_C(1) << 20) /* the least bound of what is told */
+
+enum kind { PUBLISH, ARRIVES, FREEZE, LOSE, HEARS };
+
+struct action {
+    struct moment moment;
+    enum kind kind;
+    uint32_t host, other;
+    uint64_t until;
+};
+
+/* What one host sends another: a list of notes or a content. */
+struct way {
+    bool busy;
+    struct replica_note *notes;
+    size_t note_count;
+    struct replica_copy *copy;
+    uint32_t pid;
+    uint64_t key;
+    struct replica_digest digest;
+    void *bytes;
+    uint64_t size;
+};
+
+struct host {
+    struct replica_set *set;
+    uint32_t pids[PIDS_MOST], count;
+    bool has[PIDS_MOST];
+    uint64_t delay; /* of a stage */
+    uint64_t frozen_until;
+    bool lost, given_up;
+    bool cut[HOSTS_MOST]; /* takes that host for lost */
+    uint64_t made;    /* the last key its ranks have published */
+    bool computes;
+    uint64_t applied[PIDS_MOST];
+    struct way ways[HOSTS_MOST]; /* to each other one */
+    bool reported[PIDS_MOST];
+};
+
+struct flip {
+    uint32_t host, pid;
+    uint64_t key; /* 0: none */
+    bool made;
+};
+
+struct world {
+    struct timeline time;
+    struct host hosts[HOSTS_MOST];
+    uint32_t host_count, pid_count, agree, limit_kind;
+    uint64_t last; /* key */
+    uint64_t log_bytes, spill_bytes;
+    struct flip flip;
+    bool any_lost;
+};
+
+static struct {
+    uint64_t frozen, lost, behind_self, behind_other, flips, flips_due, spilled, held_back, agreed;
+} summary;
+
+static struct host *home_of(struct world *world, uint32_t host)
+{
+    return &world->hosts[host];
+}
+
+/* ---- What processes do --------------------------------------------------------------------- */
+
+/* Superstep s has a stage besides the arrival where s % 3 is not 0. */
+static uint64_t next_key(uint64_t key)
+{
+    uint64_t superstep = key > 0 ? replica_superstep(key) : 0;
+
+    if (key == 0)
+        return replica_key(0, 0);
+    if (replica_stage(key) == 0 && superstep % 3 > 0)
+        return replica_key(superstep, (unsigned)(superstep % 3));
+    return replica_key(superstep + 1, 0);
+}
+
+static uint64_t mix(uint64_t pid, uint64_t key, bool flipped)
+{
+    uint64_t value = (key * 64 + pid) * UINT64_C(0x9e3779b97f4a7c15);
+
+    value ^= value >> 29;
+    return (value * UINT64_C(0xbf58476d1ce4e5b9)) ^ (flipped ? 1 : 0);
+}
+
+static uint64_t size_of(uint64_t pid, uint64_t key)
+{
+    return 8 + mix(pid, key, false) % 400;
+}
+
+static struct replica_digest digest_of(uint64_t pid, uint64_t key, bool flipped)
+{
+    return (struct replica_digest){{mix(pid, key, flipped), key}};
+}
+
+static void *bytes_of(uint64_t pid, uint64_t key, bool flipped, uint64_t *size)
+{
+    uint64_t value = mix(pid, key, flipped);
+    unsigned char *bytes;
+
+    *size = size_of(pid, key);
+    bytes = malloc(*size);
+    memset(bytes, (int)(pid + key), *size);
+    memcpy(bytes, &value, sizeof value);
+    return bytes;
+}
+
+/* ---- What the sets call -------------------------------------------------------------------- */
+
+struct caller {
+    struct world *world;
+    uint32_t host;
+};
+static struct caller callers[HOSTS_MOST];
+
+static bool on_ready(void *context, uint32_t pid, uint64_t key)
+{
+    const struct caller *caller = context;
+    const struct host *host = home_of(caller->world, caller->host);
+
+    (void)pid;
+    return key <= next_key(host->made);
+}
+
+static int on_apply(void *context, uint32_t pid, uint64_t key, void *bytes, uint64_t size)
+{
+    const struct caller *caller = context;
+    struct world *world = caller->world;
+    struct host *host = home_of(world, caller->host);
+    uint64_t value, right = mix(pid, key, false);
+    bool may_differ = world->flip.made && world->flip.pid == pid && world->flip.key == key;
+
+    memcpy(&value, bytes, sizeof value);
+    if (key != next_key(host->applied[pid]))
+        timeline_fail(&world->time, "host %u applied %u/%lu behind %lu", caller->host, pid,
+                      (unsigned long)key, (unsigned long)host->applied[pid]);
+    if (size != size_of(pid, key) ||
+        (value != right && !(may_differ && value == mix(pid, key, true))))
+        timeline_fail(&world->time, "host %u applied another content", caller->host);
+    if (may_differ && world->agree == 2 && !world->any_lost) {
+        summary.agreed++;
+        if (value != right)
+            timeline_fail(&world->time, "host %u applied what one of three has made", caller->host);
+    }
+    host->applied[pid] = key;
+    return 0;
+}
+
+static void on_locate(void *context, const void *first, uint64_t first_size, const void *second,
+                      uint64_t second_size, struct replica_difference *difference)
+{
+    (void)context;
+    difference->located = first_size != second_size || memcmp(first, second, first_size) != 0;
+}
+
+static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
+{
+    const struct caller *caller = context;
+    struct world *world = caller->world;
+
+    if (!world->flip.made || mismatch->pid != world->flip.pid || mismatch->key != world->flip.key)
+        timeline_fail(&world->time, "host %u reports a mismatch that is none", caller->host);
+    home_of(world, caller->host)->reported[mismatch->pid] = true;
+}
+
+static bool is_gone(const struct host *host)
+{
+    return host->lost || host->given_up;
+}
+
+static bool is_unique(struct world *world, uint32_t host)
+{
+    for (uint32_t pid = 0; pid < world->pid_count; pid++) {
+        unsigned left = 0;
+
+        for (uint32_t other = 0; other < world->host_count; other++)
+            left += other != host && home_of(world, other)->has[pid] &&
+                    !is_gone(home_of(world, other));
+        if (home_of(world, host)->has[pid] && left == 0)
+            return true;
+    }
+    return false;
+}
+
+static void hear_of(struct world *world, uint32_t host)
+{
+    for (uint32_t other = 0; other < world->host_count; other++) {
+        struct action *action = timeline_plan(&world->time, timeline_random(&world->time, 3000));
+
+        action->kind = HEARS;
+        action->host = other;
+        action->other = host;
+    }
+}
+
+static void on_behind(void *context, uint32_t host, uint64_t key)
+{
+    const struct caller *caller = context;
+    struct world *world = caller->world;
+
+    timeline_note(&world->time, "host %u: host %u is too far behind at %lu", caller->host, host,
+                  (unsigned long)key);
+    if (is_gone(home_of(world, host)))
+        return;
+    if (is_unique(world, host))
+        timeline_fail(&world->time, "a host with a unique process is given up");
+    *(host == caller->host ? &summary.behind_self : &summary.behind_other) += 1;
+    home_of(world, host)->given_up = true;
+    world->any_lost = true;
+    hear_of(world, host);
+}
+
+static const struct replica_calls calls = {.ready = on_ready,
+                                           .apply = on_apply,
+                                           .locate = on_locate,
+                                           .mismatch = on_mismatch,
+                                           .behind = on_behind};
+
+/* ---- Ways ---------------------------------------------------------------------------------- */
+
+static void must(struct world *world, int error)
+{
+    if (error)
+        timeline_fail(&world->time, "a set says %d", error);
+}
+
+static void check_bounds(struct world *world, uint32_t host)
+{
+    struct replica_held held = replica_set_held(home_of(world, host)->set);
+    uint64_t most = (world->log_bytes + world->spill_bytes) / 2 + SLACK;
+
+    if (held.copies > most || held.logged > most || held.told > TOLD_MOST + SLACK)
+        timeline_fail(&world->time, "host %u keeps %lu, %lu, %lu", host,
+                      (unsigned long)held.copies, (unsigned long)held.logged,
+                      (unsigned long)held.told);
+    summary.spilled += held.logged > world->log_bytes / 2 || held.copies > world->log_bytes / 2;
+}
+
+static void load(struct world *world, uint32_t host, struct way *way, struct replica_order *order)
+{
+    struct replica_copy_facts facts;
+    void *read, *bytes;
+
+    if (!order->copy) {
+        way->note_count = order->note_count;
+        way->notes = malloc(order->note_count * sizeof *way->notes);
+        memcpy(way->notes, order->notes, order->note_count * sizeof *way->notes);
+        return;
+    }
+    facts = replica_set_facts(order->copy);
+    way->copy = order->copy;
+    way->pid = facts.pid;
+    way->key = facts.key;
+    way->digest = facts.digest;
+    bytes = replica_set_see(home_of(world, host)->set, order->copy, &way->size, &read);
+    if (!bytes)
+        timeline_fail(&world->time, "the bytes of a copy are gone");
+    way->bytes = malloc(way->size);
+    memcpy(way->bytes, bytes, way->size);
+    free(read);
+}
+
+static void send_on(struct world *world, uint32_t host)
+{
+    struct host *from = home_of(world, host);
+
+    for (uint32_t other = 0; other < world->host_count && !from->lost; other++) {
+        struct way *way = &from->ways[other];
+        struct replica_order order;
+        struct action *action;
+
+        if (other == host || way->busy || from->cut[other] ||
+            !replica_set_next(from->set, other, &order))
+            continue;
+        load(world, host, way, &order);
+        way->busy = true;
+        action = timeline_plan(&world->time, 1 + timeline_random(&world->time, 60) + way->size / 16);
+        action->kind = ARRIVES;
+        action->host = host;
+        action->other = other;
+    }
+}
+
+static void empty(struct way *way)
+{
+    free(way->notes);
+    free(way->bytes);
+    *way = (struct way){0};
+}
+
+static void go_on(struct world *world, uint32_t host);
+
+/* Nothing comes out of a way whose ends take each other for lost. */
+static void arrives(struct world *world, const struct action *action)
+{
+    struct host *from = home_of(world, action->host), *to = home_of(world, action->other);
+    struct way way = from->ways[action->other];
+
+    if (!way.busy)
+        return;
+    if (to->frozen_until > world->time.now && !to->lost) {
+        struct action *again;
+
+        if (to->frozen_until == NEVER)
+            return;
+        again = timeline_plan(&world->time, to->frozen_until - world->time.now);
+        again->kind = ARRIVES;
+        again->host = action->host;
+        again->other = action->other;
+        return;
+    }
+    from->ways[action->other] = (struct way){0};
+    if (way.copy && !from->lost)
+        replica_set_sent(from->set, action->other, way.copy);
+    if (!to->lost && !from->lost && !to->cut[action->host]) {
+        for (size_t i = 0; i < way.note_count; i++)
+            must(world, replica_set_note(to->set, action->host, &way.notes[i]));
+        if (way.copy)
+            must(world, replica_set_take(to->set, action->host, way.pid, way.key, &way.digest,
+                                         way.bytes, way.size));
+        if (way.copy)
+            way.bytes = NULL;
+        check_bounds(world, action->other);
+        go_on(world, action->other);
+    }
+    empty(&way);
+    send_on(world, action->host);
+}
+
+/* ---- Ranks --------------------------------------------------------------------------------- */
+
+static bool is_complete(const struct world *world, const struct host *host)
+{
+    for (uint32_t pid = 0; pid < world->pid_count; pid++)
+        if (!host->has[pid] && host->applied[pid] < host->made)
+            return false;
+    return true;
+}
+
+static void go_on(struct world *world, uint32_t number)
+{
+    struct host *host = home_of(world, number);
+    struct action *action;
+
+    send_on(world, number);
+    if (is_gone(host) || host->computes || host->made >= world->last || !is_complete(world, host))
+        return;
+    host->computes = true;
+    action = timeline_plan(&world->time, 1 + timeline_random(&world->time, 2 * host->delay));
+    action->kind = PUBLISH;
+    action->host = number;
+}
+
+static void put(struct world *world, uint32_t number, uint32_t pid, uint64_t key)
+{
+    struct host *host = home_of(world, number);
+    struct flip *flip = &world->flip;
+    bool flipped = flip->host == number && flip->pid == pid && flip->key == key, needed;
+    struct replica_digest digest = digest_of(pid, key, flipped);
+    void *bytes = NULL;
+    uint64_t size = 0;
+
+    flip->made |= flipped;
+    must(world, replica_set_put(host->set, pid, key, &digest, &needed));
+    if (needed)
+        bytes = bytes_of(pid, key, flipped, &size);
+    else
+        summary.held_back++;
+    must(world, replica_set_keep(host->set, bytes, size));
+}
+
+static void publish(struct world *world, const struct action *action)
+{
+    struct host *host = home_of(world, action->host);
+
+    if (is_gone(host))
+        return;
+    if (host->frozen_until > world->time.now) {
+        struct action *again;
+
+        if (host->frozen_until == NEVER)
+            return;
+        again = timeline_plan(&world->time, host->frozen_until - world->time.now);
+        again->kind = PUBLISH;
+        again->host = action->host;
+        return;
+    }
+    host->computes = false;
+    for (uint32_t i = 0; i < host->count; i++)
+        put(world, action->host, host->pids[i], next_key(host->made));
+    host->made = next_key(host->made);
+    must(world, replica_set_advance(host->set));
+    check_bounds(world, action->host);
+    go_on(world, action->host);
+}
+
+/* ---- Faults -------------------------------------------------------------------------------- */
+
+/* Whether the others could go on if this host did not. */
+static bool is_spare(struct world *world, uint32_t host)
+{
+    for (uint32_t pid = 0; pid < world->pid_count; pid++) {
+        bool left = false;
+
+        for (uint32_t other = 0; other < world->host_count; other++)
+            left |= other != host && home_of(world, other)->has[pid] &&
+                    !is_gone(home_of(world, other)) && home_of(world, other)->frozen_until != NEVER;
+        if (!left)
+            return false;
+    }
+    return true;
+}
+
+static void freeze(struct world *world, const struct action *action)
+{
+    struct host *host = home_of(world, action->host);
+    bool for_ever = action->until == NEVER;
+
+    if (is_gone(host) || host->frozen_until == NEVER ||
+        (for_ever && (world->agree > 1 || !is_spare(world, action->host))))
+        return;
+    summary.frozen++;
+    timeline_note(&world->time, "host %u is frozen%s", action->host, for_ever ? " for ever" : "");
+    host->frozen_until = for_ever ? NEVER : world->time.now + action->until;
+}
+
+static void hears(struct world *world, const struct action *action)
+{
+    struct host *host = home_of(world, action->host);
+
+    if (action->host == action->other || host->lost || host->cut[action->other])
+        return;
+    host->cut[action->other] = true;
+    if (host->ways[action->other].busy && host->ways[action->other].copy)
+        replica_set_sent(host->set, action->other, host->ways[action->other].copy);
+    empty(&host->ways[action->other]);
+    must(world, replica_set_lost(host->set, action->other));
+    go_on(world, action->host);
+}
+
+static void lose(struct world *world, const struct action *action)
+{
+    struct host *host = home_of(world, action->host);
+
+    if (is_gone(host) || !is_spare(world, action->host))
+        return;
+    summary.lost++;
+    timeline_note(&world->time, "host %u is lost", action->host);
+    host->lost = world->any_lost = true;
+    hear_of(world, action->host);
+}
+
+static void plan_faults(struct world *world)
+{
+    unsigned count = (unsigned)timeline_random(&world->time, 8);
+
+    for (unsigned n = 0; n < count; n++) {
+        uint64_t when = timeline_random(&world->time, 60000);
+        uint32_t host = (uint32_t)timeline_random(&world->time, world->host_count);
+        bool loses = timeline_chance(&world->time, 40);
+        bool for_ever = timeline_chance(&world->time, 20);
+        uint64_t length = 1 + timeline_random(&world->time, 30000);
+        struct action *action;
+
+        if (!seeds_keeps_fault(&world->time.job, n))
+            continue;
+        action = timeline_plan(&world->time, when);
+        action->kind = loses ? LOSE : FREEZE;
+        action->host = host;
+        action->until = for_ever ? NEVER : length;
+    }
+}
+
+/* ---- The world ----------------------------------------------------------------------------- */
+
+static void add_pid(struct world *world, uint32_t host, uint32_t pid)
+{
+    home_of(world, host)->has[pid] = true;
+}
+
+static void place(struct world *world)
+{
+    for (uint32_t pid = 0; pid < world->pid_count; pid++) {
+        uint64_t copies = world->agree == 2 ? 3 : 1 + timeline_random(&world->time, 4);
+
+        for (uint64_t i = 0; i < copies; i++) {
+            uint32_t host = (uint32_t)timeline_random(&world->time, world->host_count);
+
+            while (copies <= world->host_count && home_of(world, host)->has[pid])
+                host = (host + 1) % world->host_count;
+            add_pid(world, host, pid);
+        }
+    }
+    for (uint32_t host = 0; host < world->host_count; host++)
+        for (uint32_t pid = 0; pid < world->pid_count; pid++)
+            if (home_of(world, host)->has[pid])
+                home_of(world, host)->pids[home_of(world, host)->count++] = pid;
+}
+
+/* Of a process that has replicas. */
+static void choose_flip(struct world *world)
+{
+    uint32_t host = (uint32_t)timeline_random(&world->time, world->host_count);
+    struct host *at = home_of(world, host);
+    uint64_t key = 0, steps = timeline_random(&world->time, 60);
+    bool wanted = timeline_chance(&world->time, 50);
+
+    for (uint64_t i = 0; i <= steps; i++)
+        key = next_key(key);
+    if (wanted && at->count > 0)
+        world->flip = (struct flip){
+            .host = host, .pid = at->pids[steps % at->count], .key = key};
+}
+
+static void make_hosts(struct world *world)
+{
+    struct replica_home homes[HOSTS_MOST];
+    struct replica_setup setup = {.nprocs = world->pid_count,
+                                  .home_count = world->host_count,
+                                  .homes = homes,
+                                  .log_bytes = world->log_bytes,
+                                  .spill_bytes = world->spill_bytes,
+                                  .agree = world->agree};
+    uint64_t delay = 1 + timeline_random(&world->time, 200);
+
+    for (uint32_t host = 0; host < world->host_count; host++)
+        homes[host] = (struct replica_home){home_of(world, host)->pids, home_of(world, host)->count};
+    for (uint32_t host = 0; host < world->host_count; host++) {
+        int error;
+
+        setup.own = host;
+        callers[host] = (struct caller){world, host};
+        home_of(world, host)->delay = timeline_chance(&world->time, 25) ? 10 * delay : delay;
+        home_of(world, host)->set = replica_set_new(&setup, &calls, &callers[host], &error);
+        must(world, error);
+    }
+}
+
+static void make_world(struct world *world, const struct seeds_job *job)
+{
+    uint64_t supersteps, hosts;
+
+    timeline_begin(&world->time, sizeof(struct action), job);
+    world->agree = timeline_chance(&world->time, 25) ? 2 : 1;
+    hosts = 2 + timeline_random(&world->time, HOSTS_MOST - 1);
+    world->host_count = (uint32_t)(hosts < job->hosts ? hosts : job->hosts < 2 ? 2 : job->hosts);
+    if (world->agree == 2 && world->host_count < 3)
+        world->host_count = 3;
+    world->pid_count = 1 + (uint32_t)timeline_random(&world->time, PIDS_MOST);
+    supersteps = 20 + timeline_random(&world->time, 150);
+    if (supersteps > job->supersteps)
+        supersteps = job->supersteps;
+    world->last = replica_key(supersteps, 0);
+    /* A superstep is 8 kB at most, and a host that is waited for trails by little more than one. */
+    world->log_bytes = timeline_chance(&world->time, 50) ? 1u << 20 : 64u << 10;
+    world->spill_bytes = timeline_chance(&world->time, 50) ? 1u << 20 : 64u << 10;
+    place(world);
+    choose_flip(world);
+    make_hosts(world);
+    timeline_take_course(&world->time);
+}
+
+static void free_world(struct world *world)
+{
+    for (uint32_t host = 0; host < world->host_count; host++) {
+        for (uint32_t other = 0; other < world->host_count; other++)
+            empty(&home_of(world, host)->ways[other]);
+        replica_set_free(home_of(world, host)->set);
+    }
+    timeline_end(&world->time);
+}
+
+/* ---- What must hold at the end ------------------------------------------------------------- */
+
+static void check_end(struct world *world)
+{
+    const struct flip *flip = &world->flip;
+    unsigned others = 0;
+
+    for (uint32_t number = 0; number < world->host_count; number++) {
+        const struct host *host = home_of(world, number);
+
+        if (is_gone(host) || host->frozen_until == NEVER)
+            continue;
+        if (host->made < world->last || !is_complete(world, host))
+            timeline_fail(&world->time, "host %u has come to %lu of %lu only", number,
+                          (unsigned long)host->made, (unsigned long)world->last);
+        others += number != flip->host && flip->made && host->has[flip->pid];
+    }
+    summary.flips += flip->made;
+    if (!flip->made || others == 0 || is_gone(home_of(world, flip->host)) ||
+        home_of(world, flip->host)->frozen_until == NEVER)
+        return;
+    summary.flips_due++;
+    for (uint32_t number = 0; number < world->host_count; number++) {
+        const struct host *host = home_of(world, number);
+
+        if (host->has[flip->pid] && !is_gone(host) && host->frozen_until != NEVER &&
+            !host->reported[flip->pid])
+            timeline_fail(&world->time, "host %u has not reported what differs", number);
+    }
+}
+
+static void check_left(struct world *world)
+{
+    for (uint32_t host = 0; host < world->host_count && !world->any_lost; host++) {
+        struct replica_held held = replica_set_held(home_of(world, host)->set);
+        bool any_frozen = false;
+
+        for (uint32_t other = 0; other < world->host_count; other++)
+            any_frozen |= home_of(world, other)->frozen_until == NEVER;
+        if (!any_frozen && held.copies + held.logged + held.told > 0)
+            timeline_fail(&world->time, "host %u keeps something at the end", host);
+    }
+}
+
+static void run_one(const struct seeds_job *job)
+{
+    static struct world world;
+    struct action action;
+
+    memset(&world, 0, sizeof world);
+    make_world(&world, job);
+    plan_faults(&world);
+    for (uint32_t host = 0; host < world.host_count; host++)
+        go_on(&world, host);
+    while (timeline_next(&world.time, &action)) {
+        static void (*const handlers[])(struct world *, const struct action *) = {
+            [PUBLISH] = publish, [ARRIVES] = arrives, [FREEZE] = freeze,
+            [LOSE] = lose,       [HEARS] = hears};
+
+        handlers[action.kind](&world, &action);
+    }
+    check_end(&world);
+    check_left(&world);
+    free_world(&world);
+}
+
+static int report(uint64_t count)
+{
+    const struct {
+        const char *what;
+        uint64_t times;
+    } seen[] = {{"hosts frozen", summary.frozen},
+                {"hosts lost", summary.lost},
+                {"hosts that gave up themselves", summary.behind_self},
+                {"hosts that others gave up", summary.behind_other},
+                {"contents that differed", summary.flips},
+                {"of them such as had to be reported", summary.flips_due},
+                {"contents that two of three agreed on, with one that differed", summary.agreed},
+                {"contents that were not copied, as all had them", summary.held_back},
+                {"looks that saw a file in use", summary.spilled}};
+    int missing = 0;
+
+    for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) {
+        printf("%10lu %s\n", (unsigned long)seen[i].times, seen[i].what);
+        missing += count >= 1000 && seen[i].times == 0;
+    }
+    return seeds_verdict("shared", missing);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct seeds_program program = {.name = "shared",
+                                                 .count = 3000,
+                                                 .has_supersteps = true,
+                                                 .run = run_one,
+                                                 .report = report};
+
+    return seeds_main(&program, argc, argv);
+}
