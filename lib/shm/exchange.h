@@ -25,8 +25,8 @@ struct bspz_chunk {
 
 /* The records of a chain of requests are of one size, and end with an address in the process that
  * asks, which is another one in each replica. */
-#define BSPZ_REQUEST_BYTES  40u
-#define BSPZ_REQUEST_SHARED 32u
+#define BSPZ_REQUEST_BYTES  32u
+#define BSPZ_REQUEST_SHARED 24u
 
 /* The directory: what one rank wrote for another; layout.entry_bytes from one to the next. */
 struct bspz_entry {
