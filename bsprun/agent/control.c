@@ -33,8 +33,8 @@
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
-#include "bsprun/agent/status.h"
 #include "bsprun/agent/stacks.h"
+#include "bsprun/agent/status.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
 #include "lib/base/digest.h"
@@ -106,6 +106,8 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->consult_every = start->consult_every;
     order->abort_at = start->abort_at;
     order->dataspace_memory = start->dataspace_memory;
+    order->replicas = start->replicas;
+    order->replica_log = start->replica_log;
 }
 
 static void cannot_start(struct agent *agent, const char *what, const char *why)

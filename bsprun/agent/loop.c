@@ -13,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/output.h"
@@ -289,6 +291,8 @@ int agent_run(struct agent *agent)
     agent_peers_free(agent);
     agent_stacks_free(agent);
     agent_debug_free(agent);
+    agent_cells_free(agent);
+    agent_decided_forget(agent);
     free(agent->members);
     free(agent->home);
     free(agent->blame);

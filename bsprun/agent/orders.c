@@ -13,7 +13,9 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/barrier.h"
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/core/pause.h"
@@ -77,12 +79,17 @@ static void place(struct agent *agent, const struct wire_place *order)
         return;
     }
     if (is_sensible(agent, order))
+        error = agent_cells_take(agent, &order->leads);
+    if (error == 0)
         error = agent->nprocs > 0 ? 0 : agent_place(agent, (int)order->processes, &order->host_of);
     if (error == 0)
         agent_snapshots_copies(agent, order->copies);
-    if (error == 0 && agent->order.stdin_pid > 0 && agent_is_here(agent, agent->order.stdin_pid))
+    bool forms =
+        order->host_of.items[0] == agent->host; /* the program has come to bsp_begin here */
+    if (error == 0 && (agent->order.stdin_pid > 0 || !forms) &&
+        agent_is_here(agent, agent->order.stdin_pid))
         agent_input_rewind(agent, 0, BSPZ_DIGEST_NOTHING);
-    if (error == 0 && agent_is_here(agent, 0)) {
+    if (error == 0 && forms) {
         form(agent, order);
         return;
     }
@@ -106,8 +113,10 @@ static void tell_running(struct agent *agent, const struct wire_run *order)
         homes[pid] = agent->home[pid];
     message.running.processes = order->processes;
     message.running.homes = (struct wire_numbers){homes, homes ? (uint32_t)agent->nprocs : 0};
+    message.running.leads = agent_cells_list(agent);
     message.running.learned = agent_learned(agent);
     agent_send(agent, &message);
+    free((void *)(uintptr_t)message.running.leads.items);
     free(homes);
 }
 
@@ -157,10 +166,40 @@ static enum snapshot_haste haste_of(const struct wire_release *order)
     return order->last ? SNAPSHOT_LAST : order->urgent ? SNAPSHOT_URGENT : SNAPSHOT_IN_PASSING;
 }
 
+static bool is_captured(const struct agent *agent, const struct wire_message *message)
+{
+    const struct wire_numbers *captures = &message->release.captures;
+
+    if (message->release.decision == WIRE_DECISION_ABORT)
+        return true;
+    for (uint32_t i = 0; i < captures->count; i++)
+        if (captures->items[i] == agent->host)
+            return message->release.decision == WIRE_DECISION_SNAPSHOT;
+    return false;
+}
+
+/* With replicas the processes here may not have come to that barrier yet.  At one at which those of
+ * other hosts are captured they wait for RESUME. */
+static void release_later(struct agent *agent, const struct wire_message *message)
+{
+    struct decided decided = {.superstep = message->envelope.superstep,
+                              .consult = message->release.consult,
+                              .end = message->release.decision == WIRE_DECISION_END};
+
+    if (message->release.decision == WIRE_DECISION_SNAPSHOT)
+        return;
+    if (!agent_decided_add(agent, &decided))
+        agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
+}
+
 static void release(struct agent *agent, const struct wire_message *message)
 {
     uint64_t superstep = message->envelope.superstep;
 
+    if (agent_has_replicas(agent) && !is_captured(agent, message)) {
+        release_later(agent, message);
+        return;
+    }
     if (superstep + 1 != agent->consulted)
         return; /* a barrier of bsp_end at which no rank waits here */
     agent->measures = message->release.measure;

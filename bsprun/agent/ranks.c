@@ -18,7 +18,9 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/barrier.h"
 #include "bsprun/agent/core/binding.h"
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/core/pause.h"
@@ -93,7 +95,7 @@ static void all_ended(struct agent *agent)
     if (agent->job != JOB_RUNNING)
         return;
     job_move(&agent->job, JOB_ENDING);
-    if (!agent->end_reported)
+    if (!agent->end_reported && !agent_has_replicas(agent))
         agent_arrived(agent, atomic_load(&bspz_rank_of(agent->board, agent->first_here)->superstep),
                       &(struct wire_arrive){.barrier = WIRE_BARRIER_END});
 }
@@ -143,6 +145,8 @@ static void scan_consultation(struct agent *agent)
     agent->consulted = consulted;
     line = &bspz_rank_of(agent->board, agent->first_here)->line[(consulted - 1) & 1];
     agent->end_reported = line->flags & BSPZ_HAS_END;
+    if (agent_decided_take(agent, consulted - 1))
+        return;
     if (!agent->end_reported) {
         arrive.barrier = WIRE_BARRIER_SYNC;
         if (agent->measures)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/peers.h"
@@ -139,6 +140,7 @@ static void begin_term(struct agent *agent)
     agent_snapshots_forget(agent);
     agent_free_zero(agent);
     agent_forget_blame(agent);
+    agent_decided_forget(agent);
     agent->board->flags &= ~(BSPZ_BOARD_RESTARTED | BSPZ_BOARD_MOVED);
     agent->board->flags |= agent->election.because;
     agent->board->stdin_fd = 0; /* no process is cloned from now on */

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
@@ -94,6 +96,15 @@ static void term_over(struct agent *agent, const struct coord_outcome *outcome)
     agent_post(agent, agent_send(agent, &message) == 0 ? AGENT_TERM_OVER : AGENT_LEAVE);
 }
 
+/* Replicas whose processes have ended elsewhere first may still run. */
+static void all_over(struct agent *agent, const struct coord_outcome *outcome)
+{
+    if (agent_has_replicas(agent) && !agent_everything_gone(agent) &&
+        outcome->cause == WIRE_CAUSE_NONE)
+        agent_kill_members(agent);
+    agent_job_over(agent, outcome);
+}
+
 /* Called by the state machine, which the next term replaces: so that term must not begin here, nor
  * the job end. */
 static void finish(void *context, const struct coord_outcome *outcome)
@@ -101,7 +112,7 @@ static void finish(void *context, const struct coord_outcome *outcome)
     if (outcome->again)
         term_over(context, outcome);
     else
-        agent_job_over(context, outcome);
+        all_over(context, outcome);
 }
 
 static uint64_t now_ns(void *context)
@@ -147,6 +158,7 @@ static int agent_make_zero(struct agent *agent, uint32_t term)
         .consult_every = agent->order.consult_every,
         .abort_at = agent->order.abort_at,
         .stdin_pid = (uint32_t)agent->order.stdin_pid,
+        .replicas = agent->order.replicas,
     };
     struct coord_shell_calls calls = {
         .send = deliver,

@@ -1,8 +1,8 @@
 /* input_same.h - whether a restarted job has the same input as before.
  *
- * A snapshot records how many bytes process 0 (or that of --stdin) had read from its stdin, and their digest.  A file is
- * compared before the job begins, without moving its offset; a pipe, which can be read only once,
- * while the job runs (input.h).
+ * A snapshot records how many bytes process 0 (or that of --stdin) had read from its stdin, and
+ * their digest.  A file is compared before the job begins, without moving its offset; a pipe, which
+ * can be read only once, while the job runs (input.h).
  */
 #ifndef BSPRUN_INPUT_SAME_H
 #define BSPRUN_INPUT_SAME_H

@@ -142,7 +142,11 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
     if (machine->state == JOB_MACHINE_RUNNING) {
         bool of_zero = host->id == machine->zero;
         host->state = HOST_GONE;
-        if (machine->config.snapshots && !machine->closed) {
+        if (machine->config.replicas && !of_zero && !machine->closed) {
+            /* Processor Zero decides; a new agent comes as for a host that was lost before. */
+            host->usable = event->usable;
+            machine_add(machine, effects, JOB_EFFECT_LOST_TO_ZERO)->host = host->id;
+        } else if (machine->config.snapshots && !machine->closed) {
             machine_recover(machine, &lost, effects);
         } else if (of_zero) {
             machine_end_of_loss(machine, effects);

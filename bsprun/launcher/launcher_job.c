@@ -280,6 +280,7 @@ bool launcher_begin_job(struct launcher *launcher)
         .hosts = hosts,
         .spares = launcher->agents.count - launcher->agents.starters,
         .room = launcher->agents.room,
+        .replicas = launcher->common.options->hosts.replicas > 1,
         .own = own_host(launcher),
         .fence_ms = launcher->common.options->hosts.heartbeat_ms,
         .retry_ms = launcher->common.options->hosts.rejoin_ms,

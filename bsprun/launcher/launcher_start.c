@@ -31,6 +31,8 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
     start->balance = start->recover && agents_has_hosts(&launcher->agents) &&
                      launcher->common.options->hosts.balance;
     start->copies = launcher->common.options->hosts.copies;
+    start->replicas = launcher->common.options->hosts.replicas;
+    start->replica_log = launcher->common.options->hosts.replica_log;
     start->stop_on_failure = snapshots->on_refusal != ON_REFUSAL_CONTINUE;
     start->stop_on_late_failure = snapshots->on_refusal == ON_REFUSAL_STOP;
     start->excluded = (struct wire_texts){snapshots->excluded, (uint32_t)snapshots->excluded_count};

@@ -14,6 +14,8 @@
 struct order_host {
     bool member;
     uint64_t stage;
+    uint32_t lead;        /* the host whose processes it has, too: replicas; else itself */
+    uint64_t first_stage; /* of a lead: the newest stage of all these hosts */
 };
 
 /* The waiting output of one stage: pieces, each with its head. */
@@ -52,6 +54,12 @@ struct order {
     uint64_t asked;            /* superstep + 1 */
 };
 
+static void forget_hosts(struct order *order)
+{
+    for (uint32_t i = 0; i < order->host_count; i++)
+        order->hosts[i] = (struct order_host){.lead = i};
+}
+
 struct order *order_new(uint32_t hosts, struct spool *spool, const struct order_calls *calls,
                         void *context)
 {
@@ -64,8 +72,10 @@ struct order *order_new(uint32_t hosts, struct spool *spool, const struct order_
                             .spool = spool,
                             .hosts = calloc(hosts, sizeof *order->hosts),
                             .host_count = hosts};
-    if (order->hosts)
+    if (order->hosts) {
+        forget_hosts(order);
         return order;
+    }
     free(order);
     return NULL;
 }
@@ -186,13 +196,19 @@ static void show_until(struct order *order, struct order_waiting *waiting, uint6
 
 /* ---- What may be shown ---- */
 
+/* Of the processes of that host. */
+static uint64_t stage_of(const struct order *order, uint32_t host)
+{
+    return order->hosts[order->hosts[host].lead].first_stage;
+}
+
 static uint64_t lowest(const struct order *order)
 {
     uint64_t stage = NEVER;
 
     for (uint32_t i = 0; i < order->host_count; i++)
-        if (order->hosts[i].member && order->hosts[i].stage < stage)
-            stage = order->hosts[i].stage;
+        if (order->hosts[i].member && stage_of(order, i) < stage)
+            stage = stage_of(order, i);
     return stage;
 }
 
@@ -206,7 +222,18 @@ static uint64_t limit(const struct order *order)
                                                                          : stage;
 }
 
-/* Whether all have sent the oldest mark, or (never) one has passed it without. */
+/* Whether all replicas of the host's processes have passed the mark: one will not send it any more.
+ */
+static bool have_passed(const struct order *order, uint32_t lead, const struct order_mark *mark)
+{
+    for (uint32_t i = 0; i < order->host_count; i++)
+        if (order->hosts[i].member && order->hosts[i].lead == lead &&
+            order->hosts[i].stage <= mark->name.superstep + 1)
+            return false;
+    return true;
+}
+
+/* Whether all have sent the oldest mark, of replicas one, or (never) one has passed it without. */
 static bool first_mark_is_over(const struct order *order, bool *never)
 {
     const struct order_mark *mark = order->present.marks;
@@ -216,10 +243,10 @@ static bool first_mark_is_over(const struct order *order, bool *never)
     for (uint32_t i = 0; i < order->host_count; i++) {
         const struct order_host *host = &order->hosts[i];
 
-        if (!host->member || mark->sent[i])
+        if (!host->member || mark->sent[host->lead])
             continue;
         complete = false;
-        if (host->stage > mark->name.superstep + 1)
+        if (host->stage > mark->name.superstep + 1 && have_passed(order, host->lead, mark))
             *never = true;
     }
     return complete || *never;
@@ -241,10 +268,14 @@ static void advance(struct order *order)
     }
 }
 
-static void reach(struct order_host *host, uint64_t stage)
+static void reach(struct order *order, uint32_t index, uint64_t stage)
 {
+    struct order_host *host = &order->hosts[index], *lead = &order->hosts[host->lead];
+
     if (stage > host->stage)
         host->stage = stage;
+    if (host->stage > lead->first_stage)
+        lead->first_stage = host->stage;
 }
 
 /* ---- Events ---- */
@@ -264,13 +295,22 @@ static void hold(struct order *order)
 void order_begin(struct order *order)
 {
     hold(order);
-    memset(order->hosts, 0, order->host_count * sizeof *order->hosts);
+    forget_hosts(order);
     order->asked = 0;
 }
 
 void order_join(struct order *order, uint32_t host)
 {
     order->hosts[host].member = true;
+}
+
+void order_replica(struct order *order, uint32_t host, uint32_t lead)
+{
+    order->hosts[host].lead = lead;
+    reach(order, host, order->hosts[host].stage);
+    for (uint32_t i = 0; i < order->present.mark_count; i++)
+        order->present.marks[i].sent[lead] |= order->present.marks[i].sent[host];
+    advance(order);
 }
 
 void order_leave(struct order *order, uint32_t host)
@@ -291,7 +331,7 @@ void order_from(struct order *order, struct bspz_snapshot_name name)
     show_until(order, held, name.superstep);
     forget(order, held);
     for (uint32_t i = 0; i < order->host_count; i++)
-        reach(&order->hosts[i], name.superstep + 1);
+        reach(order, i, name.superstep + 1);
     advance(order);
 }
 
@@ -315,13 +355,13 @@ static void keep(struct order *order, uint64_t stage, const struct piece_head *h
 void order_piece(struct order *order, uint32_t host, uint64_t superstep, int pid, int stream,
                  const char *data, size_t size)
 {
-    struct order_host *from = &order->hosts[host];
+    const struct order_host *from = &order->hosts[host];
     const struct piece_head head = {pid, stream, size};
     uint64_t stage = from->stage == 0 && superstep == 0 ? 0 : superstep + 1;
 
     if (stage < from->stage)
         stage = from->stage; /* it follows the output of that stage */
-    reach(from, stage);
+    reach(order, host, stage);
     advance(order);
     if (stage <= limit(order))
         order->calls.show(order->context, pid, stream, data, size);
@@ -359,14 +399,14 @@ void order_mark(struct order *order, uint32_t host, struct bspz_snapshot_name na
     struct order_mark *mark = find_mark(order, name);
 
     if (mark)
-        mark->sent[host] = true;
-    reach(&order->hosts[host], name.superstep + 1);
+        mark->sent[order->hosts[host].lead] = true;
+    reach(order, host, name.superstep + 1);
     advance(order);
 }
 
 void order_passed(struct order *order, uint32_t host, uint64_t superstep)
 {
-    reach(&order->hosts[host], superstep + 2);
+    reach(order, host, superstep + 2);
     advance(order);
 }
 

@@ -42,6 +42,9 @@ void order_free(struct order *order); /* NULL is fine */
 void order_begin(struct order *order);
 /* The host takes part in the term. */
 void order_join(struct order *order, uint32_t host);
+/* The host has replicas of the processes of the lead, which is its own: what one of them has sent
+ * or passed the others need not. */
+void order_replica(struct order *order, uint32_t host, uint32_t lead);
 /* The host will send nothing more. */
 void order_leave(struct order *order, uint32_t host);
 /* The term begins from that snapshot: shows the held output that was written before it, which will

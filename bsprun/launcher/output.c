@@ -148,8 +148,12 @@ static void pass_line(void *context, uint32_t host, uint64_t superstep, int pid,
                       const char *data, size_t size)
 {
     struct output *output = context;
+    size_t fresh = size;
 
-    order_piece(output->order, host, superstep, pid, stream, data, size);
+    if (output->replicas)
+        fresh = first_output_take(&output->first, host, pid, stream, size);
+    if (fresh > 0)
+        order_piece(output->order, host, superstep, pid, stream, data + size - fresh, fresh);
 }
 
 /* ---- Output before the end ---- */
@@ -177,7 +181,9 @@ static void owes_no_more(struct output *output, uint32_t host)
 {
     if (output->awaited == 0 || !output->owes[host])
         return;
-    output->owes[host] = false;
+    for (uint32_t i = 0; i < output->agents->count; i++)
+        if (output->lead[i] == output->lead[host])
+            output->owes[i] = false;
     if (output->common->options->verbosity >= 2)
         notices_say(&output->common->notices, "host %s has sent all output before bsp_end",
                     output->agents->items[host].name);
@@ -239,9 +245,26 @@ void output_begin_term(struct output *output, const struct job_machine *machine)
         line_buffer_forget(&output->lines); /* it follows the last mark, and will be repeated */
         order_begin(output->order);
     }
+    first_output_begin(&output->first);
+    for (uint32_t i = 0; i < HOSTS_MAX; i++)
+        output->lead[i] = i;
     for (uint32_t i = 0; i < output->agents->count; i++)
         if (job_machine_member(machine, i))
             order_join(output->order, i);
+}
+
+void output_replicas(struct output *output, struct wire_numbers leads)
+{
+    for (uint32_t i = 0; output->order && i + 1 < leads.count; i += 2) {
+        uint64_t host = leads.items[i], lead = leads.items[i + 1];
+
+        if (host >= output->agents->count || lead >= output->agents->count)
+            continue;
+        output->lead[host] = (uint32_t)lead;
+        order_replica(output->order, (uint32_t)host, (uint32_t)lead);
+    }
+    if (output->order && leads.count > 0)
+        ask_passed(output);
 }
 
 void output_leave(struct output *output, uint32_t host)
@@ -441,6 +464,7 @@ int output_open(struct output *output, struct common *common, struct agents *age
     output->agents = agents;
     output->calls = calls;
     output->context = context;
+    output->replicas = common->options->hosts.replicas > 1;
     output->mode = mode_of(common);
     sink_init(&output->sinks[0], &common->loop, STDOUT_FILENO, on_sink_changed, output);
     sink_init(&output->sinks[1], &common->loop, STDERR_FILENO, on_sink_changed, output);
@@ -481,6 +505,7 @@ void output_free(struct output *output)
 {
     output_files_close(&output->files);
     show_free(output->show);
+    first_output_begin(&output->first);
     replay_free(output->replay);
     order_free(output->order);
     spool_free(output->spool);

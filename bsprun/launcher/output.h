@@ -14,6 +14,7 @@
 #include <uv.h>
 
 #include "bsprun/launcher/agents.h"
+#include "bsprun/launcher/first_output.h"
 #include "bsprun/launcher/job_machine.h"
 #include "bsprun/launcher/line_buffer.h"
 #include "bsprun/launcher/order.h"
@@ -48,11 +49,14 @@ struct output {
     struct bspz_snapshot_name known; /* the newest snapshot that all agents know to be committed */
     uint64_t awaited;                /* superstep + 1; 0: none */
     bool owes[HOSTS_MAX];            /* output up to then */
+    bool replicas;                   /* of processes, on several hosts */
+    uint32_t lead[HOSTS_MAX];        /* the host whose processes it has, too; itself */
+    struct first_output *first;      /* what replicas have written */
     bool idle[HOSTS_MAX];            /* it has said that it has none in this term */
     bool any;                        /* there was output */
     bool differs_told, unkept_told;
     bool prompts; /* interactive: incomplete lines are shown, too */
-    int error; /* of the first write that failed; -EPIPE: nobody reads it; 0: none */
+    int error;    /* of the first write that failed; -EPIPE: nobody reads it; 0: none */
 };
 
 /* 0 or -errno. */
@@ -81,6 +85,8 @@ void output_await_no_more(struct output *output);
 
 /* The machine's term begins. */
 void output_begin_term(struct output *output, const struct job_machine *machine);
+/* Hosts with replicas, each followed by the host whose processes it has, too. */
+void output_replicas(struct output *output, struct wire_numbers leads);
 /* So many processes run: with --output they have files. */
 void output_running(struct output *output, uint32_t processes);
 /* The host will send nothing more. */

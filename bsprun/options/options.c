@@ -30,7 +30,8 @@ const char options_help[] =
     "Hosts: --hosts a:4,b:4, --hostfile FILE, a Slurm allocation; else this one.\n"
     "  --map-by slot|node --spares K --rejoin 60 --launcher ssh|slurm|CMD --copies 2\n"
     "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
-    "  --owner-policy nice|yield|leave (to active owners)  --display-map --dry-run\n"
+    "  --replicas K (of each process, on as many hosts)  --display-map --dry-run\n"
+    "  --owner-policy nice|yield|leave (to active owners)\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
     "Exit status: the program's; 128+N: a process died of signal N; 123: stopped\n"
     "after a snapshot; 2: wrong call; 126, 127: not started.  Ctrl-C ends the job.\n";
@@ -80,6 +81,8 @@ static const struct poptOption table[] = {
     {"connect-timeout", '\0', POPT_ARG_STRING | OLD, NULL, OPT_CONNECT_TIMEOUT, NULL, NULL},
     {"ports", '\0', POPT_ARG_STRING | OLD, NULL, OPT_PORTS, NULL, NULL},
     {"copies", '\0', POPT_ARG_STRING | OLD, NULL, OPT_COPIES, NULL, NULL},
+    {"replicas", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICAS, NULL, NULL},
+    {"replica-log", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICA_LOG, NULL, NULL},
     {"encrypt", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ENCRYPT, NULL, NULL},
     {"oversubscribe", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OVERSUBSCRIBE, NULL, NULL},
     {"balance", '\0', POPT_ARG_STRING | OLD, NULL, OPT_BALANCE, NULL, NULL},
@@ -132,6 +135,8 @@ enum option_subject options_subject(enum option_code code)
         [OPT_CONNECT_TIMEOUT] = OF_HOSTS,
         [OPT_PORTS] = OF_HOSTS,
         [OPT_COPIES] = OF_HOSTS,
+        [OPT_REPLICAS] = OF_HOSTS,
+        [OPT_REPLICA_LOG] = OF_HOSTS,
         [OPT_ENCRYPT] = OF_HOSTS,
         [OPT_OVERSUBSCRIBE] = OF_HOSTS,
         [OPT_LOAD] = OF_HOSTS,

@@ -10,15 +10,17 @@
 
 #include "bsprun/hosts/adapter.h"
 #include "bsprun/options/options_inside.h"
+#include "lib/base/units.h"
 
-#define OLD_HOST_FILE      ".bsptcphosts"
-#define HOST_FILE_MAX      (1u << 20)
-#define HEARTBEAT_DEFAULT  10000u /* milliseconds */
-#define CONNECT_DEFAULT    30000u
-#define REJOIN_DEFAULT     60000u
-#define SECONDS_MAX        86400.0
-#define MILLISECONDS_LEAST 100u
-#define COPIES_DEFAULT     2u
+#define OLD_HOST_FILE       ".bsptcphosts"
+#define HOST_FILE_MAX       (1u << 20)
+#define HEARTBEAT_DEFAULT   10000u /* milliseconds */
+#define CONNECT_DEFAULT     30000u
+#define REJOIN_DEFAULT      60000u
+#define SECONDS_MAX         86400.0
+#define MILLISECONDS_LEAST  100u
+#define COPIES_DEFAULT      2u
+#define REPLICA_LOG_DEFAULT (UINT64_C(256) << 20)
 
 static const struct options_setting settings[] = {
     {OPT_MAP_BY, "BSPZERO_MAP_BY"},
@@ -28,6 +30,8 @@ static const struct options_setting settings[] = {
     {OPT_CONNECT_TIMEOUT, "BSPZERO_CONNECT_TIMEOUT"},
     {OPT_PORTS, "BSPZERO_PORTS"},
     {OPT_COPIES, "BSPZERO_COPIES"},
+    {OPT_REPLICAS, "BSPZERO_REPLICAS"},
+    {OPT_REPLICA_LOG, "BSPZERO_REPLICA_LOG"},
     {OPT_ENCRYPT, "BSPZERO_ENCRYPT"},
     {OPT_OVERSUBSCRIBE, "BSPZERO_OVERSUBSCRIBE"},
     {OPT_LOAD, "BSPZERO_LOAD"},
@@ -43,6 +47,8 @@ void options_host_defaults(struct options_hosts *hosts)
                                     .connect_ms = CONNECT_DEFAULT,
                                     .rejoin_ms = REJOIN_DEFAULT,
                                     .copies = COPIES_DEFAULT,
+                                    .replicas = 1,
+                                    .replica_log = REPLICA_LOG_DEFAULT,
                                     .balance = true};
     options_owner_defaults(&hosts->owner);
 }
@@ -194,6 +200,19 @@ static bool take_rejoin(struct options *options, const char *source, const char 
     return true;
 }
 
+static bool take_log(struct options *options, const char *source, const char *text)
+{
+    double bytes;
+
+    if (!bspz_bytes(text, &bytes) || bytes < 1 || bytes > (double)(UINT64_C(1) << 60))
+        return options_wrong(options,
+                             "%s%.80s: give bytes of memory on each host, with a unit "
+                             "(" BSPZ_BYTES_UNITS ") or none",
+                             source, text);
+    options->hosts.replica_log = (uint64_t)bytes;
+    return true;
+}
+
 bool options_take_host(struct options *options, enum option_code code, const char *source,
                        const char *text)
 {
@@ -226,6 +245,10 @@ bool options_take_host(struct options *options, enum option_code code, const cha
         return take_ports(options, source, text);
     case OPT_COPIES:
         return take_count(options, &hosts->copies, source, text, 1, COORD_COPIES_MAX);
+    case OPT_REPLICAS:
+        return take_count(options, &hosts->replicas, source, text, 1, WIRE_REPLICAS_MAX);
+    case OPT_REPLICA_LOG:
+        return take_log(options, source, text);
     case OPT_BALANCE:
         return take_balance(options, source, text);
     case OPT_REJOIN:
@@ -345,6 +368,29 @@ static bool take_hosts(struct options *options)
     return !hosts_in_slurm(options->lookup) || take_slurm(options);
 }
 
+/* What replicas do not go together with. */
+static bool check_replicas(struct options *options)
+{
+    struct options_hosts *hosts = &options->hosts;
+    uint32_t usable = hosts->all.count - hosts->spares;
+
+    if (hosts->replicas == 1)
+        return true;
+    if (usable < hosts->replicas)
+        return options_wrong(options,
+                             "--replicas %u: each process runs on as many hosts, and there %s %u "
+                             "without the spares; name more with --hosts",
+                             hosts->replicas, usable == 1 ? "is" : "are", usable);
+    if (options->debug.asked || options->debug.attach)
+        return options_wrong(options, "--replicas with debuggers: run the job without replicas");
+    hosts->balance = false; /* who is slow does not count */
+    if (!options->run.no_stdin && options->run.stdin_pid > 0)
+        return options_wrong(options, "--replicas with --stdin %u: replicas have no stdin",
+                             options->run.stdin_pid);
+    options->run.no_stdin = true;
+    return true;
+}
+
 static bool check_hosts(struct options *options)
 {
     struct options_hosts *hosts = &options->hosts;
@@ -355,7 +401,7 @@ static bool check_hosts(struct options *options)
     if (hosts->spares >= hosts->all.count && hosts->spares > 0)
         return options_wrong(options, "%u spare hosts: there %s but %u in all, and one has to work",
                              hosts->spares, hosts->all.count == 1 ? "is" : "are", hosts->all.count);
-    return true;
+    return check_replicas(options);
 }
 
 /* Whether all hosts but this one are nodes of the Slurm allocation, wherever they were named. */

@@ -48,6 +48,8 @@ enum option_code {
     OPT_CONNECT_TIMEOUT,
     OPT_PORTS,
     OPT_COPIES,
+    OPT_REPLICAS,
+    OPT_REPLICA_LOG,
     OPT_ENCRYPT,
     OPT_OVERSUBSCRIBE,
     OPT_LOAD,

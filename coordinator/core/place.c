@@ -94,9 +94,17 @@ bool coord_place_again(struct coord *state, const struct coord_held *from)
 
 /* ---- For messages ---- */
 
+const struct coord_host *coord_manifest_writer(const struct coord *state)
+{
+    for (uint32_t i = 0; state->config.replicas > 1 && i < state->host_count; i++)
+        if (coord_lives_on(state, 0, &state->hosts[i]) && state->hosts[i].captures)
+            return &state->hosts[i];
+    return &state->hosts[state->home[0]]; /* of snapshot 0: where the program began */
+}
+
 bool coord_keeps_manifest(const struct coord *state, const struct coord_host *host)
 {
-    return !host->lost && (state->config.copies > 1 || host == coord_host_of(state, 0));
+    return !host->lost && (state->config.copies > 1 || host == coord_manifest_writer(state));
 }
 
 struct wire_numbers coord_homes(struct coord *state)

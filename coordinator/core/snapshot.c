@@ -39,6 +39,7 @@ static void say_persist(struct coord *state, struct coord_effects *effects)
     persist->processes = state->processes;
     persist->images = (struct wire_image_list){ticket->images, state->processes};
     persist->output = (struct wire_numbers){state->numbers, 2 * state->host_count};
+    persist->writer = coord_manifest_writer(state)->id;
     persist->input = ticket->input;
     persist->input_digest = ticket->input_digest;
 }

@@ -279,7 +279,9 @@ bool coord_lives_on(const struct coord *state, uint32_t pid, const struct coord_
 /* The only function that changes the state. */
 void coord_move(struct coord *state, enum coord_phase to);
 
-/* Whether the host keeps the manifest: with a shared store only the host of process 0. */
+/* The host that writes the manifest: the one whose image of process 0 it names. */
+const struct coord_host *coord_manifest_writer(const struct coord *state);
+/* Whether the host keeps the manifest: with a shared store only the one that writes it. */
 bool coord_keeps_manifest(const struct coord *state, const struct coord_host *host);
 
 /* Adds an effect with the envelope that all have in common. */

@@ -200,6 +200,7 @@
  * host's two streams. */
 #define WIRE_FIELDS_PERSIST(F, E)                                                                  \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \
+    F(u32, writer, WIRE_HOSTS_MAX - 1)                                                             \
     F(image, images, WIRE_RANKS_MAX)                                                               \
     F(numbers, output, WIRE_OUTPUTS_MAX)                                                           \
     F(u64, input, WIRE_U64_MAX)                                                                    \

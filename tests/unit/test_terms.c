@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/core/output.h"
@@ -103,6 +105,16 @@ const struct share_sums *agent_peers_shares(const struct agent *at)
     return NULL;
 }
 
+bool agent_has_replicas(const struct agent *at)
+{
+    return at != &agent;
+}
+
+bool agent_everything_gone(const struct agent *at)
+{
+    return at == &agent;
+}
+
 int agent_peers_enter(struct agent *at)
 {
     return at == &agent ? 0 : -1;
@@ -135,6 +147,7 @@ NOTHING(agent_forget_announced, struct agent *at)
 NOTHING(agent_forget_blame, struct agent *at)
 NOTHING(agent_job_over, struct agent *at, const struct coord_outcome *outcome)
 NOTHING(agent_kill, struct agent *at)
+NOTHING(agent_decided_forget, struct agent *at)
 NOTHING(agent_kill_members, struct agent *at)
 NOTHING(agent_opened_look, struct agent *at)
 NOTHING(agent_peers_drop, struct agent *at, uint32_t host, const char *complaint)

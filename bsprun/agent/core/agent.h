@@ -36,6 +36,7 @@
 #include "lib/shm/barrier.h"
 #include "lib/shm/board.h"
 
+#define AGENT_REPLICA_SPILL       (UINT64_C(1) << 32) /* bytes of a file, after the memory */
 #define AGENT_SPIN_NS             50000u
 #define AGENT_LINK_SPIN_NS        100000u /* polling other hosts, see link.h */
 #define AGENT_GRACE_MS            300u    /* from the stop request to SIGKILL */
@@ -66,8 +67,12 @@ struct agent_order {
     uint32_t stacks_ms; /* the limit is bsprun's, and comes here so much later; 0: it is not */
     uint64_t consult_every, abort_at;
     uint64_t dataspace_memory; /* bytes of objects in memory; 0: half of what is available */
+    uint32_t replicas;         /* of each process; 0: one */
+    uint64_t replica_log;      /* bytes in memory of what is kept for replicas that are behind */
 };
 
+struct agent_cells;     /* cells.c */
+struct agent_decided;   /* decided.c */
 struct agent_peers;     /* peers.c */
 struct agent_relay;     /* output.c */
 struct agent_snapshots; /* snapshot/inside.h */
@@ -127,6 +132,8 @@ struct agent {
     int nprocs;                    /* of the job; 0 until placed */
     struct member *members;        /* nprocs entries; those of other hosts are empty */
     uint32_t *home;                /* nprocs entries: number of the host of each */
+    struct agent_cells *cells;     /* which hosts have the same processes; NULL: none */
+    struct agent_decided *decided; /* barriers that processes here have not come to yet; a list */
     int here, first_here;          /* number of processes on this host, and the lowest pid */
     int ready, ended;              /* how many of these have reached that state */
     uint64_t consulted;            /* newest consultation passed on */

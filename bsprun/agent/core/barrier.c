@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bsprun/agent/core/agent.h"
-#include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_zero.h"
 
@@ -13,7 +13,7 @@
 static bool join_boards(struct agent *agent)
 {
     struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};
-    int error = agent_peers_mirror(agent);
+    int error = agent_cells_mirror(agent);
 
     if (!error)
         return true;

@@ -9,6 +9,7 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/binding.h"
+#include "bsprun/agent/core/cells.h"
 #include "lib/base/states.h"
 
 #define DESCRIPTORS_SPARE 128u /* for all but the ranks */
@@ -72,7 +73,8 @@ void agent_settle(struct agent *agent, const struct wire_numbers *host_of)
     bool moved = agent->here == 0;
 
     for (int pid = 0; pid < agent->nprocs; pid++) {
-        uint32_t home = host_of ? (uint32_t)host_of->items[pid] : agent->host;
+        uint32_t home =
+            host_of ? agent_cells_home(agent, (uint32_t)host_of->items[pid]) : agent->host;
 
         moved = moved || agent->home[pid] != home;
         agent->home[pid] = home;

@@ -366,10 +366,10 @@ void agent_peers_measure(const struct agent *agent, uint64_t superstep, struct w
         links_measure(agent->peers->links, superstep, arrive);
 }
 
-int agent_peers_mirror(struct agent *agent)
+int agent_peers_mirror(struct agent *agent, const struct links_replicas *replicas)
 {
     return agent->peers && agent->peers->links && agent->here > 0
-               ? links_mirror(agent->peers->links, agent->board_fd, agent->nprocs, NULL)
+               ? links_mirror(agent->peers->links, agent->board_fd, agent->nprocs, replicas)
                : 0;
 }
 

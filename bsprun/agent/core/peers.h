@@ -70,6 +70,6 @@ void agent_peers_measure(const struct agent *agent, uint64_t superstep, struct w
 void agent_peers_drop(struct agent *agent, uint32_t host, const char *complaint);
 
 /* All ranks of the job are ready: starts mirroring supersteps. 0 or -errno. */
-int agent_peers_mirror(struct agent *agent);
+int agent_peers_mirror(struct agent *agent, const struct links_replicas *replicas);
 
 #endif

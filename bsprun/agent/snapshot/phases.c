@@ -1,9 +1,12 @@
 /* phases.c - the phases of a snapshot in the node agent; see inside.h. */
 #include "bsprun/agent/core/barrier.h"
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/snapshot/inside.h"
@@ -53,9 +56,10 @@ static void write_order(struct agent *agent, bool forked, enum snapshot_haste ha
     order->compress = snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
                                         (uint32_t)agent->here, (uint32_t)agent->order.cores);
     order->created = snapshots->ticket.created;
-    /* Images for other hosts must be full, as those have no bases. */
+    /* Images for other hosts must be full, as those have no bases; of replicas another one may have
+     * written the image before. */
     snapshots->ticket.full =
-        snapshots->copies > 1 ||
+        snapshots->copies > 1 || agent_has_replicas(agent) ||
         (!snapshots->ticket.first &&
          chain_end_is_due(snapshots->chain, snapshots->keep, haste == SNAPSHOT_LAST));
     order->base = snapshots->ticket.full ? (struct bspz_snapshot_name){0} : agent->committed;
@@ -304,8 +308,8 @@ static void persist(struct agent *agent, const struct wire_message *order)
 
     if (agent->nprocs == 0)
         return;
-    want.from = agent->home[0];
-    if (!agent_is_here(agent, 0)) {
+    want.from = order->persist.writer;
+    if (want.from != agent->host) {
         if (agent_fetch(agent, &want) != 0)
             tell_persisted(agent, superstep, -ENOMEM, "out of memory");
         return;
@@ -336,7 +340,7 @@ static void committed(struct agent *agent, struct bspz_snapshot_name name)
     message.envelope.superstep = name.superstep;
     agent_costs_tell(agent, &message.known);
     agent_tell_zero(agent, &message);
-    if (agent->job == JOB_FORMING && !agent_is_here(agent, 0))
+    if (agent->job == JOB_FORMING && agent->members[0].process.state == WATCH_NONE)
         agent_make_of_first(agent, name);
 }
 
@@ -372,6 +376,23 @@ static void abandon(struct agent *agent)
     agent_costs_count(agent);
 }
 
+/* Whether the processes of this host are captured at the end of that superstep: with replicas those
+ * of another host may be. */
+static bool takes_part(const struct agent *agent, uint64_t superstep)
+{
+    struct bspz_snapshot_name name = {superstep + 1, agent->term};
+
+    return !agent_has_replicas(agent) || bspz_snapshot_same(agent->snapshots->ticket.name, name);
+}
+
+static void let_pass(struct agent *agent, uint64_t superstep, uint64_t consult)
+{
+    struct decided decided = {.superstep = superstep, .consult = consult};
+
+    if (!agent_decided_add(agent, &decided))
+        agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
+}
+
 void agent_snapshots_message(struct agent *agent, const struct wire_message *message)
 {
     uint64_t superstep = message->envelope.superstep;
@@ -381,7 +402,10 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
     switch (message->kind) {
     case WIRE_RESUME:
         agent->measures = message->resume.measure;
-        agent_snapshots_resume(agent, superstep, message->resume.consult);
+        if (!takes_part(agent, superstep))
+            let_pass(agent, superstep, message->resume.consult);
+        else
+            agent_snapshots_resume(agent, superstep, message->resume.consult);
         break;
     case WIRE_PERSIST:
         persist(agent, message);

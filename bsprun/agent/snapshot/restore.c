@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/core/barrier.h"
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/stop.h"
@@ -200,7 +201,8 @@ static int settle(struct agent *agent, const struct wire_restore *order, char *w
         snprintf(why, AGENT_WHY, "a snapshot of another number of processes");
         return -EINVAL;
     }
-    if (agent->nprocs == 0) {
+    error = agent_cells_take(agent, &order->leads);
+    if (!error && agent->nprocs == 0) {
         error = agent_place(agent, processes, &order->host_of);
         if (!error)
             bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
