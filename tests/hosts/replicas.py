@@ -1,0 +1,167 @@
+"""Jobs whose processes have replicas: hosts that are killed, stopped or slow cost nothing, and what
+the job prints is the same and shown once.
+"""
+import signal
+import time
+
+from jobs import *
+
+BEATS = os.path.join(BUILD, "tests/hosts/beats")
+P = 4
+
+
+class Beats:
+    """A job of beats on hosts with so many slots."""
+
+    def __init__(self, place, supersteps, rest_ms, *words, replicas=2, options=(), stdin=None):
+        self.place, self.supersteps = place, supersteps
+        self.directory = place.path("beats")
+        os.makedirs(self.directory, exist_ok=True)
+        more = ["--replicas", replicas] if replicas > 1 else []
+        self.job = place.start(BSPRUN, "-v", "-np", P, *place.host_options(), *more, *options, BEATS,
+                               self.directory, supersteps, rest_ms, *words, stdin=stdin)
+
+    def tell(self, what, host):
+        with open(os.path.join(self.directory, f"{what}.{host}"), "w"):
+            pass
+
+    def at(self, host):
+        """The superstep that has begun there; 0: none."""
+        try:
+            with open(os.path.join(self.directory, f"at.{host}")) as file:
+                return int(file.read() or 0)
+        except OSError:
+            return 0
+
+    def wait_at(self, superstep, *hosts):
+        wait_until(lambda: self.job.check_running() or
+                   all(self.at(host) >= superstep for host in hosts), f"superstep {superstep}")
+
+    def check_output(self, reference):
+        """Shown once, in the order of supersteps."""
+        lines = self.job.out().decode().splitlines()
+        check(sorted(lines) == sorted(reference), "other output", lines[-5:], reference[-5:], self.job)
+        steps = [int(line.split()[1]) for line in lines if line.startswith("superstep")]
+        check(steps == sorted(steps), "not in order", self.job)
+
+    def end(self, reference):
+        self.job.wait(0)
+        self.check_output(reference)
+        check("restart" not in self.job.said() and "goes on from superstep" not in self.job.said(),
+              "it was rolled back", self.job)
+
+
+def reference(place, supersteps, *words, stdin=None):
+    """What the job prints without any host but its own."""
+    directory = place.path("alone")
+    os.makedirs(directory, exist_ok=True)
+    job = place.start(BSPRUN, "-np", P, BEATS, directory, supersteps, 0, *words, stdin=stdin)
+    return job.wait(0).out().decode().splitlines()
+
+
+def here(hosts, **more):
+    return HostPlace(hosts=hosts, slots=2, **more)
+
+
+def without_faults():
+    """On four hosts 4 processes with 2 replicas each; on three hosts one is left over."""
+    for hosts in (4, 5):
+        with here(hosts) as place:
+            expected = reference(place, 30)
+            Beats(place, 30, 5).end(expected)
+
+
+def each_number():
+    for replicas in (2, 3, 4):
+        with here(2 * replicas) as place:
+            expected = reference(place, 20)
+            Beats(place, 20, 5, replicas=replicas).end(expected)
+
+
+def killed(number):
+    """Any host but that of Processor Zero, with the first replica of process 0 or another one."""
+    def test():
+        with here(4) as place:
+            expected = reference(place, 60)
+            beats = Beats(place, 60, 20)
+            beats.wait_at(10, *place.job_hosts)
+            place.farm.kill_host(place.job_hosts[number])
+            beats.end(expected)
+            check(f"host {place.job_hosts[number]}" in beats.job.said(), "nobody was told", beats.job)
+    test.__name__ = f"killed_{number}"
+    return test
+
+
+def stopped():
+    """The processes and the agent of a host are stopped: the others do not wait."""
+    with here(4, heartbeat=60) as place:
+        expected = reference(place, 60)
+        beats = Beats(place, 60, 20)
+        beats.wait_at(10, *place.job_hosts)
+        begun = time.monotonic()
+        place.farm.freeze(place.job_hosts[-1])
+        try:
+            beats.wait_at(60, place.job_hosts[0])
+            check(time.monotonic() - begun < 20, "it has waited for the host", beats.job)
+        finally:
+            place.farm.thaw(place.job_hosts[-1])
+        beats.end(expected)
+
+
+def slow():
+    """A host that takes ten times as long: the job takes as long as without it."""
+    with here(4) as place:
+        expected = reference(place, 60)
+        quick = Beats(place, 60, 50)
+        begun = time.monotonic()
+        quick.end(expected)
+        undisturbed = time.monotonic() - begun
+        beats = Beats(place, 60, 50)
+        beats.tell("slow", place.job_hosts[-1])
+        begun = time.monotonic()
+        beats.end(expected)
+        took = time.monotonic() - begun
+        check(took < 1.5 * undisturbed + 2, f"{took:.1f} s instead of {undisturbed:.1f} s", beats.job)
+
+
+def with_input():
+    """Every replica of process 0 reads the same."""
+    with here(4) as place:
+        text = "".join(f"line {i}\n" for i in range(60))
+        source = place.write("input", text)
+        with open(source) as file:
+            expected = reference(place, 60, "-i", stdin=file)
+        with open(source) as file:
+            beats = Beats(place, 60, 20, "-i", stdin=file)
+        beats.wait_at(10, *place.job_hosts)
+        place.farm.kill_host(place.job_hosts[1])
+        beats.end(expected)
+
+
+def all_of_one_process():
+    """With snapshots the job goes on from the last one."""
+    with here(4) as place:
+        expected = reference(place, 80)
+        beats = Beats(place, 80, 20, options=["--ckpt", place.store, "--every", "5"])
+        beats.wait_at(20, *place.job_hosts)
+        # Hosts are dealt out in rounds: the second of each round have the same processes.
+        place.farm.kill_host(place.job_hosts[1])
+        place.farm.kill_host(place.job_hosts[3])
+        beats.job.wait(0)
+        beats.check_output(expected)
+
+
+def snapshots_and_a_loss():
+    with here(4) as place:
+        expected = reference(place, 80)
+        beats = Beats(place, 80, 20, options=["--ckpt", place.store, "--every", "5"])
+        beats.wait_at(20, *place.job_hosts)
+        place.farm.kill_host(place.job_hosts[2])
+        beats.job.wait(0)
+        beats.check_output(expected)
+
+
+if __name__ == "__main__":
+    farms.require()
+    main([without_faults, each_number, killed(1), killed(2), killed(3), stopped, slow, with_input,
+          all_of_one_process, snapshots_and_a_loss])
