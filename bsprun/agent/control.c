@@ -108,6 +108,7 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->dataspace_memory = start->dataspace_memory;
     order->replicas = start->replicas;
     order->replica_log = start->replica_log;
+    order->on_mismatch = start->on_mismatch;
 }
 
 static void cannot_start(struct agent *agent, const char *what, const char *why)

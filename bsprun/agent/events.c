@@ -1,5 +1,6 @@
 /* events.c - see events.h. */
 #include "bsprun/agent/events.h"
+#include "bsprun/agent/differs.h"
 #include "bsprun/agent/loop.h"
 
 #include "bsprun/agent/finish.h"
@@ -45,5 +46,7 @@ const struct agent_calls agent_events = {
     .news = on_news,
     .links = {.message = agent_route_message,
               .lost = agent_route_lost,
-              .arrived = agent_route_arrived},
+              .arrived = agent_route_arrived,
+              .mismatch = agent_replicas_differ,
+              .behind = agent_replicas_behind},
 };

@@ -29,6 +29,7 @@
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/debug.h"
+#include "bsprun/agent/differs.h"
 #include "bsprun/agent/measure.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/snapshots.h"
@@ -52,6 +53,8 @@ void agent_handle_rank_end(struct agent *agent, int pid)
     verdict_of_rank(&where, &member->process.death, &verdict);
     if (died_of_closed_output(agent, pid))
         agent_blame(agent, "", false);
+    if (agent_leaves_replicas(agent, pid, &verdict))
+        return;
     if (!agent_snapshots_fault(agent, pid, &verdict))
         agent_abort(agent, pid, &verdict);
 }

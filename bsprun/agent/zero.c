@@ -159,6 +159,7 @@ static int agent_make_zero(struct agent *agent, uint32_t term)
         .abort_at = agent->order.abort_at,
         .stdin_pid = (uint32_t)agent->order.stdin_pid,
         .replicas = agent->order.replicas,
+        .back_on_mismatch = agent->order.on_mismatch == WIRE_MISMATCH_ROLLBACK,
     };
     struct coord_shell_calls calls = {
         .send = deliver,

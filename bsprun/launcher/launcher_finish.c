@@ -20,6 +20,7 @@
 static bool owes_report(const struct launcher *launcher, const struct launcher_agent *agent)
 {
     return launcher->reports_awaited && !agent->reported &&
+           !output_has_replica(&launcher->output, agent->host) &&
            job_machine_member(launcher->machine, agent->host);
 }
 
@@ -36,6 +37,8 @@ void launcher_note_leaver(struct launcher *launcher, struct launcher_agent *agen
 {
     enum job_machine_state state = job_machine_state(launcher->machine);
 
+    if (output_has_replica(&launcher->output, agent->host))
+        return;
     if (life_is_over(&launcher->common.life)) {
         if (owes_report(launcher, agent))
             tell_incomplete(launcher, agent);

@@ -10,7 +10,7 @@
 #include "lib/base/stdout.h"
 
 #define STATUS_USAGE 2
-#define BIT(code)    (UINT64_C(1) << (code))
+#define BIT(code)    ((option_set)1 << (code))
 /* The applicable options of bsprun: which hosts, and how they are reached. */
 #define ALLOWED                                                                                    \
     ((BIT(OPT_MAP_BY) - BIT(OPT_HOSTS)) | BIT(OPT_LAUNCHER) | BIT(OPT_CONNECT_TIMEOUT) |           \

@@ -82,6 +82,7 @@ static const struct poptOption table[] = {
     {"ports", '\0', POPT_ARG_STRING | OLD, NULL, OPT_PORTS, NULL, NULL},
     {"copies", '\0', POPT_ARG_STRING | OLD, NULL, OPT_COPIES, NULL, NULL},
     {"replicas", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICAS, NULL, NULL},
+    {"on-mismatch", '\0', POPT_ARG_STRING | OLD, NULL, OPT_ON_MISMATCH, NULL, NULL},
     {"replica-log", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICA_LOG, NULL, NULL},
     {"encrypt", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ENCRYPT, NULL, NULL},
     {"oversubscribe", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OVERSUBSCRIBE, NULL, NULL},
@@ -137,6 +138,7 @@ enum option_subject options_subject(enum option_code code)
         [OPT_COPIES] = OF_HOSTS,
         [OPT_REPLICAS] = OF_HOSTS,
         [OPT_REPLICA_LOG] = OF_HOSTS,
+        [OPT_ON_MISMATCH] = OF_HOSTS,
         [OPT_ENCRYPT] = OF_HOSTS,
         [OPT_OVERSUBSCRIBE] = OF_HOSTS,
         [OPT_LOAD] = OF_HOSTS,
@@ -309,7 +311,7 @@ static bool take_from_line(struct options *options, enum option_code code, const
     if (code == OPT_NP && text[0] == 'p' && text[1] >= '0' && text[1] <= '9')
         text++; /* -np4 is read as -n with the value p4 */
     snprintf(source, sizeof source, "%s%s ", code == OPT_NP ? "-" : "--", options_name(code));
-    options->given |= UINT64_C(1) << code;
+    options->given |= (option_set)1 << code;
     return options_take(options, code, source, text);
 }
 

@@ -63,6 +63,7 @@ struct options_hosts {
     uint32_t first_port, last_port; /* ports on which the job may listen; 0: any */
     uint32_t copies;                /* of each image, where hosts do not share the directory */
     uint32_t replicas;              /* of each process, on as many hosts */
+    enum wire_mismatch on_mismatch;
     uint64_t replica_log; /* bytes in memory of what is kept for replicas that are behind */
     bool encrypt, oversubscribe, load;
     bool balance; /* processes move to other hosts by Processor Zero's decision */
@@ -102,6 +103,9 @@ struct options_debug {
     uint32_t count;
 };
 
+/* A bit for each option. */
+__extension__ typedef unsigned __int128 option_set;
+
 struct options {
     enum options_action action;
     int processes; /* 0: not set */
@@ -124,8 +128,9 @@ struct options {
     struct options_debug debug;
     struct options_snapshots snapshots;
     struct options_hosts hosts;
-    uint64_t given; /* bits: set by the command line, or taken over from the job to restart */
-    char **kept;    /* NAME=VALUE of options that a restart takes over; owned */
+    option_set given; /* bits: set by the command line, or taken over from the
+                                            job to restart */
+    char **kept;      /* NAME=VALUE of options that a restart takes over; owned */
     int kept_count;
     options_lookup *lookup;
     struct faults faults;

@@ -12,15 +12,16 @@
 #include "bsprun/options/options_inside.h"
 #include "lib/base/units.h"
 
-#define OLD_HOST_FILE       ".bsptcphosts"
-#define HOST_FILE_MAX       (1u << 20)
-#define HEARTBEAT_DEFAULT   10000u /* milliseconds */
-#define CONNECT_DEFAULT     30000u
-#define REJOIN_DEFAULT      60000u
-#define SECONDS_MAX         86400.0
-#define MILLISECONDS_LEAST  100u
-#define COPIES_DEFAULT      2u
-#define REPLICA_LOG_DEFAULT (UINT64_C(256) << 20)
+#define OLD_HOST_FILE             ".bsptcphosts"
+#define HOST_FILE_MAX             (1u << 20)
+#define HEARTBEAT_DEFAULT         10000u /* milliseconds */
+#define CONNECT_DEFAULT           30000u
+#define REJOIN_DEFAULT            60000u
+#define SECONDS_MAX               86400.0
+#define MILLISECONDS_LEAST        100u
+#define MISMATCH_NAME(name, text) text,
+#define COPIES_DEFAULT            2u
+#define REPLICA_LOG_DEFAULT       (UINT64_C(256) << 20)
 
 static const struct options_setting settings[] = {
     {OPT_MAP_BY, "BSPZERO_MAP_BY"},
@@ -32,6 +33,7 @@ static const struct options_setting settings[] = {
     {OPT_COPIES, "BSPZERO_COPIES"},
     {OPT_REPLICAS, "BSPZERO_REPLICAS"},
     {OPT_REPLICA_LOG, "BSPZERO_REPLICA_LOG"},
+    {OPT_ON_MISMATCH, "BSPZERO_ON_MISMATCH"},
     {OPT_ENCRYPT, "BSPZERO_ENCRYPT"},
     {OPT_OVERSUBSCRIBE, "BSPZERO_OVERSUBSCRIBE"},
     {OPT_LOAD, "BSPZERO_LOAD"},
@@ -200,6 +202,18 @@ static bool take_rejoin(struct options *options, const char *source, const char 
     return true;
 }
 
+static bool take_mismatch(struct options *options, const char *source, const char *text)
+{
+    static const char *const names[WIRE_MISMATCH_COUNT] = {WIRE_MISMATCHES(MISMATCH_NAME)};
+
+    for (int i = 0; i < WIRE_MISMATCH_COUNT; i++)
+        if (strcmp(text, names[i]) == 0) {
+            options->hosts.on_mismatch = (enum wire_mismatch)i;
+            return true;
+        }
+    return options_wrong(options, "%s%.80s: give rollback, continue or end", source, text);
+}
+
 static bool take_log(struct options *options, const char *source, const char *text)
 {
     double bytes;
@@ -247,6 +261,8 @@ bool options_take_host(struct options *options, enum option_code code, const cha
         return take_count(options, &hosts->copies, source, text, 1, COORD_COPIES_MAX);
     case OPT_REPLICAS:
         return take_count(options, &hosts->replicas, source, text, 1, WIRE_REPLICAS_MAX);
+    case OPT_ON_MISMATCH:
+        return take_mismatch(options, source, text);
     case OPT_REPLICA_LOG:
         return take_log(options, source, text);
     case OPT_BALANCE:

@@ -50,6 +50,7 @@ enum option_code {
     OPT_COPIES,
     OPT_REPLICAS,
     OPT_REPLICA_LOG,
+    OPT_ON_MISMATCH,
     OPT_ENCRYPT,
     OPT_OVERSUBSCRIBE,
     OPT_LOAD,
@@ -81,7 +82,7 @@ enum option_code {
     OPT_BAD_EXIT,
     OPT_COUNT
 };
-_Static_assert(OPT_COUNT <= 64, "options.given has a bit for each");
+_Static_assert(OPT_COUNT <= 128, "options.given has a bit for each");
 
 /* Classes of options. */
 enum option_subject {

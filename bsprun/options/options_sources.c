@@ -6,7 +6,7 @@
 
 #include "bsprun/options/options_inside.h"
 
-#define BIT(code) (UINT64_C(1) << (code))
+#define BIT(code) ((option_set)1 << (code))
 #define OUTPUTS   (BIT(OPT_SPLIT) | BIT(OPT_TAG))
 
 static const struct options_setting settings[] = {
@@ -137,9 +137,9 @@ bool options_complete(struct options *options, int linked_seconds)
 }
 
 /* Hosts set anew replace the former ones, by whichever options. */
-static uint64_t which_hosts(void)
+static option_set which_hosts(void)
 {
-    uint64_t bits = 0;
+    option_set bits = 0;
 
     for (enum option_code code = OPT_NP; code < OPT_COUNT; code++)
         if (options_subject(code) == WHICH_HOSTS)
@@ -149,7 +149,7 @@ static uint64_t which_hosts(void)
 
 bool options_recall(struct options *options, const char *const *words, uint32_t count)
 {
-    uint64_t anew = options->given;
+    option_set anew = options->given;
 
     /* One way of showing output replaces the other. */
     if (anew & OUTPUTS)
@@ -162,7 +162,7 @@ bool options_recall(struct options *options, const char *const *words, uint32_t 
 
         if (code == 0 || anew >> code & 1)
             continue;
-        options->given |= UINT64_C(1) << code;
+        options->given |= (option_set)1 << code;
         if (!options_take(options, code, "as the job was started: ",
                           words[i][length] ? words[i] + length + 1 : ""))
             return false;

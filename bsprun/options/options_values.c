@@ -144,7 +144,7 @@ bool options_take_settings(struct options *options, const struct options_setting
         snprintf(source, sizeof source, "%s=", settings[i].variable);
         if (!take(options, settings[i].code, source, value))
             return false;
-        options->given |= UINT64_C(1) << settings[i].code;
+        options->given |= (option_set)1 << settings[i].code;
     }
     return true;
 }

@@ -212,9 +212,10 @@ struct coord_config {
     uint32_t stdin_pid;             /* whose input is part of snapshots */
     uint32_t processes_max;         /* a greater number is refused; 0: WIRE_RANKS_MAX */
     uint32_t replicas;              /* of each process, on as many hosts; 0: one */
-    uint64_t consult_every;         /* decide every n-th barrier; 0: none */
-    uint64_t abort_at;              /* for tests: abort at the end of this superstep; COORD_NEVER */
-    uint64_t stop_grace_ms;         /* from STOP_RANKS until hosts count as lost; 0: 10 seconds */
+    bool back_on_mismatch;  /* replicas that differ: back to the last snapshot, else the end */
+    uint64_t consult_every; /* decide every n-th barrier; 0: none */
+    uint64_t abort_at;      /* for tests: abort at the end of this superstep; COORD_NEVER */
+    uint64_t stop_grace_ms; /* from STOP_RANKS until hosts count as lost; 0: 10 seconds */
 
     bool snapshots;            /* those below apply only with snapshots */
     struct policy_rule rule;   /* when */

@@ -229,7 +229,11 @@ int coord_take_abort(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u aborts for no known cause", host->id);
     coord_blame(state, (enum wire_cause)message->abort.cause, message->abort.pid,
                 message->abort.status, 0, message->abort.text);
-    coord_begin_abort(state, effects);
+    if (message->abort.cause == WIRE_CAUSE_MISMATCH && state->config.replicas > 1 &&
+        state->config.back_on_mismatch)
+        coord_fail(state, effects);
+    else
+        coord_begin_abort(state, effects);
     return 0;
 }
 

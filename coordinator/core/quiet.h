@@ -5,8 +5,8 @@
  * time to time.  Then every host is asked, twice: if all processes wait both times, with the same
  * numbers of messages of the dataspace sent and received, and the sums of these are equal, no
  * message was on its way and nobody can wake anybody.  Source: Mattern, "Algorithms for distributed
- * termination detection", Distributed Computing 2, 1987 (the four counter method).  What completes a
- * barrier on another host is not counted; but where processes wait at a barrier that all have
+ * termination detection", Distributed Computing 2, 1987 (the four counter method).  What completes
+ * a barrier on another host is not counted; but where processes wait at a barrier that all have
  * reached, it is on its way.
  *
  * What can fail: a host is lost: its answer does not come, and the question stays open; the loss of

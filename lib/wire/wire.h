@@ -43,6 +43,7 @@
 #define WIRE_ENUM_THING(name, text)      WIRE_THING_##name,
 #define WIRE_ENUM_POLICY(name, text)     WIRE_POLICY_##name,
 #define WIRE_ENUM_ACT(name, text)        WIRE_ACT_##name,
+#define WIRE_ENUM_MISMATCH(name, text)   WIRE_MISMATCH_##name,
 #define WIRE_ENUM_ATTACH(name, text)     WIRE_ATTACH_##name,
 
 /* Why a job ended. */
@@ -102,6 +103,11 @@ enum wire_policy {
 };
 enum wire_act { WIRE_OWNER_ACTS(WIRE_ENUM_ACT) WIRE_ACT_COUNT, WIRE_ACT_LAST = WIRE_ACT_COUNT - 1 };
 
+/* What is done when replicas of a process communicate different things. */
+enum wire_mismatch {
+    WIRE_MISMATCHES(WIRE_ENUM_MISMATCH) WIRE_MISMATCH_COUNT,
+    WIRE_MISMATCH_LAST = WIRE_MISMATCH_COUNT - 1
+};
 /* What is done with a process before it ends of an error. */
 enum wire_attach {
     WIRE_ATTACHES(WIRE_ENUM_ATTACH) WIRE_ATTACH_COUNT,

@@ -122,6 +122,12 @@
     E(STOP, "stop")                                                                                \
     E(LEAVE, "leave")
 
+/* What is done when replicas of a process communicate different things. */
+#define WIRE_MISMATCHES(E)                                                                         \
+    E(ROLLBACK, "rollback")                                                                        \
+    E(CONTINUE, "continue")                                                                        \
+    E(END, "end")
+
 /* What is done with a process before it ends of an error. */
 #define WIRE_ATTACHES(E)                                                                           \
     E(NOT, "nothing")                                                                              \

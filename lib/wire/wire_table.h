@@ -308,12 +308,13 @@
  * to remove, in the agent's own environment.  process_limit and cores (of that host): 0 when not
  * given.  slots: of all hosts, 0: that host's cores.  bind, map: enum wire_bind, enum wire_map;
  * report_bindings: say to what each process is bound.  replicas: of each process; replica_log:
- * bytes of memory for what is kept for those that are behind.  terminals, discards: what stdout (1)
- * and stderr (2) of bsprun are, a terminal or /dev/null.  stdin_pid: the process whose stdin is
- * bsprun's.  end_on_bad_exit: a process that fails after bsp_end ends the job, else the others end
- * by themselves.  only_named: nothing of the agent's own environment is inherited.
- * directory_needed: without the directory the program is not started; else it begins in another
- * one.  abort_at and consult_every are for tests (WIRE_U64_MAX and 0 switch them off).
+ * bytes of memory for what is kept for those that are behind; on_mismatch: enum wire_mismatch.
+ * terminals, discards: what stdout (1) and stderr (2) of bsprun are, a terminal or /dev/null.
+ * stdin_pid: the process whose stdin is bsprun's.  end_on_bad_exit: a process that fails after
+ * bsp_end ends the job, else the others end by themselves.  only_named: nothing of the agent's own
+ * environment is inherited. directory_needed: without the directory the program is not started;
+ * else it begins in another one.  abort_at and consult_every are for tests (WIRE_U64_MAX and 0
+ * switch them off).
  *
  * store: the absolute path DIR/JOB of the job's snapshots, "" in a job without; home: a file in it,
  * by which the agent recognises that it shares the directory with bsprun.  resume: the agent starts
@@ -350,6 +351,7 @@
     F(u32, map, WIRE_MAP_LAST)                                                                     \
     F(u32, replicas, WIRE_REPLICAS_MAX)                                                            \
     F(u64, replica_log, WIRE_U64_MAX)                                                              \
+    F(u32, on_mismatch, WIRE_MISMATCH_LAST)                                                        \
     F(flag, report_bindings, 0)                                                                    \
     F(u32, stdio, WIRE_STDIO_LAST)                                                                 \
     F(u32, stdin_pid, WIRE_RANKS_MAX - 1)                                                          \

@@ -128,6 +128,7 @@ int agent_cells_mirror(struct agent *agent)
                                               .homes = homes.items,
                                               .home_count = homes.count,
                                               .log_bytes = agent->order.replica_log,
+                                              .agree = agent->order.replicas > 2 ? 2 : 1,
                                               .spill_bytes = AGENT_REPLICA_SPILL,
                                           });
     }

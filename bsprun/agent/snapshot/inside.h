@@ -84,6 +84,7 @@ struct agent_snapshots {
     bool stop_on_failure, stop_on_late_failure;
     bool recover;                /* recover from faults; else only snapshot 0, for other hosts */
     uint32_t wanted_copies;      /* of each image, on hosts that share no directory */
+    uint32_t writer;             /* the host that writes manifests */
     bool shared;                 /* the directory is shared with bsprun */
     bool temporary;              /* it is private to this agent, and removed with the job */
     bool hidden;                 /* it is private to this agent, and not at the user's path */

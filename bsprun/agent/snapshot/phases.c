@@ -95,6 +95,7 @@ void agent_snapshots_order_first(struct agent *agent)
 
     if (!snapshots)
         return;
+    snapshots->writer = agent->host;
     open_ticket(agent, 0, true);
     agent_mark(agent);
     if (make_directory(agent, why) != 0) {
@@ -113,6 +114,7 @@ void agent_snapshots_mark_first(struct agent *agent)
 {
     if (!agent->snapshots)
         return;
+    agent->snapshots->writer = agent->home[0];
     open_ticket(agent, 0, true);
     agent_mark(agent);
 }
@@ -308,7 +310,7 @@ static void persist(struct agent *agent, const struct wire_message *order)
 
     if (agent->nprocs == 0)
         return;
-    want.from = order->persist.writer;
+    want.from = snapshots->writer = order->persist.writer;
     if (want.from != agent->host) {
         if (agent_fetch(agent, &want) != 0)
             tell_persisted(agent, superstep, -ENOMEM, "out of memory");

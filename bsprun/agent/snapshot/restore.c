@@ -207,9 +207,10 @@ static int settle(struct agent *agent, const struct wire_restore *order, char *w
         if (!error)
             bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
     }
-    if (!error)
+    if (!error) {
         agent_settle(agent, &order->host_of);
-    else
+        agent->snapshots->writer = (uint32_t)order->host_of.items[0];
+    } else
         snprintf(why, AGENT_WHY, "no memory for %d processes: %s", processes, strerror(-error));
     return error;
 }

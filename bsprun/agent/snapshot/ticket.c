@@ -45,7 +45,7 @@ bool agent_store_is_shared(const struct agent *agent)
 bool agent_keeps_order(const struct agent *agent)
 {
     return !agent->peers || !agent->snapshots->shared ||
-           (agent->nprocs > 0 && agent_is_here(agent, 0));
+           (agent->nprocs > 0 && agent->snapshots->writer == agent->host);
 }
 
 void agent_abandon(struct agent *agent)

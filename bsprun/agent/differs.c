@@ -1,0 +1,110 @@
+/* differs.c - see differs.h. */
+#include "bsprun/agent/differs.h"
+
+#include <stdio.h>
+
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/cells.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/link/link.h"
+#include "lib/shm/board.h"
+#include "lib/shm/exchange.h"
+
+static void leave(struct agent *agent, const char *why)
+{
+    agent_notice(agent, "host %s: %s; its processes go on in their replicas", agent->host_name,
+                 why);
+    agent_kill_members(agent);
+    agent_post(agent, AGENT_LEAVE);
+}
+
+static bool may_leave(const struct agent *agent)
+{
+    return agent_has_replicas(agent) && !agent->zero && agent->job == JOB_RUNNING;
+}
+
+bool agent_leaves_replicas(struct agent *agent, int pid, const struct verdict *verdict)
+{
+    enum bspz_rank_state mark =
+        (enum bspz_rank_state)atomic_load(&bspz_rank_of(agent->board, pid)->state);
+
+    if (!may_leave(agent) || agent->members[pid].process.death.signal == 0 ||
+        mark > BSPZ_RANK_RUNNING)
+        return false;
+    leave(agent, verdict->text);
+    return true;
+}
+
+/* ---- Those that differ ---- */
+
+static const char *name_of(const struct agent *agent, uint32_t host)
+{
+    uint32_t count;
+    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (hosts[i].host == host)
+            return hosts[i].name;
+    return "?";
+}
+
+static const char *what_of(const struct links_mismatch *mismatch)
+{
+    static const char *const kinds[BSPZ_KINDS] = {[BSPZ_PUTS] = "puts",
+                                                  [BSPZ_REQUESTS] = "gets",
+                                                  [BSPZ_REPLIES] = "what was got",
+                                                  [BSPZ_MESSAGES] = "messages"};
+
+    return mismatch->kind < BSPZ_KINDS ? kinds[mismatch->kind] : "records";
+}
+
+static void describe(const struct agent *agent, const struct links_mismatch *mismatch, char *text,
+                     size_t size)
+{
+    int used =
+        snprintf(text, size,
+                 "the replicas of process %u on host %.80s and host %.80s differ in what they "
+                 "communicate in superstep %llu",
+                 mismatch->pid, name_of(agent, mismatch->hosts[0]),
+                 name_of(agent, mismatch->hosts[1]), (unsigned long long)mismatch->superstep);
+
+    if (mismatch->located && used > 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, ": first in %s for process %u, at byte %llu",
+                 what_of(mismatch), mismatch->to, (unsigned long long)mismatch->at);
+}
+
+void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
+{
+    struct agent *agent = context;
+    struct verdict verdict = {.cause = WIRE_CAUSE_MISMATCH, .status = 1};
+    int alone = mismatch->alike[0] < mismatch->alike[1]   ? 0
+                : mismatch->alike[1] < mismatch->alike[0] ? 1
+                                                          : -1;
+
+    describe(agent, mismatch, verdict.text, sizeof verdict.text);
+    if (agent->order.on_mismatch == WIRE_MISMATCH_CONTINUE || alone >= 0) {
+        uint32_t speaks = mismatch->hosts[alone >= 0 ? alone : 1];
+
+        if (speaks == agent->host && alone >= 0 && may_leave(agent))
+            leave(agent, verdict.text);
+        else if (speaks == agent->host)
+            agent_notice(agent, "%s", verdict.text);
+        return;
+    }
+    agent_abort(agent, (int)mismatch->pid, &verdict);
+}
+
+void agent_replicas_behind(void *context, uint32_t host, uint64_t superstep)
+{
+    struct agent *agent = context;
+    char why[120];
+
+    if (host != agent->host || !may_leave(agent))
+        return; /* its link is dropped, and it is lost */
+    snprintf(why, sizeof why, "it is too far behind, in superstep %llu (--replica-log)",
+             (unsigned long long)superstep);
+    leave(agent, why);
+}

@@ -1,0 +1,23 @@
+/* differs.h - a host with replicas that is not needed any more: one of its processes has died, it
+ * is too far behind, or it has communicated something else than the others.
+ */
+#ifndef BSPRUN_AGENT_DIFFERS_H
+#define BSPRUN_AGENT_DIFFERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct agent;
+struct links_mismatch;
+struct verdict;
+
+/* A process of this host has died, for which its replicas on other hosts go on: this agent leaves,
+ * and bsprun may start another one.  False: the death is not one of that kind, or this is Processor
+ * Zero's host, without which the term is over. */
+bool agent_leaves_replicas(struct agent *agent, int pid, const struct verdict *verdict);
+
+/* Upward calls of the links, see link.h. */
+void agent_replicas_differ(void *context, const struct links_mismatch *mismatch);
+void agent_replicas_behind(void *context, uint32_t host, uint64_t superstep);
+
+#endif
