@@ -82,16 +82,17 @@ struct agent_snapshots {
     enum wire_async async;
     uint32_t keep;
     bool stop_on_failure, stop_on_late_failure;
-    bool recover;                /* recover from faults; else only snapshot 0, for other hosts */
-    uint32_t wanted_copies;      /* of each image, on hosts that share no directory */
-    uint32_t writer;             /* the host that writes manifests */
-    bool shared;                 /* the directory is shared with bsprun */
-    bool temporary;              /* it is private to this agent, and removed with the job */
-    bool hidden;                 /* it is private to this agent, and not at the user's path */
-    char *path;                  /* DIR/JOB of this host's own directory; NULL */
-    uint32_t copies;             /* hosts on which each image must be durable in this term */
-    struct gathering *gathering; /* gather.c */
-    struct aheads *aheads;       /* ahead.c; NULL: none so far */
+    bool recover;           /* recover from faults; else only snapshot 0, for other hosts */
+    uint32_t wanted_copies; /* of each image, on hosts that share no directory */
+    uint32_t writer;        /* the host that wrote the newest manifest; WIRE_HOSTS_MAX: not here */
+    struct bspz_snapshot_name wrote; /* of which snapshot that was last known */
+    bool shared;                     /* the directory is shared with bsprun */
+    bool temporary;                  /* it is private to this agent, and removed with the job */
+    bool hidden;                     /* it is private to this agent, and not at the user's path */
+    char *path;                      /* DIR/JOB of this host's own directory; NULL */
+    uint32_t copies;                 /* hosts on which each image must be durable in this term */
+    struct gathering *gathering;     /* gather.c */
+    struct aheads *aheads;           /* ahead.c; NULL: none so far */
     char rules[BSPZ_SNAP_RULES];
     uint32_t rules_bytes;
     char **options;

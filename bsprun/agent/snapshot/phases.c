@@ -311,6 +311,7 @@ static void persist(struct agent *agent, const struct wire_message *order)
     if (agent->nprocs == 0)
         return;
     want.from = snapshots->writer = order->persist.writer;
+    snapshots->wrote = want.name;
     if (want.from != agent->host) {
         if (agent_fetch(agent, &want) != 0)
             tell_persisted(agent, superstep, -ENOMEM, "out of memory");
@@ -337,6 +338,8 @@ static void committed(struct agent *agent, struct bspz_snapshot_name name)
     agent->snapshots->chain = chain_end_next(
         agent->snapshots->chain, agent->committed.superstep,
         name.superstep == 0 || (bspz_snapshot_same(ticket->name, name) && ticket->full));
+    if (agent_has_replicas(agent) && !bspz_snapshot_same(agent->snapshots->wrote, name))
+        agent->snapshots->writer = WIRE_HOSTS_MAX; /* another one, which alone was asked to */
     agent->committed = name;
     say_success(agent);
     message.envelope.superstep = name.superstep;
