@@ -20,7 +20,7 @@
 static bool owes_report(const struct launcher *launcher, const struct launcher_agent *agent)
 {
     return launcher->reports_awaited && !agent->reported &&
-           !output_has_replica(&launcher->output, agent->host) &&
+           !output_is_reported_for(&launcher->output, agent->host) &&
            job_machine_member(launcher->machine, agent->host);
 }
 
@@ -37,25 +37,24 @@ void launcher_note_leaver(struct launcher *launcher, struct launcher_agent *agen
 {
     enum job_machine_state state = job_machine_state(launcher->machine);
 
-    if (output_has_replica(&launcher->output, agent->host))
-        return;
-    if (life_is_over(&launcher->common.life)) {
-        if (owes_report(launcher, agent))
-            tell_incomplete(launcher, agent);
-    } else if (!agent->reported && job_machine_member(launcher->machine, agent->host) &&
-               (state == JOB_MACHINE_RUNNING || state == JOB_MACHINE_FINISHING)) {
+    if (life_is_over(&launcher->common.life)
+            ? owes_report(launcher, agent)
+            : !agent->reported && job_machine_member(launcher->machine, agent->host) &&
+                  (state == JOB_MACHINE_RUNNING || state == JOB_MACHINE_FINISHING)) {
         agent->left_term = job_machine_term(launcher->machine);
     }
 }
 
-/* A job can end well without hosts whose processes have ended; their output may be incomplete. */
+/* All reports have come, or will not.  A job can end well without hosts whose processes have ended;
+ * their output may be incomplete. */
 static void tell_early_leavers(struct launcher *launcher)
 {
     uint32_t term = job_machine_term(launcher->machine);
 
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         if (launcher->reports_awaited && launcher->last_cause == WIRE_CAUSE_NONE &&
-            launcher->agents.items[i].left_term == term)
+            launcher->agents.items[i].left_term == term &&
+            !output_is_reported_for(&launcher->output, i))
             tell_incomplete(launcher, &launcher->agents.items[i]);
 }
 
@@ -110,6 +109,7 @@ void launcher_finish(struct launcher *launcher)
         !has_all_reports(launcher))
         return;
     if (launcher->common.life.state == LIFE_OVER) {
+        tell_early_leavers(launcher);
         life_move(&launcher->common.life, LIFE_FLUSHED);
         output_flush(&launcher->output);
     }
@@ -170,6 +170,7 @@ static void on_reports_late(uv_timer_t *timer)
         for (uint32_t i = 0; i < launcher->agents.count; i++)
             if (launcher->agents.items[i].line && owes_report(launcher, &launcher->agents.items[i]))
                 tell_incomplete(launcher, &launcher->agents.items[i]);
+        tell_early_leavers(launcher);
         launcher->reports_awaited = false;
         launcher_finish(launcher);
     }
@@ -185,7 +186,6 @@ void launcher_event(struct launcher *launcher, struct job_event event)
     launcher_step(launcher, event);
     if (was_over || !life_is_over(&launcher->common.life))
         return;
-    tell_early_leavers(launcher);
     if (agents_has_hosts(&launcher->agents))
         uv_timer_start(&launcher->machine_timer, on_reports_late, REPORTS_LATE_MS, 0);
     launcher_finish(launcher);

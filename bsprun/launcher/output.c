@@ -267,11 +267,10 @@ void output_replicas(struct output *output, struct wire_numbers leads)
         ask_passed(output);
 }
 
-bool output_has_replica(const struct output *output, uint32_t host)
+bool output_is_reported_for(const struct output *output, uint32_t host)
 {
     for (uint32_t i = 0; output->replicas && i < output->agents->count; i++)
-        if (i != host && output->lead[i] == output->lead[host] &&
-            (output->agents->items[i].line || output->agents->items[i].reported))
+        if (i != host && output->lead[i] == output->lead[host] && output->agents->items[i].reported)
             return true;
     return false;
 }

@@ -87,8 +87,9 @@ void output_await_no_more(struct output *output);
 void output_begin_term(struct output *output, const struct job_machine *machine);
 /* Hosts with replicas, each followed by the host whose processes it has, too. */
 void output_replicas(struct output *output, struct wire_numbers leads);
-/* Whether the output of the host's processes comes from another host as well. */
-bool output_has_replica(const struct output *output, uint32_t host);
+/* Whether another host with the same processes has sent its report, and with it all that they
+ * wrote. */
+bool output_is_reported_for(const struct output *output, uint32_t host);
 /* So many processes run: with --output they have files. */
 void output_running(struct output *output, uint32_t processes);
 /* The host will send nothing more. */

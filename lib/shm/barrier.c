@@ -22,6 +22,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/process_stat.h"
 
+#define NEEDS_AGENT       (BSPZ_BOARD_HOSTS | BSPZ_BOARD_REPLICAS) /* to pass a barrier */
 #define AGENT_CHECK_MS    500
 #define SPINS_PER_CLOCK   64
 #define YIELDS            8
@@ -135,7 +136,7 @@ void bspz_barrier_arrive(struct bspz_board *board, int nprocs, int pid, uint64_t
 {
     stamp(board, pid, superstep, stage);
     wake_if_last(board, nprocs, superstep, stage);
-    if (board->flags & BSPZ_BOARD_HOSTS)
+    if (board->flags & NEEDS_AGENT)
         tell_other_hosts(board);
 }
 
@@ -247,7 +248,7 @@ enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, 
     atomic_store_explicit(&self->in_barrier, 1, memory_order_relaxed);
     /* Data from other hosts take longer than falling asleep, and the agent needs a core to receive
      * them. */
-    if (board->flags & BSPZ_BOARD_HOSTS || (!spin(board, nprocs, superstep, stage, &next) &&
+    if (board->flags & NEEDS_AGENT || (!spin(board, nprocs, superstep, stage, &next) &&
                                             !yield(board, self, nprocs, superstep, stage, &next))) {
         while (!all_reached(board, nprocs, superstep, stage, &next)) {
             if (atomic_load(&board->stop)) {

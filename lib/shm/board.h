@@ -368,7 +368,7 @@ struct bspz_board {
     _Atomic uint32_t
         rung_for_hosts; /* how many of these were only for the links; by the agent, too */
     _Atomic uint32_t rung_for_objects; /* ... only for a request to the dataspace */
-    /* Several hosts: the number of stamps stored by ranks of this host.  The rank that makes it a
+    /* Several hosts, or replicas: the number of stamps stored by ranks of this host.  The rank that makes it a
      * multiple of `here` is the last to reach a stage, and rings. */
     _Atomic uint64_t stamps_here;
     _Atomic int32_t rung_on; /* the processor of that rank, + 1; 0: unknown */

@@ -62,11 +62,18 @@ class Storm:
                           *place.host_options(), *case.command(place), stdin=case.input(place))
         victims = list(place.job_hosts)
         for cell in range(cells):
-            victims.remove(place.job_hosts[cell + cells * self.choose.randrange(replicas)])
+            # Without Processor Zero's host, which is the first, the job goes back.
+            left = self.choose.randrange(replicas) if cell > 0 else 0
+            victims.remove(place.job_hosts[cell + cells * left])
         self.choose.shuffle(victims)
         mends = []
         where = f"{case.name} p={p} in {cells} cells of {replicas}"
+        def runs():
+            return job.process.poll() is not None or all(
+                case.program[:15] in place.farm.processes(name).values()
+                for name in place.job_hosts)
         try:
+            wait_until(runs, "processes on all hosts")
             for host in victims[:self.choose.randrange(len(victims) + 1)]:
                 time.sleep(0.6 + self.choose.expovariate(1 / 1.5))
                 if job.process.poll() is not None:

@@ -83,6 +83,9 @@ static void make_board(unsigned host)
         host_of[pid] = (int)home;
     }
     board_make(&play[host].at, (int)host, PLAY_PROCS, host_of, UINT64_C(64) << 20);
+    /* As an agent does it. */
+    if (layout->counts[host] == PLAY_PROCS)
+        play[host].at.board->flags &= ~BSPZ_BOARD_HOSTS;
 }
 
 static void open_links(unsigned host)
@@ -194,9 +197,12 @@ static void ring(unsigned host, enum bspz_stage stage)
 {
     struct play_host *at = &play[host];
 
+    uint32_t rung = atomic_load(&at->at.board->doorbell);
+
     for (uint32_t i = 0; i < layout->counts[host]; i++)
         bspz_barrier_arrive(at->at.board, PLAY_PROCS, (int)layout->pids[host][i], at->superstep,
                             stage);
+    ck_assert_uint_eq(atomic_load(&at->at.board->doorbell), rung + 1);
     link_bell_rung(&at->bell);
 }
 

@@ -58,7 +58,7 @@ void agent_write_homes(struct agent *agent)
     board->host = (int32_t)agent->host;
     board->first_here = agent->first_here;
     board->here = agent->here;
-    if (agent->here < agent->nprocs)
+    if (agent->here < agent->nprocs || agent_has_replicas(agent))
         board->flags |= BSPZ_BOARD_HOSTS;
     else
         board->flags &= ~BSPZ_BOARD_HOSTS;

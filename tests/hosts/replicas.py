@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Jobs whose processes have replicas on several hosts, all of which are this machine: hosts and processes
+that are lost or stop cost nothing, what is written is shown once, and what is lost is made anew."""
+import os
+import signal
+import time
+
+from loopback import *
+from loopback import LoopbackPlace, alive, check, check_said, main, marked, wait_said, wait_until
+
+P, SUPERSTEPS = 2, 150
+BACK = "the job goes on from superstep"
+
+
+class Scene:
+    """Four hosts, two for each process; the first one is bsprun's."""
+
+    def __init__(self, *options, supersteps=SUPERSTEPS, hosts=4, replicas=2):
+        self.place, self.options = LoopbackPlace(slots=(1,) * hosts), options
+        self.supersteps, self.replicas = supersteps, replicas
+
+    def __enter__(self):
+        return self.place.entered(self, self.begin)
+
+    def __exit__(self, *how):
+        self.place.__exit__(*how)
+
+    def begin(self):
+        self.job = self.place.ticker(P, self.supersteps, "-t", "10", options=(
+            "--every", "10", "--replicas", str(self.replicas), "--heartbeat", "1", "-v", *self.options))
+
+    def zero(self):
+        """The host of Processor Zero, without which a term ends."""
+        wait_said(self.job, "Processor Zero is host ")
+        return self.job.said().split("Processor Zero is host ")[1].split()[0]
+
+    def others(self):
+        zero = self.zero()
+        wait_said(self.job, "snapshot of superstep 20")
+        return [host for host in self.place.hosts if host != zero]
+
+    def processes(self, host):
+        """The agent of the host, and those that it has made."""
+        agent = self.place.agent(host)
+        return [agent, *(pid for pid in marked(self.place.mark) if parent(pid) == agent)]
+
+    def right(self):
+        self.job.wait(0)
+        lines = self.job.out().decode().splitlines()
+        check(len(lines) == self.supersteps + P, "output lost or doubled", self.job)
+        check(self.job.out() == undisturbed(self.supersteps), "another output than without replicas", self.job)
+
+
+def parent(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return int(file.read().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+answers = {}
+
+
+def undisturbed(supersteps):
+    """What such a job writes on one host."""
+    if supersteps not in answers:
+        with Scene(supersteps=supersteps, hosts=1, replicas=1) as scene:
+            scene.job.wait(0)
+            answers[supersteps] = scene.job.out()
+    return answers[supersteps]
+
+
+def nothing_happens():
+    for hosts, replicas in ((4, 2), (3, 3), (5, 2)):
+        with Scene(hosts=hosts, replicas=replicas, supersteps=40) as scene:
+            scene.right()
+            check(BACK not in scene.job.said(), "it went back", scene.job)
+
+
+def a_host_is_killed():
+    with Scene() as scene:
+        lost = scene.others()[0]
+        for pid in scene.processes(lost):
+            os.kill(pid, signal.SIGKILL)
+        scene.right()
+        check_said(scene.job, f"host {lost} was lost")
+        check(BACK not in scene.job.said(), "it went back", scene.job)
+
+
+def a_process_is_killed():
+    with Scene() as scene:
+        lost = scene.others()[-1]
+        os.kill(scene.processes(lost)[1], signal.SIGKILL)
+        scene.right()
+        check_said(scene.job, f"host {lost}: pid", "its processes go on in their replicas")
+        check(BACK not in scene.job.said(), "it went back", scene.job)
+
+
+def a_host_stops():
+    """For longer than the heartbeat; the others do not wait so long."""
+    with Scene() as scene:
+        stopped = scene.processes(scene.others()[0])
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            scene.right()
+        finally:
+            for pid in stopped:
+                if alive(pid):
+                    os.kill(pid, signal.SIGCONT)
+        check(BACK not in scene.job.said(), "it went back", scene.job)
+
+
+def what_is_lost_is_made_anew():
+    """By a new agent, at a snapshot; then another host may be lost that has what the first one had."""
+    with Scene("--rejoin", "1", supersteps=600) as scene:
+        zero, others = scene.zero(), scene.others()
+        for pid in scene.processes(others[0]):
+            os.kill(pid, signal.SIGKILL)
+        wait_said(scene.job, "goes on from superstep")
+        wait_until(lambda: scene.job.said().count("Processor Zero is host") == 2, "the next term")
+        for host in others[1:]:
+            if host == zero:
+                continue
+            for pid in scene.processes(host):
+                os.kill(pid, signal.SIGKILL)
+            break
+        scene.right()
+        check("restart" not in scene.job.said(), "it went back", scene.job)
+
+
+def all_replicas_are_lost():
+    """Three hosts with a process each; the two of one process are not known beforehand."""
+    with Scene() as scene:
+        others = scene.others()
+        for host in others:
+            for pid in scene.processes(host):
+                os.kill(pid, signal.SIGKILL)
+        scene.right()
+        check_said(scene.job, "restart 1 of")
+
+
+def mistakes():
+    with LoopbackPlace(slots=(1, 1)) as place:
+        for words, text in ((("--replicas", "3"), "each process runs on as many hosts, and there are 2"),
+                            (("--replicas", "5"), "give a number from 1 to 4"),
+                            (("--replicas", "2", "--on-mismatch", "no"), "give rollback, continue or end"),
+                            (("--replicas", "2", "--replica-log", "x"), "give bytes of memory"),
+                            (("--replicas", "2", "--stdin", "1"), "replicas have no stdin")):
+            job = place.bsprun("-np", 2, *words, "true")
+            job.wait(2)
+            check_said(job, text)
+
+
+if __name__ == "__main__":
+    main([nothing_happens, a_host_is_killed, a_process_is_killed, a_host_stops, what_is_lost_is_made_anew,
+          all_replicas_are_lost, mistakes])
