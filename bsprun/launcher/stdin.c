@@ -101,6 +101,16 @@ static unsigned place_of(const struct stdin_relay *relay, const struct launcher_
     return place;
 }
 
+/* Whether all replicas have said where they begin: what the first has taken is theirs, too. */
+static bool has_all_readers(const struct stdin_relay *relay)
+{
+    uint32_t count = 0;
+
+    for (unsigned i = 0; i < WIRE_REPLICAS_MAX; i++)
+        count += relay->input.readers[i].open;
+    return !is_replicated(relay) || count == relay->common->options->hosts.replicas;
+}
+
 void stdin_set_reader(struct stdin_relay *relay, struct launcher_agent *agent)
 {
     unsigned place = place_of(relay, agent);
@@ -133,7 +143,8 @@ void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent, uint64
     }
     if (first && isatty(STDIN_FILENO))
         input_continue(&relay->input);
-    if (!saved_recovers(&relay->common->saved))
+    relay->complete = relay->complete || has_all_readers(relay);
+    if (!saved_recovers(&relay->common->saved) && relay->complete)
         input_forget_taken(&relay->input);
     send_input(relay);
     feed_wake(&relay->feed);
@@ -173,6 +184,7 @@ void stdin_leave(struct stdin_relay *relay, const struct launcher_agent *agent)
 void stdin_go_back(struct stdin_relay *relay)
 {
     input_close(&relay->input);
+    relay->complete = false;
     if (is_replicated(relay))
         memset(relay->readers, 0, sizeof relay->readers);
 }

@@ -18,6 +18,7 @@ struct stdin_relay {
     struct bspz_snapshot_name known; /* the newest snapshot that all agents know to be committed */
     /* Of the hosts of process 0; NULL: unknown, or there are no more. */
     struct launcher_agent *readers[WIRE_REPLICAS_MAX];
+    bool complete; /* all of them have been known in this term */
 };
 
 /* 0 or -errno.  The functions below have no effect on a relay that was not opened. */

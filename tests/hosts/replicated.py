@@ -25,6 +25,14 @@ class Beats:
         with open(os.path.join(self.directory, f"{what}.{host}"), "w"):
             pass
 
+    def zero(self):
+        """The host of Processor Zero, whose loss ends the term whatever else there is."""
+        def found():
+            self.job.check_running()
+            match = re.search(r"Processor Zero is host (\S+) ", self.job.said())
+            return match and match.group(1)
+        return wait_until(found, "Processor Zero")
+
     def at(self, host):
         """The superstep that has begun there; 0: none."""
         try:
@@ -82,14 +90,28 @@ def killed(number):
     """Any host but that of Processor Zero, with the first replica of process 0 or another one."""
     def test():
         with here(4) as place:
-            expected = reference(place, 60)
-            beats = Beats(place, 60, 20)
+            expected = reference(place, 200)
+            beats = Beats(place, 200, 40)  # longer than it takes to notice the loss
             beats.wait_at(10, *place.job_hosts)
-            place.farm.kill_host(place.job_hosts[number])
+            victim = [name for name in place.job_hosts if name != beats.zero()][number]
+            place.farm.kill_host(victim)
             beats.end(expected)
-            check(f"host {place.job_hosts[number]}" in beats.job.said(), "nobody was told", beats.job)
+            check(f"host {victim} was lost" in beats.job.said(), "nobody was told", beats.job)
     test.__name__ = f"killed_{number}"
     return test
+
+
+def one_after_the_other():
+    """As long as each process has a replica; the loss of one is noticed before the next."""
+    with here(6) as place:
+        expected = reference(place, 400)
+        beats = Beats(place, 400, 40, replicas=3)
+        beats.wait_at(10, *place.job_hosts)
+        victims = [name for name in place.job_hosts if name != beats.zero()]
+        for victim in (victims[0], victims[2]):
+            place.farm.kill_host(victim)
+            wait_until(lambda victim=victim: f"host {victim} was lost" in beats.job.said(), victim)
+        beats.end(expected)
 
 
 def stopped():
@@ -134,7 +156,7 @@ def with_input():
         with open(source) as file:
             beats = Beats(place, 60, 20, "-i", stdin=file)
         beats.wait_at(10, *place.job_hosts)
-        place.farm.kill_host(place.job_hosts[1])
+        place.farm.kill_host([name for name in place.job_hosts if name != beats.zero()][0])
         beats.end(expected)
 
 
@@ -163,5 +185,6 @@ def snapshots_and_a_loss():
 
 if __name__ == "__main__":
     farms.require()
-    main([without_faults, each_number, killed(1), killed(2), killed(3), stopped, slow, with_input,
+    main([without_faults, each_number, killed(0), killed(1), killed(2), one_after_the_other,
+          stopped, slow, with_input,
           all_of_one_process, snapshots_and_a_loss])
