@@ -30,8 +30,8 @@ const char options_help[] =
     "Hosts: --hosts a:4,b:4, --hostfile FILE, a Slurm allocation; else this one.\n"
     "  --map-by slot|node --spares K --rejoin 60 --launcher ssh|slurm|CMD --copies 2\n"
     "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
-    "  --replicas K (of each process, on as many hosts)  --display-map --dry-run\n"
-    "  --owner-policy nice|yield|leave (to active owners)\n"
+    "  --replicas K (of each process) --replica-log 256M --on-mismatch rollback|end\n"
+    "  --owner-policy nice|yield|leave (to active owners)  --display-map --dry-run\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
     "Exit status: the program's; 128+N: a process died of signal N; 123: stopped\n"
     "after a snapshot; 2: wrong call; 126, 127: not started.  Ctrl-C ends the job.\n";

@@ -98,6 +98,15 @@ struct wire_numbers coord_leads(struct coord *state)
     return (struct wire_numbers){state->leads, count};
 }
 
+/* ---- Who has what --------------------------------------------------------------------------- */
+
+bool coord_lives_on(const struct coord *state, uint32_t pid, const struct coord_host *host)
+{
+    if (state->processes == 0) /* not placed: there is only process 0 */
+        return pid == 0 && state->registered && host == &state->hosts[state->registered_host];
+    return pid < state->processes && state->home[pid] == host->lead;
+}
+
 /* ---- Who is left, who came first ---------------------------------------------------------- */
 
 static bool is_of_cell(const struct coord *state, const struct coord_host *host, uint32_t lead)

@@ -139,13 +139,6 @@ static void conclude_if_all_exited(struct coord *state, struct coord_effects *ef
 
 /* ---- Ends and losses ---------------------------------------------------------------------- */
 
-bool coord_lives_on(const struct coord *state, uint32_t pid, const struct coord_host *host)
-{
-    if (state->processes == 0) /* not placed: there is only process 0 */
-        return pid == 0 && state->registered && host == &state->hosts[state->registered_host];
-    return pid < state->processes && state->home[pid] == host->lead;
-}
-
 static void exited_while_running(struct coord *state, const struct wire_message *message,
                                  struct coord_effects *effects)
 {
@@ -286,35 +279,19 @@ static void lost_after_end(struct coord *state, struct coord_host *host,
     conclude_if_all_exited(state, effects);
 }
 
-/* What the lost host had runs on in replicas. */
-static bool goes_on_without(const struct coord *state)
+void coord_end_of_host(struct coord *state, struct coord_host *host, struct coord_effects *effects)
 {
-    return (IN(state->phase) & (IN(COORD_RUNNING) | IN(COORD_HELD_BACK) | IN(COORD_CAPTURING) |
-                                IN(COORD_SAVING) | IN(COORD_CLOSING))) &&
-           coord_is_covered(state);
-}
-
-int coord_take_link_lost(struct coord *state, struct coord_host *host,
-                         const struct wire_message *message, struct coord_effects *effects)
-{
-    (void)message;
-    coord_watch(state);
-    host->lost = true;
-    host->stopped = true;
     if (state->phase == COORD_ABORTING) {
         if (all_stopped(state))
             conclude(state, effects, COORD_ABORTED);
     } else if (state->phase == COORD_ENDING) {
         lost_after_end(state, host, effects);
-    } else if (goes_on_without(state)) {
-        coord_go_on_without(state, host, effects);
     } else if (state->phase != COORD_GIVING_UP) {
         char text[64];
         snprintf(text, sizeof(text), "host %u was lost", host->id);
         coord_blame(state, WIRE_CAUSE_HOST_LOST, COORD_NOBODY, 1, 0, text);
         coord_fail(state, effects);
     }
-    return 0;
 }
 
 /* Hosts that have not stopped by now count as lost. */

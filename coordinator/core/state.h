@@ -312,6 +312,8 @@ void coord_abort_now(struct coord *state, struct coord_effects *effects);
 void coord_fail(struct coord *state, struct coord_effects *effects);
 /* Ends the term after a commit, so that the next one begins there with other places. */
 void coord_end_to_move(struct coord *state, struct coord_effects *effects);
+/* The host is lost, and the term does not go on without it. */
+void coord_end_of_host(struct coord *state, struct coord_host *host, struct coord_effects *effects);
 /* Stops the job, which was requested after a snapshot: that is committed (text NULL), or will not
  * be, and the last one remains. */
 void coord_stop_saved(struct coord *state, const char *text, struct coord_effects *effects);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bsprun/agent/core/agent.h"
-#include "bsprun/agent/core/cells.h"
+#include "bsprun/agent/core/cells_mirror.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_zero.h"
 

@@ -24,7 +24,7 @@ bool agent_has_replicas(const struct agent *agent);
 struct wire_numbers agent_cells_list(const struct agent *agent);
 /* The host where a process lives, as seen from here: this one, if it has a replica of it. */
 uint32_t agent_cells_home(const struct agent *agent, uint32_t lead);
-/* What links_mirror needs: 0 or -errno. */
-int agent_cells_mirror(struct agent *agent);
+/* The lead of the cell of that host: itself, if it has no replicas of another one's processes. */
+uint32_t agent_cells_lead(const struct agent *agent, uint32_t host);
 
 #endif
