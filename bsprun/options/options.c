@@ -31,6 +31,7 @@ const char options_help[] =
     "  --map-by slot|node --spares K --rejoin 60 --launcher ssh|slurm|CMD --copies 2\n"
     "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
     "  --replicas K (of each process) --replica-log 256M --on-mismatch rollback|end\n"
+    "  --replica-files check|allow (what replicas must not write twice)\n"
     "  --owner-policy nice|yield|leave (to active owners)  --display-map --dry-run\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
     "Exit status: the program's; 128+N: a process died of signal N; 123: stopped\n"
@@ -82,6 +83,7 @@ static const struct poptOption table[] = {
     {"ports", '\0', POPT_ARG_STRING | OLD, NULL, OPT_PORTS, NULL, NULL},
     {"copies", '\0', POPT_ARG_STRING | OLD, NULL, OPT_COPIES, NULL, NULL},
     {"replicas", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICAS, NULL, NULL},
+    {"replica-files", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICA_FILES, NULL, NULL},
     {"on-mismatch", '\0', POPT_ARG_STRING | OLD, NULL, OPT_ON_MISMATCH, NULL, NULL},
     {"replica-log", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICA_LOG, NULL, NULL},
     {"encrypt", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ENCRYPT, NULL, NULL},
@@ -139,6 +141,7 @@ enum option_subject options_subject(enum option_code code)
         [OPT_REPLICAS] = OF_HOSTS,
         [OPT_REPLICA_LOG] = OF_HOSTS,
         [OPT_ON_MISMATCH] = OF_HOSTS,
+        [OPT_REPLICA_FILES] = OF_HOSTS,
         [OPT_ENCRYPT] = OF_HOSTS,
         [OPT_OVERSUBSCRIBE] = OF_HOSTS,
         [OPT_LOAD] = OF_HOSTS,

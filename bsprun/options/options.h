@@ -64,6 +64,7 @@ struct options_hosts {
     uint32_t copies;                /* of each image, where hosts do not share the directory */
     uint32_t replicas;              /* of each process, on as many hosts */
     enum wire_mismatch on_mismatch;
+    bool any_files; /* --replica-files allow */
     uint64_t replica_log; /* bytes in memory of what is kept for replicas that are behind */
     bool encrypt, oversubscribe, load;
     bool balance; /* processes move to other hosts by Processor Zero's decision */

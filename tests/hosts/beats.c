@@ -1,15 +1,17 @@
 /* beats.c - a program whose answer depends on every message of every superstep, and whose pace on a
  * host a test can set.
  *
- *   beats DIRECTORY SUPERSTEPS MILLISECONDS [-i] [-b SUPERSTEP] [-q SUPERSTEP] [-n]
+ *   beats [-i] [-b SUPERSTEP] [-q SUPERSTEP] [-n] [-a FILE] [-p] DIRECTORY SUPERSTEPS MILLISECONDS
  *
  * Each superstep takes so long, ten times that on a host for which DIRECTORY/slow.HOST exists; then
  * each process puts to the next one, sends to all and gets from the one before, and process 0 and
  * one other, another one in each superstep, print a line.  -i: process 0 also reads a line of its
  * input.  For DIRECTORY/flip.HOST -b changes one bit of what process 1 communicates in that
- * superstep, -q one that is never communicated; -n communicates the time.  DIRECTORY/at.HOST says
+ * superstep, -q one that is never communicated; -n communicates the time.  In superstep 3 process 1
+ * opens a file for appending (-a) or a pipe (-p).  DIRECTORY/at.HOST says
  * which superstep has begun there. */
 #include <bsp.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +23,8 @@
 static const char *directory;
 static char host[64];
 static long supersteps, milliseconds, bit_at = -1, quiet_at = -1;
-static bool reads, tells_time;
+static bool reads, tells_time, pipes;
+static const char *appended;
 
 static bool is_there(const char *what)
 {
@@ -46,6 +49,17 @@ static void begin_superstep(long s)
         }
     }
     usleep((useconds_t)(milliseconds * 1000 * (is_there("slow") ? 10 : 1)));
+}
+
+static void open_something(long s)
+{
+    int ends[2];
+
+    if (s != 3 || bsp_pid() != 1)
+        return;
+    if ((appended && open(appended, O_WRONLY | O_CREAT | O_APPEND, 0600) < 0) ||
+        (pipes && pipe(ends) != 0))
+        bsp_abort("beats: cannot open it\n");
 }
 
 static uint64_t mix(uint64_t sum, uint64_t word)
@@ -107,6 +121,7 @@ static void spmd(void)
     for (long s = 1; s <= supersteps; s++) {
         begin_superstep(s);
         read_line(&sum);
+        open_something(s);
         if (s == quiet_at && is_there("flip"))
             silent[s % 64] ^= 4;
         sum = communicate(sum, shared, s);
@@ -123,13 +138,19 @@ int main(int argc, char **argv)
     int option;
 
     bsp_init(spmd, argc, argv);
-    while ((option = getopt(argc, argv, "ib:q:n")) != -1)
+    while ((option = getopt(argc, argv, "ib:q:na:p")) != -1)
         switch (option) {
         case 'i':
             reads = true;
             break;
         case 'n':
             tells_time = true;
+            break;
+        case 'a':
+            appended = optarg;
+            break;
+        case 'p':
+            pipes = true;
             break;
         case 'b':
             bit_at = atol(optarg);

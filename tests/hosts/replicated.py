@@ -183,8 +183,42 @@ def snapshots_and_a_loss():
         beats.check_output(expected)
 
 
+def what_is_not_the_same_twice():
+    """It is named, with its path; and allowed, if that is asked for."""
+    with here(4) as place:
+        expected = reference(place, 60)
+        log = place.path("log")
+        for words, said in ((["-a", log], f"a file for appending open, {log}:"),
+                            (["-p"], "a pipe open, pipe:[")):
+            beats = Beats(place, 100, 40, *words)
+            beats.job.wait(1)
+            check(f"process 1 has {said}" in beats.job.said(), "not named", beats.job)
+            check("--replica-files allow" in beats.job.said(), "what to do is not said", beats.job)
+        allowed = Beats(place, 60, 20, "-a", log, options=["--replica-files", "allow"])
+        allowed.end(expected)
+        Beats(place, 60, 20, "-a", log, replicas=1).end(expected)
+
+
+def input_before_bsp_begin():
+    """The other replicas would read it again."""
+    with here(2) as place:
+        program = place.write("early.c", "#include <bsp.h>\n#include <stdio.h>\n"
+                              "int main(void){char s[9];if(!fgets(s,9,stdin))return 3;"
+                              "bsp_begin(bsp_nprocs());bsp_sync();bsp_end();return 0;}\n")
+        bspcc = os.path.join(BUILD, "bin", "bspcc")
+        harness.subprocess.run([bspcc, program, "-o", place.path("early")], check=True)
+        source = place.write("input", "one\ntwo\n")
+        for replicas, status in ((2, 1), (1, 0)):
+            with open(source) as file:
+                job = place.start(BSPRUN, "-np", 2, *place.host_options(), "--replicas", replicas,
+                                  place.path("early"), stdin=file)
+            job.wait(status)
+            check((status == 1) == ("process 0 has read input before bsp_begin" in job.said()), job)
+
+
 if __name__ == "__main__":
     farms.require()
     main([without_faults, each_number, killed(0), killed(1), killed(2), one_after_the_other,
           stopped, slow, with_input,
-          all_of_one_process, snapshots_and_a_loss])
+          all_of_one_process, snapshots_and_a_loss, what_is_not_the_same_twice,
+          input_before_bsp_begin])
