@@ -149,11 +149,10 @@ static int check_owner(const char *program, char *why)
     if ((around.st_mode & S_IWOTH) == 0 || file.st_uid == geteuid() || file.st_uid == 0 ||
         file.st_uid == around.st_uid)
         return 0;
-    snprintf(
-        why, BINARIES_WHY,
-        "the program %.300s is not executed: it is user %u's, in a directory where everybody may "
-        "write",
-        program, (unsigned)file.st_uid);
+    snprintf(why, BINARIES_WHY,
+             "the program %.300s is not executed: it belongs to user %u and is in a directory "
+             "where everybody may write",
+             program, (unsigned)file.st_uid);
     return -EPERM;
 }
 
@@ -228,7 +227,7 @@ static int make_path(char *path)
     }
 }
 
-/* 0, or -EPERM: others may write to it. */
+/* 0, or -EPERM: it is writable by others. */
 static int trusted(int directory)
 {
     struct stat status;

@@ -8,7 +8,7 @@
 
 const char *store_error_text(int code)
 {
-    return code == -EPERM ? "it is not yours, or others may write to it" : strerror(-code);
+    return code == -EPERM ? "it is not yours, or it is writable by others" : strerror(-code);
 }
 
 static void compose(const struct store *store, char *error, const char *ending, const char *format,

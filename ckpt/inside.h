@@ -44,7 +44,7 @@ void store_snapshot_name(char name[SNAPSHOT_NAME], struct bspz_snapshot_name sna
 bool store_parse_snapshot(const char *name, struct bspz_snapshot_name *snapshot);
 void store_image_name(char name[IMAGE_NAME], uint32_t pid);
 
-/* 0; -ENOTDIR; -EPERM: the open directory is not the caller's own, or others may write to it. */
+/* 0; -ENOTDIR; -EPERM: the open directory is not the caller's own, or it is writable by others. */
 int store_check_directory(int directory);
 /* Opens a subdirectory, which must satisfy store_check_directory and not be a symbolic link. */
 int store_open_directory(const struct store *store, int parent, const char *name);

@@ -42,8 +42,8 @@ int store_io_stage(const struct store_io *io, int directory, const char *name, c
                    size_t size);
 int store_io_publish(const struct store_io *io, int directory, const char *name);
 
-/* Reads a whole file into memory of malloc.  -EFBIG beyond limit; -EPERM when it is no regular
- * file, is not the caller's, or others may write to it. */
+/* Reads a whole file into memory of malloc.  -EFBIG beyond limit; -EPERM when it is not a
+ * regular file, is not the caller's, or it is writable by others. */
 int store_io_load(const struct store_io *io, int directory, const char *name, size_t limit,
                   void **bytes, size_t *size);
 

@@ -161,8 +161,8 @@ static int rebuild_terms(struct repair *repair)
     keep_consistent(&traces);
     if (traces.count == 0)
         status = store_fail(repair->store, -ENOENT, repair->error,
-                            "job %s: both records of terms are lost, and no snapshot is left of "
-                            "which it is sure that no later term began from an older one",
+                            "job %s: both records of terms are lost, and for no snapshot is it "
+                            "certain that no later term began from an older one",
                             repair->store->job_name);
     else
         status = write_terms(repair, &traces);

@@ -38,8 +38,9 @@ enum store_mode {
     STORE_JOIN,   /* agents, which write for the bsprun that has the lock */
 };
 
-/* Opens DIR, or DIR/JOB.  -EPERM: it is not the caller's, or others may write to it, or the path is
- * another user's symbolic link; -EBUSY: another bsprun has the lock.  io: NULL for the system's. */
+/* Opens DIR, or DIR/JOB.  -EPERM: it is not the caller's, or it is writable by others, or the path
+ * is another user's symbolic link; -EBUSY: another bsprun has the lock.  io: NULL for the system's.
+ */
 int store_open(struct store **store, const char *path, enum store_mode mode,
                const struct store_io *io, char *error);
 

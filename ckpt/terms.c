@@ -52,8 +52,8 @@ int store_terms(struct store *store, struct manifest_terms *terms, char *error)
 
     int status = store_load_terms(store, store->job, terms, text);
     return status < 0 ? store_fail(store, status, error,
-                                   "job %s: %.200s; %s is of no use either: bspckpt repair puts "
-                                   "together what it can",
+                                   "job %s: %.200s; %s cannot be used either: bspckpt repair "
+                                   "restores what it can",
                                    store->job_name, text, TERM_COPY)
                       : 0;
 }

@@ -9,14 +9,22 @@
 
 enum { N = 100000 };
 
+static char name[] = "cookbook-files-XXXXXX";
+
 static unsigned char pattern(long i)
 {
     return (unsigned char)(i * 7 + i / 256);
 }
 
+/* The job ends here, whichever process calls it. */
+static void give_up(const char *why)
+{
+    unlink(name);
+    bsp_abort("%s %s", name, why);
+}
+
 int main(void)
 {
-    char name[] = "cookbook-files-XXXXXX";
     int wrong = 0, fd = mkstemp(name); /* a name that the other processes will know */
 
     if (fd < 0)
@@ -36,14 +44,14 @@ int main(void)
 
     fd = open(name, O_RDWR);
     if (fd < 0)
-        bsp_abort("%s cannot be opened", name);
+        give_up("cannot be opened");
     if (pread(fd, part, n, first) != n)
-        bsp_abort("%s is shorter than expected", name);
+        give_up("is shorter than expected");
     bsp_sync(); /* all have read before anybody writes */
     for (long i = 0; i < n; i++)
         part[i] = (unsigned char)~part[i];
     if (pwrite(fd, part, n, first) != n)
-        bsp_abort("%s cannot be written", name);
+        give_up("cannot be written");
     bsp_sync(); /* all have written: from here on the file is complete */
 
     long other = (long)N * ((s + 1) % p) / p;

@@ -217,7 +217,7 @@ static void start(struct agent *agent, const struct wire_message *message)
     agent_scan(agent);
     error = agent_guest_begin(agent, &message->start);
     if (error)
-        no_system(agent, "the owner of the host cannot be watched", error);
+        no_system(agent, "the owner of the host cannot be monitored", error);
 }
 
 /* Before process 0 has registered no snapshot is possible, and if Processor Zero is on another

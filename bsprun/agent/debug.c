@@ -324,8 +324,9 @@ static void on_stack(void *context, enum tool_end end, const char *output, size_
     char *text = stack_lines(output, size, STACK_MOST, end == TOOL_CUT);
 
     print_stack(failed, text && end != TOOL_SLOW ? text
-                        : stack_refused(output)  ? "    no stack: ptrace is not permitted\n"
-                                                 : "    no stack: there is none in time\n");
+                        : stack_refused(output)
+                            ? "    no stack: ptrace is not permitted\n"
+                            : "    no stack: it could not be obtained in time\n");
     free(text);
     free(failed);
     debug->stacks--;

@@ -210,8 +210,8 @@ static bool tells_about(const char *word)
     if (strcmp(word, "--version") == 0 || strcmp(word, "-version") == 0)
         puts("bspnode (bspzero) " BSPZ_VERSION);
     else if (strcmp(word, "--help") == 0 || strcmp(word, "-help") == 0 || strcmp(word, "-h") == 0)
-        puts("usage: bspnode is the part of bspzero that bsprun starts on every host of a job;\n"
-             "by hand there is nothing to do with it.  See bsprun --help.");
+        puts("usage: bspnode is the node agent, which bsprun starts on every host of a job;\n"
+             "it is not meant to be started by hand.  See bsprun --help.");
     else
         return false;
     return true;

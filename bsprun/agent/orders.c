@@ -81,8 +81,8 @@ static void place(struct agent *agent, const struct wire_place *order)
     job_move(&agent->job, JOB_FORMING);
     if (agent->order.stdin_pid >= (int)order->processes) {
         snprintf(verdict.text, sizeof verdict.text,
-                 "--stdin %d: there is no such process: they are 0 to %u", agent->order.stdin_pid,
-                 order->processes - 1);
+                 "--stdin %d: there is no such process: the processes are 0 to %u",
+                 agent->order.stdin_pid, order->processes - 1);
         agent_abort(agent, COORD_NOBODY, &verdict);
         return;
     }

@@ -266,7 +266,7 @@ bool agent_start_program(struct agent *agent, const struct wire_start *start,
         launch.directory = can_enter(start->directory) == 0 ? start->directory : "";
         if (!launch.directory[0] && start->directory[0])
             agent_notice(agent,
-                         "host %s: there is no directory %s, the program begins in another one",
+                         "host %s: there is no directory %s, the program starts in another one",
                          agent->host_name, start->directory);
         launch.standard[0] = null >= 0 ? null : agent_input_reader(agent);
         for (int stream = 1; agent->relay && stream <= 2; stream++) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CUT_LINE "    ... (cut here)\n"
+#define CUT_LINE "    ... (truncated)\n"
 
 static bool begins(const char *line, const char *end, const char *with)
 {
@@ -88,12 +88,12 @@ const char *stack_advice(int scope)
 {
     switch (scope) {
     case 2:
-        return "kernel.yama.ptrace_scope is 2: root may look, or set it to 1 with sysctl";
+        return "kernel.yama.ptrace_scope is 2: only root may trace, or set it to 1 with sysctl";
     case 3:
-        return "kernel.yama.ptrace_scope is 3: nobody may, until the host starts with another "
-               "value";
+        return "kernel.yama.ptrace_scope is 3: no tracing is possible until the host is rebooted "
+               "with another value";
     default:
-        return "a container needs the capability SYS_PTRACE for it; of a set-user-ID program only "
-               "root may look at a process";
+        return "a container needs the capability SYS_PTRACE for it; only root may trace a "
+               "set-user-ID program";
     }
 }

@@ -129,7 +129,7 @@ static void answer(struct look *look, const char *stack, const char *why, const 
     message.stack.advice = to_do;
     if (agent->control && net_queued(agent->control) > STACKS_QUEUE_MAX) {
         message.stack.text = "";
-        message.stack.why = "bsprun does not take more at the moment";
+        message.stack.why = "bsprun accepts no more at the moment";
     }
     agent_send(agent, &message);
     if (stacks->left == 0)

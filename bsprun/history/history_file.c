@@ -90,11 +90,11 @@ static int check_file(int fd, const char *path, struct stat *status, char *why, 
     if (fstat(fd, status) != 0)
         return wrong(why, size, path, strerror(errno));
     if (!S_ISREG(status->st_mode))
-        return wrong(why, size, path, "it is no regular file");
+        return wrong(why, size, path, "it is not a regular file");
     if (status->st_uid != geteuid())
-        return wrong(why, size, path, "it belongs to somebody else");
+        return wrong(why, size, path, "it belongs to another user");
     if (status->st_mode & 022)
-        return wrong(why, size, path, "others may write to it");
+        return wrong(why, size, path, "it is writable by others");
     if (status->st_size > (off_t)HISTORY_READ_MAX)
         return wrong(why, size, path, "it is too large; remove it");
     return 0;
@@ -146,9 +146,9 @@ static int load_from(int fd, const char *path, struct history *history, char *wh
     if (state < 0)
         return wrong(why, why_size, path, strerror(-state));
     if (state == HISTORY_OTHER_VERSION)
-        return wrong(why, why_size, path, "it is of another version of bspzero");
+        return wrong(why, why_size, path, "it was written by another version of bspzero");
     if (state == HISTORY_STRANGE)
-        return wrong(why, why_size, path, "it is no such file");
+        return wrong(why, why_size, path, "it is not a history file");
     return 0;
 }
 
@@ -219,9 +219,9 @@ static int begin_lines(int fd, const char *path, char line[HISTORY_LINE_MAX], si
     int state = history_read(head, end ? (size_t)(end - head) + 1 : (size_t)got, &history);
     history_free(&history);
     if (state == HISTORY_OTHER_VERSION)
-        return wrong(why, size, path, "it is of another version of bspzero");
+        return wrong(why, size, path, "it was written by another version of bspzero");
     if (state != HISTORY_GOOD)
-        return wrong(why, size, path, "it is no such file");
+        return wrong(why, size, path, "it is not a history file");
     if (fstat(fd, &status) == 0 && pread(fd, &last, 1, status.st_size - 1) == 1 && last != '\n') {
         line[0] = '\n';
         *length = 1;

@@ -11,7 +11,7 @@
 /* One of the two is set for each host that was asked; free both with free(). */
 struct ask_answer {
     char *output;  /* its standard output, up to 1 MiB; it has ended with status 0 */
-    char *failure; /* lines with the host and why it has not answered */
+    char *failure; /* lines with the host and why it did not answer */
 };
 
 struct ask {

@@ -69,7 +69,7 @@ struct host *hosts_mention(struct hosts *hosts, const char *user, const char *na
         return NULL;
     }
     if ((user == NULL) != (host->user == NULL) || (user && strcmp(user, host->user) != 0)) {
-        snprintf(error, HOSTS_ERROR, "host %.80s is named with two users", name);
+        snprintf(error, HOSTS_ERROR, "host %.80s is listed with two users", name);
         return NULL;
     }
     if ((uint64_t)host->slots + host->plain + (slots > 0 ? slots : 1) > WIRE_SLOTS_MAX) {
@@ -119,13 +119,13 @@ bool hosts_cut_name(const char *text, size_t length, char **user, char **name, c
         rest_length -= 2;
     }
     if (at && !good_letters(text, user_length, "._-+")) {
-        snprintf(error, HOSTS_ERROR, "\"%.*s\" is no name of a user",
+        snprintf(error, HOSTS_ERROR, "\"%.*s\" is not a user name",
                  (int)(user_length < 80 ? user_length : 80), text);
         return false;
     }
     if (!good_letters(rest, rest_length, address ? ":.%-_" : "._-") ||
         rest_length > WIRE_NAME_MAX) {
-        snprintf(error, HOSTS_ERROR, "\"%.*s\" is no name of a host",
+        snprintf(error, HOSTS_ERROR, "\"%.*s\" is not a host name",
                  (int)(length < 80 ? length : 80), text);
         return false;
     }
@@ -248,8 +248,9 @@ bool hosts_named_twice(const struct hosts *hosts, char *(*resolve)(const char *n
         again = addresses ? named_by(hosts, addresses) : NULL;
         free(addresses);
         if (again)
-            snprintf(error, HOSTS_ERROR, "%.80s and %.80s are the same host: name it in one way",
-                     name, again->name);
+            snprintf(error, HOSTS_ERROR,
+                     "%.80s and %.80s are the same host: list it under one name", name,
+                     again->name);
     }
     return again != NULL;
 }
@@ -288,7 +289,7 @@ bool hosts_crowded(uint32_t wanted, uint32_t limit, uint64_t slots, char line[HO
     if (processes <= slots)
         return false;
     snprintf(line, HOSTS_ERROR,
-             "%u processes have %llu slots, so that some share a core (--oversubscribe "
+             "%u processes have %llu slots, so some of them share a core (--oversubscribe "
              "suppresses this warning)",
              processes, (unsigned long long)slots);
     return true;
@@ -312,8 +313,8 @@ static bool take_item(struct hosts *hosts, const char *item, size_t length, char
         return false;
     }
     if (colon && (slots = hosts_slots(colon + 1, length - name_length - 1)) == 0) {
-        snprintf(error, HOSTS_ERROR, "behind the colon there must be slots, from 1 to %u",
-                 WIRE_SLOTS_MAX);
+        snprintf(error, HOSTS_ERROR,
+                 "the colon must be followed by a number of slots, from 1 to %u", WIRE_SLOTS_MAX);
         return false;
     }
     if (!hosts_cut_name(item, name_length, &user, &name, error))

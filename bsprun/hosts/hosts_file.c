@@ -118,7 +118,7 @@ static bool take_value(struct reader *reader, struct word *value)
             reader->at++;
         end_word(reader, value);
         if (!at_char(reader, '"'))
-            return wrong(reader, value->line, value->column, "this quotation does not end");
+            return wrong(reader, value->line, value->column, "this quoted string does not end");
         reader->at++;
         return true;
     }
@@ -131,7 +131,7 @@ static bool take_value(struct reader *reader, struct word *value)
         reader->at++;
     end_word(reader, value);
     if (value->length == (size_t)variable)
-        return syntax_error(reader, "here must be a value");
+        return syntax_error(reader, "expected a value");
     if (!variable)
         return true;
 
@@ -153,18 +153,17 @@ static bool take_pair(struct reader *reader, struct word *key, struct word *valu
         reader->at++;
     end_word(reader, key);
     if (key->length == 0)
-        return syntax_error(reader,
-                            "here must be a key, as in host(NAME), ncpus(4), or a semicolon");
+        return syntax_error(reader, "expected a key, as in host(NAME) or ncpus(4), or a semicolon");
     skip(reader, true);
     if (!at_char(reader, '('))
-        return syntax_error(reader, "here must be a parenthesis, as in ncpus(4)");
+        return syntax_error(reader, "expected a parenthesis, as in ncpus(4)");
     reader->at++;
     skip(reader, true);
     if (!take_value(reader, value))
         return false;
     skip(reader, true);
     if (!at_char(reader, ')'))
-        return syntax_error(reader, "here the parenthesis must be closed");
+        return syntax_error(reader, "expected a closing parenthesis");
     reader->at++;
     skip(reader, true);
     return true;
@@ -182,7 +181,8 @@ static bool set_adapter(struct reader *reader, struct host *host, const struct w
     bool good = hosts_cut_name(value->text, value->length, &user, &name, why);
 
     if (good && (user || (host->adapter && strcmp(host->adapter, name) != 0))) {
-        snprintf(why, sizeof why, user ? "an adapter has no user" : "another adapter of this host");
+        snprintf(why, sizeof why,
+                 user ? "an adapter cannot have a user" : "this host already has an adapter");
         good = false;
     }
     free(user);
@@ -255,16 +255,16 @@ static bool take_setting(struct reader *reader, uint32_t *slots, uint32_t *most)
     take_word(reader, &key);
     if (!is(&key, "slots") && !is(&key, "max_slots") && !is(&key, "max-slots"))
         return wrong(reader, key.line, key.column,
-                     "behind the name of a host there may be slots=N and max_slots=N");
+                     "a host name may be followed by slots=N and max_slots=N only");
     skip(reader, false);
     if (!at_char(reader, '='))
-        return syntax_error(reader, "here must be an equals sign, as in slots=4");
+        return syntax_error(reader, "expected an equals sign, as in slots=4");
     reader->at++;
     skip(reader, false);
     take_word(reader, &value);
     uint32_t number = hosts_slots(value.text, value.length);
     if (number == 0)
-        return wrong(reader, value.line, value.column, "here must be a number from 1 to %u",
+        return wrong(reader, value.line, value.column, "expected a number from 1 to %u",
                      WIRE_SLOTS_MAX);
     *(is(&key, "slots") ? slots : most) = number;
     skip(reader, false);
@@ -283,10 +283,11 @@ static bool cut_slots(struct reader *reader, struct word *name, uint32_t *slots)
     size_t length = (size_t)(colon - name->text);
     *slots = hosts_slots(colon + 1, name->length - length - 1);
     if (*slots == 0)
-        return wrong(reader, name->line, name->column + (unsigned)length + 1,
-                     "behind the colon there must be slots, from 1 to %u (an address with colons "
-                     "needs brackets)",
-                     WIRE_SLOTS_MAX);
+        return wrong(
+            reader, name->line, name->column + (unsigned)length + 1,
+            "the colon must be followed by a number of slots, from 1 to %u (an address with colons "
+            "needs brackets)",
+            WIRE_SLOTS_MAX);
     name->length = length;
     return true;
 }
@@ -298,7 +299,7 @@ static bool take_line(struct reader *reader)
 
     take_word(reader, &name);
     if (name.length == 0)
-        return syntax_error(reader, "here must be the name of a host");
+        return syntax_error(reader, "expected a host name");
     if (!cut_slots(reader, &name, &slots))
         return false;
     skip(reader, false);
@@ -324,7 +325,7 @@ bool hosts_from_file(struct hosts *hosts, const char *file, const char *text, si
     while (good && reader.at < reader.end)
         good = old ? take_statement(&reader) : take_line(&reader);
     if (good && hosts->count == 0) {
-        snprintf(error, HOSTS_ERROR, "%.150s: no host is named there", file);
+        snprintf(error, HOSTS_ERROR, "%.150s: it lists no host", file);
         good = false;
     }
     if (good)

@@ -67,12 +67,12 @@ static bool expand_range(struct nodes *nodes, size_t length, const char *piece, 
         more = digits(piece + width + 1, piece_length - width - 1);
     if (width == 0 || width > DIGITS_MAX || more > DIGITS_MAX ||
         (width < piece_length && (more == 0 || width + 1 + more != piece_length)))
-        return malformed(nodes, "in brackets there must be numbers, as in [1-3,07]");
+        return malformed(nodes, "brackets must contain numbers, as in [1-3,07]");
     from = to = strtoul(piece, NULL, 10);
     if (more > 0)
         to = strtoul(piece + width + 1, NULL, 10);
     if (to < from || to - from >= HOSTS_MAX)
-        return malformed(nodes, "a range in brackets runs backwards or is too long");
+        return malformed(nodes, "a range in brackets is descending or too long");
     for (unsigned long number = from; number <= to; number++) {
         int used = snprintf(nodes->name + length, NODE_MAX - length, "%0*lu", (int)width, number);
 

@@ -79,7 +79,7 @@ static void describe_end(const struct child *child, char *text, size_t size)
     char name[48];
 
     if (child->late && child->alive)
-        snprintf(text, size, "%s has not brought it up within %g seconds", child->command[0],
+        snprintf(text, size, "%s did not start it within %g seconds", child->command[0],
                  (double)child->start->config.timeout_ms / 1000);
     else if (child->known && WIFSIGNALED(child->wait_status)) {
         verdict_signal_text(WTERMSIG(child->wait_status), name, sizeof name);

@@ -54,7 +54,7 @@ struct launcher_agent {
     pid_t pid;                          /* local: its process, 0: none */
     struct launcher_line *line;         /* the connection to it; NULL: none */
     bool tried_again;                   /* it was lost: that it does not come is no news */
-    bool dismissed;                     /* the job goes on without it once it has left */
+    bool dismissed;                     /* the job continues without it once it has left */
     bool reported;                      /* REPORT was received, its last message */
     uint32_t left_term;                 /* in which it was lost without REPORT; 0: never */
     uint32_t incarnation;               /* number of agents started on this host */

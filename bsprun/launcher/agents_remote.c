@@ -80,8 +80,8 @@ static void on_met(void *context, const struct net_meeting *meeting)
 static void on_refused(void *context, bool proved, const char *text)
 {
     if (proved)
-        notices_say(&((struct agents *)context)->common->notices,
-                    "a node agent was turned away: %s", text);
+        notices_say(&((struct agents *)context)->common->notices, "a node agent was refused: %s",
+                    text);
 }
 
 struct net_ports agents_ports(const struct options *options)
@@ -258,8 +258,8 @@ static void give_up_silent(struct launcher_agent *agent)
 {
     char text[WIRE_NAME_MAX + 96];
 
-    snprintf(text, sizeof text, "host %s was lost: it has not been heard of for %g s", agent->name,
-             (double)agent->all->common->options->hosts.heartbeat_ms / 1e3);
+    snprintf(text, sizeof text, "host %s was lost: nothing has been heard from it for %g s",
+             agent->name, (double)agent->all->common->options->hosts.heartbeat_ms / 1e3);
     remote_start_stop(agent->all->start, agent->host);
     agents_give_up(agent, AGENT_SILENT, text);
 }

@@ -50,7 +50,7 @@ static void tell(struct allocation *allocation, const struct hosts *nodes, bool 
 static void tell_unknown(struct allocation *allocation, const char *why)
 {
     if (!allocation->told && allocation->common->options->verbosity > 0)
-        notices_say(&allocation->common->notices, "the nodes of Slurm's job %s are not known: %s",
+        notices_say(&allocation->common->notices, "the nodes of Slurm job %s are not known: %s",
                     allocation->job.name, why);
     allocation->told = true;
     tell(allocation, NULL, false);

@@ -69,5 +69,5 @@ void input_complaint(const struct input_claim *claim, enum input_sameness samene
              " bytes of its input, and the input of this restart %s: give it the same input again "
              "(bsprun --restart DIR < FILE), or --input-differs",
              claim->superstep, claim->position,
-             sameness == INPUT_ENDS ? "ends before that" : "begins with other ones");
+             sameness == INPUT_ENDS ? "ends before that" : "begins with different ones");
 }

@@ -107,8 +107,8 @@ static void read_prior(struct job_history *own, struct estimate *prior)
     own->state = JOB_HISTORY_ON;
     if (history.bad > 0 && verbose)
         notices_say(&common->notices,
-                    "the history of earlier jobs, %s: %zu line%s left out that cannot be read",
-                    own->path, history.bad, history.bad == 1 ? "" : "s");
+                    "the history of earlier jobs, %s: %zu unreadable line%s ignored", own->path,
+                    history.bad, history.bad == 1 ? "" : "s");
     history_look(&history, own->site, &site);
     if (saved_recovers(&common->saved))
         take_prior(&site, prior);

@@ -83,7 +83,7 @@ enum job_use {
     JOB_USE_OPEN,
     JOB_USE_DRAINED, /* no processes while there is another */
     JOB_USE_LEFT,    /* the same, for now: if it is lost it is tried again */
-    JOB_USE_REMOVED, /* no agent either: the job goes on without it */
+    JOB_USE_REMOVED, /* no agent either: the job continues without it */
 };
 
 struct job_event {

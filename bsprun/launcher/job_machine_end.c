@@ -125,7 +125,7 @@ const char *job_machine_reason(const struct job_machine *machine, char text[JOB_
     bool of_fault = machine->outcome.cause == fault->outcome.cause;
     cause_in_words(&machine->outcome, cause);
     if (of_fault && fault->repeats > 0 && fault->restarts > machine->config.max_restarts)
-        snprintf(text, JOB_REASON_MAX, "%.120s; no restart is left (of %u)", cause,
+        snprintf(text, JOB_REASON_MAX, "%.120s; no restarts are left (of %u)", cause,
                  machine->config.max_restarts);
     else
         snprintf(text, JOB_REASON_MAX, "%s", cause);

@@ -116,7 +116,7 @@ static int prepare_input(struct launcher *launcher, const struct options *option
 
     if (saved->has_manifest && pid >= saved->manifest.nprocs) {
         notices_say(&launcher->common.notices,
-                    "--stdin %u: there is no such process: they are 0 to %u", pid,
+                    "--stdin %u: there is no such process: the processes are 0 to %u", pid,
                     saved->manifest.nprocs - 1);
         return STATUS_USAGE;
     }
@@ -248,8 +248,9 @@ static int show_map(struct launcher *launcher, struct options *options)
     if (options->note[0])
         notices_say(&launcher->common.notices, "%s", options->note);
     if (options->hosts.load)
-        notices_say(&launcher->common.notices,
-                    "--dry-run: hosts are not asked for their loads, so they are shown as named");
+        notices_say(
+            &launcher->common.notices,
+            "--dry-run: hosts are not asked for their loads and are shown in the order given");
     text = map_expected(options, options_own_cores(), error, sizeof error);
     if (!text) {
         notices_say(&launcher->common.notices, "%s", error);

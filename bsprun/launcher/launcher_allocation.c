@@ -1,7 +1,7 @@
 /* launcher_allocation.c - the job follows its Slurm allocation.
  *
  * Happy path: the agent of a host is lost -> is the host still a node of the allocation?  It is:
- * another agent is started there.  It is not: the job goes on without it, and it is not tried
+ * another agent is started there.  It is not: the job continues without it, and it is not tried
  * again.  A node that was gained is used as if it had been added by bspctl.  If another job needs
  * the nodes, the job is saved and stops.
  *
@@ -36,10 +36,10 @@ static void start_held(struct launcher *launcher, struct launcher_agent *agent, 
     }
     bool joins = job_machine_joins(launcher->machine, agent->host);
 
-    snprintf(why, sizeof why, "host %s is not a node of Slurm's job %.32s", agent->name,
+    snprintf(why, sizeof why, "host %s is not a node of Slurm job %.32s", agent->name,
              allocation_name(&launcher->allocation));
     if (!joins)
-        notices_say(&launcher->common.notices, "%s any more; the job goes on without it", why);
+        notices_say(&launcher->common.notices, "%s any more; the job continues without it", why);
     launcher_event(launcher, (struct job_event){
                                  .kind = JOB_EVENT_AGENT_LOST, .host = agent->host, .away = true});
     if (joins)
@@ -58,8 +58,7 @@ static bool can_use_hosts(const struct launcher *launcher)
 static void open_host(struct launcher *launcher, const struct launcher_agent *agent)
 {
     notices_say(&launcher->common.notices,
-                "host %s has become a node of Slurm's job %.32s: it is used as soon as its agent "
-                "is up",
+                "host %s has become a node of Slurm job %.32s: it is used once its agent runs",
                 agent->name, allocation_name(&launcher->allocation));
     launcher_event(launcher, (struct job_event){
                                  .kind = JOB_EVENT_USE, .host = agent->host, .use = JOB_USE_OPEN});
@@ -69,7 +68,7 @@ static void leave_host(struct launcher *launcher, struct launcher_agent *agent)
 {
     char why[96];
 
-    snprintf(why, sizeof why, "it is not a node of Slurm's job %.32s any more",
+    snprintf(why, sizeof why, "it is not a node of Slurm job %.32s any more",
              allocation_name(&launcher->allocation));
     if (job_machine_can_drain(launcher->machine, agent->host))
         launcher_leave_host(launcher, agent, why);
@@ -130,7 +129,7 @@ static void make_room(struct launcher *launcher)
         return;
     launcher->allocation.makes_room = true;
     notices_say(&launcher->common.notices,
-                "Slurm's job %.32s has to make room for another one: this job is saved and stops",
+                "Slurm's job %.32s has to make room for another job: this job is saved and stopped",
                 allocation_name(&launcher->allocation));
     launcher_save_and_stop(launcher, SIGTERM);
 }

@@ -42,18 +42,18 @@ static void tell_given_up(struct launcher *launcher)
     if (!launcher_has_snapshots(launcher))
         notices_say(&launcher->common.notices, "%s, which ends the job", text);
     else if (launcher->committed.term == 0)
-        notices_say(&launcher->common.notices, "%s, before there was a snapshot to go on from",
+        notices_say(&launcher->common.notices, "%s, before there was a snapshot to restart from",
                     text);
     else if (cannot_go_on(launcher))
         notices_say(&launcher->common.notices, "%s, which ends the job: %s", text,
                     launcher->last_text);
     else if (fault.restarts > most)
-        notices_say(&launcher->common.notices, "%s; no restart is left (--max-restarts %u%s)", text,
-                    most,
+        notices_say(&launcher->common.notices, "%s; no restarts are left (--max-restarts %u%s)",
+                    text, most,
                     launcher->fault_repeats > most && most > 0 ? ", each time the same fault" : "");
     else if (job_machine_closed(launcher->machine))
         notices_say(&launcher->common.notices,
-                    "%s, while the job was ending, where nothing is rolled back any more", text);
+                    "%s, while the job was ending, when nothing can be rolled back any more", text);
     else
         notices_say(&launcher->common.notices, "%s, which ends the job", text);
 }
@@ -100,8 +100,8 @@ static void tell_behind(struct launcher *launcher, int pid)
 
     if (pid >= 0)
         snprintf(who, sizeof who, "process %d", pid);
-    notices_say(&launcher->common.notices, "%s has not written all that it wrote before a rollback",
-                who);
+    notices_say(&launcher->common.notices,
+                "%s has not repeated all output that it wrote before a rollback", who);
 }
 
 /* Whether a process has already reported the cause on its stderr. */
@@ -172,11 +172,11 @@ void launcher_tell_end(struct launcher *launcher)
         notices_say(&launcher->common.notices, "%s",
                     !launcher->last_text     ? "stopped without a new snapshot"
                     : launcher->last_text[0] ? launcher->last_text
-                                             : "stopped after a snapshot, as asked");
+                                             : "stopped after a snapshot, as requested");
     else if (launcher->fault_text && is_of_fault(launcher))
         tell_given_up(launcher);
     else if (launcher->last_cause == WIRE_CAUSE_NO_MEMORY && launcher->last_text)
-        notices_say(&launcher->common.notices, "the job cannot go on on these hosts: %s",
+        notices_say(&launcher->common.notices, "the job cannot continue on these hosts: %s",
                     launcher->last_text);
     else if (launcher->last_text && launcher->last_text[0])
         notices_say(&launcher->common.notices, "%s", launcher->last_text);

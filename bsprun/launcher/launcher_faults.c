@@ -21,15 +21,16 @@ const char *launcher_last_fault(const struct launcher *launcher)
 void launcher_tell_rollback(struct launcher *launcher, const struct bspz_snapshot_name *from)
 {
     struct job_fault fault = job_machine_fault(launcher->machine);
-    char again[64] = "", where[64] = "another fault came before the job went on ";
+    char again[64] = "", where[64] = "another fault occurred before the job continued ";
 
     if (!launcher->fault_untold)
         return;
     launcher->fault_untold = false;
     if (launcher->fault_repeats > 1)
-        snprintf(again, sizeof again, ", the same fault for the %u. time", launcher->fault_repeats);
+        snprintf(again, sizeof again, ", the same fault %u times in a row",
+                 launcher->fault_repeats);
     if (from)
-        snprintf(where, sizeof where, "the job goes on from superstep %llu ",
+        snprintf(where, sizeof where, "the job continues from superstep %llu ",
                  (unsigned long long)from->superstep);
     notices_say(&launcher->common.notices,
                 "%s; %s(restart %u of %u since the last committed snapshot%s)",
@@ -62,7 +63,7 @@ void launcher_blame(struct launcher *launcher, const struct job_effect *effect)
     if (!host || !peer)
         snprintf(text, sizeof text, "%s", launcher->loss_text);
     else if (host == peer)
-        snprintf(text, sizeof text, "host %s has not heard of bsprun for too long", host->name);
+        snprintf(text, sizeof text, "host %s has not heard from bsprun for too long", host->name);
     else
         snprintf(text, sizeof text, "the connection between host %s and host %s broke (%s)%s%s%s",
                  host < peer ? host->name : peer->name, host < peer ? peer->name : host->name,

@@ -27,7 +27,7 @@ static bool owes_report(const struct launcher *launcher, const struct launcher_a
 static void tell_incomplete(struct launcher *launcher, const struct launcher_agent *agent)
 {
     notices_say(&launcher->common.notices,
-                "host %s has not said that it is done: some of its output may be missing",
+                "host %s has not confirmed its end: some of its output may be missing",
                 agent->name);
     if (launcher->status == 0)
         launcher->status = 1;

@@ -96,7 +96,8 @@ struct launcher {
     char refusal[PLACEMENT_TEXT_MAX + 64]; /* of the last request */
     struct wire_move *missed; /* processes of the term that are not where they were to be ... */
     uint32_t missed_count;
-    char why_missed[PLACEMENT_TEXT_MAX]; /* ... the first of them, as there is too little memory */
+    char why_missed[PLACEMENT_TEXT_MAX]; /* ... the first of them, because there is too little
+                                            memory */
     bool leaving[HOSTS_MAX]; /* hosts whose agents were told to end, since leave_timer was set */
     uv_timer_t leave_timer;
     bool to_remove[HOSTS_MAX]; /* drained, to be removed when they have no processes */
@@ -263,7 +264,7 @@ void launcher_start_when_possible(struct launcher *launcher);
 
 /* ---- launcher_status.c ---- */
 
-/* A host that was to join does not: the job goes on without it. */
+/* A host that was to join does not: the job continues without it. */
 void launcher_tell_not_joined(struct launcher *launcher, const struct launcher_agent *agent,
                               const char *why);
 /* Opens the status socket, if possible; requests go to `request`. */

@@ -88,7 +88,7 @@ static void record_term(struct launcher *launcher, const struct job_effect *effe
                                                      .superstep = effect->name.superstep});
     output_go_back(&launcher->output, effect->name);
     if (launcher->common.options->verbosity > 0 && !launcher->fault_untold)
-        notices_say(&launcher->common.notices, "job %s goes on from superstep %llu",
+        notices_say(&launcher->common.notices, "job %s continues from superstep %llu",
                     store_job_name(launcher->common.saved.store),
                     (unsigned long long)effect->name.superstep);
     launcher_tell_rollback(launcher, &effect->name);

@@ -87,11 +87,12 @@ static void tell_lacks(struct launcher *launcher, const struct look *look,
                     (unsigned long long)lack->name.superstep, lack->name.term, lack->pid, lack->pid,
                     launcher->common.saved.directory, lack->hosts[0] ? lack->hosts : "(unknown)");
     }
-    notices_say(&launcher->common.notices,
-                "the snapshots are kept: bsprun --restart %s%s goes on from superstep %llu when %s "
-                "of these hosts is up and among the hosts of the job (--hosts)",
-                launcher->common.saved.directory, at, (unsigned long long)manifest->name.superstep,
-                look->count > 1 ? "for each image one" : "one");
+    notices_say(
+        &launcher->common.notices,
+        "the snapshots are kept: bsprun --restart %s%s continues from superstep %llu when %s "
+        "of these hosts is up and one of the hosts of the job (--hosts)",
+        launcher->common.saved.directory, at, (unsigned long long)manifest->name.superstep,
+        look->count > 1 ? "one for each image" : "one");
 }
 
 /* The snapshots are on other hosts, without a common directory. */
@@ -108,7 +109,7 @@ static void tell_elsewhere(struct launcher *launcher)
         notices_say(&launcher->common.notices,
                     "the snapshot of superstep %llu is not on this host but on %s, each of which "
                     "has some of it in %s (or bspzero-store-%u-NUMBER of its TMPDIR): on one of "
-                    "them, with the others up, bsprun --restart %s goes on from there",
+                    "them, with the others up, bsprun --restart %s continues from there",
                     (unsigned long long)launcher->committed.superstep, hosts,
                     launcher->common.saved.directory, (unsigned)getuid(),
                     launcher->common.saved.directory);
@@ -146,8 +147,8 @@ static void tell_crowded(struct launcher *launcher, const char *at, uint64_t sup
 
     list_hosts(launcher, hosts, sizeof hosts);
     notices_say(&launcher->common.notices,
-                "the snapshots are kept: bsprun --restart %s%s --hosts %s,HOST goes on from "
-                "superstep %llu with a further HOST that has the memory",
+                "the snapshots are kept: bsprun --restart %s%s --hosts %s,HOST continues from "
+                "superstep %llu with a further HOST that has enough memory",
                 launcher->common.saved.directory, at, hosts, (unsigned long long)superstep);
 }
 
@@ -176,8 +177,8 @@ void launcher_tell_left(struct launcher *launcher)
     else if (crowded)
         tell_crowded(launcher, at, manifest.name.superstep);
     else
-        notices_say(&launcher->common.notices, "bsprun --restart %s%s goes on from superstep %llu",
-                    launcher->common.saved.directory, at,
-                    (unsigned long long)manifest.name.superstep);
+        notices_say(
+            &launcher->common.notices, "bsprun --restart %s%s continues from superstep %llu",
+            launcher->common.saved.directory, at, (unsigned long long)manifest.name.superstep);
     manifest_free(&manifest);
 }

@@ -22,7 +22,7 @@ static const char *stay_why(const struct launcher *launcher, uint32_t host)
     if (!launcher_has_snapshots(launcher))
         return "the job takes no snapshots";
     if (!agents_has_hosts(&launcher->agents))
-        return "the job has but one host";
+        return "the job has only one host";
     if (job_machine_closed(launcher->machine))
         return "the job ends";
     return job_machine_can_drain(launcher->machine, host) ? NULL
@@ -137,9 +137,9 @@ static void become_quiet(struct launcher *launcher, const struct launcher_agent 
         owners_move(&launcher->owners, agent->host, OWNERS_QUIET);
     if (launcher->common.options->verbosity > 0)
         notices_say(&launcher->common.notices, "host %s: its owner is quiet%s", agent->name,
-                    drained                    ? ": it is used again from the next barrier on"
+                    drained                    ? ": it is used again from the next barrier"
                     : before == OWNERS_WAITING ? ""
-                                               : ": its processes go on");
+                                               : ": its processes continue");
     if (drained)
         use_again(launcher, agent);
 }

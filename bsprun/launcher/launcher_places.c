@@ -3,8 +3,9 @@
  * Happy path: a request is checked -> the job machine has the term end at a snapshot -> the next
  * one begins with other places (ELECT) and runs -> "done".
  *
- * What can fail: a refusal, also as there is too little memory; a fault comes first, and the next
- * term has the new places all the same; memory gets short meanwhile, and some stay where they are.
+ * What can fail: a refusal, also because there is too little memory; a fault comes first, and the
+ * next term has the new places all the same; memory gets short meanwhile, and some stay where they
+ * are.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ static void tell_opened(struct launcher *launcher, const struct launcher_agent *
     char lost[WIRE_NAME_MAX + 64];
     bool member = job_machine_member(launcher->machine, agent->host);
 
-    snprintf(lost, sizeof lost, "host %s was lost; the job goes on without it", agent->name);
+    snprintf(lost, sizeof lost, "host %s was lost; the job continues without it", agent->name);
     status_socket_tell(launcher->status_socket, 1u << STATUS_OPEN, agent->name,
                        member ? "done" : lost);
 }
@@ -43,7 +44,7 @@ static void describe_missed(const struct launcher *launcher, uint32_t i, char *t
 {
     const struct wire_move *move = &launcher->missed[i];
 
-    snprintf(text, size, "process %u goes on on host %s, as there is too little memory%s%s",
+    snprintf(text, size, "process %u continues on host %s, because there is too little memory%s%s",
              move->pid, name_of(launcher, move->host), i == 0 ? ": " : " elsewhere",
              i == 0 ? launcher->why_missed : "");
 }
@@ -62,7 +63,7 @@ void launcher_take_missed(struct launcher *launcher, const struct wire_chosen *c
     snprintf(launcher->why_missed, sizeof launcher->why_missed, "%s", chosen->text);
     describe_missed(launcher, 0, text, sizeof text);
     if (count > 1)
-        snprintf(others, sizeof others, "; %u more are not where they were to be", count - 1);
+        snprintf(others, sizeof others, "; %u more are not on the intended host", count - 1);
     notices_say(&launcher->common.notices, "%s%s", text, others);
 }
 
@@ -170,21 +171,21 @@ static const char *refuse_host(struct launcher *launcher, const struct status_or
     bool by_user = drained && !launcher->owners.hosts[agent->host].drained;
 
     if (!agent)
-        snprintf(text, size, "it has no host %.255s; bspctl JOB hosts lists those it has",
+        snprintf(text, size, "it has no host %.255s; bspctl JOB hosts lists its hosts",
                  order->host);
     else if (!member && order->what != STATUS_OPEN)
-        snprintf(text, size, "host %.255s does not take part in it now", order->host);
+        snprintf(text, size, "host %.255s does not take part in it at present", order->host);
     else if (member && order->what == STATUS_OPEN && !drained)
-        snprintf(text, size, "host %.255s takes part in it already", order->host);
+        snprintf(text, size, "host %.255s already takes part in it", order->host);
     else if (order->what == STATUS_OPEN && owners_refuse(&launcher->owners, agent->host))
         snprintf(text, size, "the owner of host %.255s is active", order->host);
     else if (order->what == STATUS_DRAIN && by_user)
-        snprintf(text, size, "host %.255s is drained already", order->host);
+        snprintf(text, size, "host %.255s is already drained", order->host);
     else if (order->what == STATUS_MOVE && drained)
         snprintf(text, size, "host %.255s is drained and gets no processes", order->host);
     else if ((order->what == STATUS_DRAIN || order->what == STATUS_REMOVE) &&
              !job_machine_can_drain(machine, agent->host))
-        snprintf(text, size, "host %.255s is the last that may have processes", order->host);
+        snprintf(text, size, "host %.255s is the last host that may have processes", order->host);
     else if (order->what == STATUS_REMOVE && launcher->common.options->hosts.copies < 2)
         snprintf(text, size, "host %.255s may be the only one with some images (--copies 1)",
                  order->host);
@@ -235,14 +236,14 @@ static const char *refuse_job(const struct launcher *launcher)
     if (job_machine_closed(launcher->machine) || launcher->common.life.signals > 0)
         return "it is ending";
     if (!agents_has_hosts(&launcher->agents) || !launcher->agents.start)
-        return "it has but one host; name several, or spare ones, when it begins";
+        return "it has only one host; start it with several hosts, or with spares";
     return NULL;
 }
 
 /* Before the first term nothing can be ended to begin the next one. */
 static const char *refuse_early(const struct launcher *launcher)
 {
-    return job_machine_term(launcher->machine) == 0 ? "its processes do not run yet" : NULL;
+    return job_machine_term(launcher->machine) == 0 ? "its processes are not running yet" : NULL;
 }
 
 static const char *refuse(struct launcher *launcher, const struct status_order *order,
@@ -261,8 +262,8 @@ static const char *refuse(struct launcher *launcher, const struct status_order *
         return launcher_refuse_room(launcher, order, ROOM_NOBODY);
     if (order->what == STATUS_MOVE && order->pid >= processes) {
         snprintf(launcher->refusal, sizeof launcher->refusal,
-                 processes > 0 ? "it has no process %u: they are 0 to %u"
-                               : "its processes do not run yet",
+                 processes > 0 ? "it has no process %u: its processes are 0 to %u"
+                               : "its processes are not running yet",
                  order->pid, processes - 1);
         return launcher->refusal;
     }
@@ -371,7 +372,7 @@ void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent
     if (!job_machine_member(launcher->machine, agent->host))
         return;
     notices_say(&launcher->common.notices,
-                "host %s is to be left, as %s: its processes move at the next barrier%s%s",
+                "host %s is to be vacated, because %s: its processes move at the next barrier%s%s",
                 agent->name, why, short_of ? ", if they can: " : "", short_of ? short_of : "");
     launcher_await_next_term(launcher);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_USE,

@@ -168,7 +168,7 @@ static void on_save_signal(uv_signal_t *handle, int signal)
         launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_SAVE, .signal = SIGUSR1});
     else
         notices_say(&launcher->common.notices,
-                    "SIGUSR1 asks for a snapshot, for which --ckpt DIR is missing");
+                    "SIGUSR1 requests a snapshot, but --ckpt DIR was not given");
 }
 
 /* The terminal has been resized. */

@@ -224,8 +224,8 @@ void launcher_tell_not_joined(struct launcher *launcher, const struct launcher_a
     char text[HOSTS_ERROR];
     bool names_it = strncmp(why, "host ", 5) == 0;
 
-    snprintf(text, sizeof text, "%s%s%s%.200s; the job goes on without it", names_it ? "" : "host ",
-             names_it ? "" : agent->name, names_it ? "" : ": ", why);
+    snprintf(text, sizeof text, "%s%s%s%.200s; the job continues without it",
+             names_it ? "" : "host ", names_it ? "" : agent->name, names_it ? "" : ": ", why);
     for (char *at = text; (at = strchr(at, '\n'));)
         *at = ' '; /* it is a line */
     if (!agent->tried_again || launcher->common.options->verbosity > 0)

@@ -168,13 +168,12 @@ static bool accepts(const struct launcher *launcher, struct launcher_agent *agen
                  agent->name, hello->version, BSPZ_VERSION);
     else if (strcmp(hello->machine, own.machine) != 0)
         snprintf(text, sizeof text,
-                 "host %s: a machine of type %.40s cannot go on with what one "
-                 "of type %s has begun",
+                 "host %s: a machine of type %.40s cannot continue what one of type %s has begun",
                  agent->name, hello->machine, own.machine);
     /* Hosts named at the beginning are as the user wants them. */
     else if (job_machine_joins(launcher->machine, agent->host) &&
              (twin = agents_twin(agent, hello)))
-        snprintf(text, sizeof text, "host %s is host %s, which takes part already", agent->name,
+        snprintf(text, sizeof text, "host %s is host %s, which already takes part", agent->name,
                  twin->name);
     if (text[0])
         agents_give_up(agent, AGENT_REFUSED, text);
@@ -188,7 +187,7 @@ static void take_hello(struct launcher *launcher, struct launcher_agent *agent,
     learning_up(&launcher->learning, agent);
     launcher_forget_status(launcher, agent->host);
     if (launcher->common.options->verbosity >= 2 && agents_has_hosts(&launcher->agents))
-        notices_say(&launcher->common.notices, "host %s has come", agent->name);
+        notices_say(&launcher->common.notices, "host %s has joined", agent->name);
     if (job_machine_program(launcher->machine) == agent->host &&
         job_machine_state(launcher->machine) == JOB_MACHINE_GATHERING &&
         launcher->common.options->run.stdin_pid == 0)

@@ -211,7 +211,7 @@ static void warn_low_utilisation(struct learning *learning, const struct learned
         return;
     learning->hardly_told = true;
     if (advice.none)
-        snprintf(otherwise, sizeof otherwise, "on fewer hosts it would not be 10 %% either");
+        snprintf(otherwise, sizeof otherwise, "on fewer hosts it would not reach 10 %% either");
     else
         snprintf(otherwise, sizeof otherwise, "on %u host%s it would be %.0f %%", advice.hosts,
                  advice.hosts == 1 ? "" : "s", 100 * advice.utilisation_there);
@@ -222,8 +222,8 @@ static void warn_low_utilisation(struct learning *learning, const struct learned
     else if (best > 1)
         snprintf(replicas, sizeof replicas, "; with --replicas %u the job would go on", best);
     notices_say(&learning->common->notices,
-                "the job hardly makes progress on %u host%s that fail%s so often: %.1f %% of the "
-                "time is useful; %s%s",
+                "the job makes little progress because its %u host%s fail%s so often: %.1f %% of "
+                "the time is useful; %s%s",
                 hosts, hosts == 1 ? "" : "s", hosts == 1 ? "s" : "", 100 * advice.utilisation,
                 otherwise, replicas);
 }

@@ -88,8 +88,8 @@ static void tell_differs(struct output *output, int pid)
 {
     if (!output->differs_told)
         notices_say(&output->common->notices,
-                    "process %d has not written the same as before the rollback: some of its "
-                    "output is there in both versions",
+                    "process %d has not written the same output as before the rollback: some of it "
+                    "appears in both versions",
                     pid);
     output->differs_told = true;
 }
@@ -107,7 +107,7 @@ static int show_once(struct output *output, int pid, int stream, const char *dat
     if (error && !output->unkept_told) {
         output->unkept_told = true;
         notices_say(&output->common->notices,
-                    "output cannot be remembered: %s; after a rollback some may be missing "
+                    "output cannot be stored: %s; after a rollback some may be missing "
                     "or shown twice",
                     strerror(-error));
     }
@@ -408,9 +408,8 @@ void output_go_back(struct output *output, struct bspz_snapshot_name name)
     if (!output->replay || replay_back(output->replay, name))
         return;
     if (output->any)
-        notices_say(&output->common->notices,
-                    "it is not known how far the output was at that snapshot: some will be "
-                    "shown twice");
+        notices_say(&output->common->notices, "the position of the output at that snapshot is not "
+                                              "known: some of it will be shown twice");
     replay_begin(output->replay, name);
 }
 

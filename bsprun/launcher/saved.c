@@ -148,7 +148,7 @@ static int check_against(const struct saved *saved, const struct options *option
     if (options->processes > 0 && (uint32_t)options->processes != manifest->nprocs)
         return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED,
                                "-np %d: the job has %" PRIu32
-                               " processes, and goes on with as many",
+                               " processes, and continues with the same number",
                                options->processes, manifest->nprocs);
     if (options->command_length > 0 && !same_program(saved, options))
         return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED,
@@ -157,7 +157,7 @@ static int check_against(const struct saved *saved, const struct options *option
     if (options->command_length > 0 && !same_arguments(saved, options))
         return bspz_error_text(
             error, SAVED_TEXT, STATUS_FAILED,
-            "the job in %.150s had other arguments: leave them out to go on with it",
+            "the job in %.150s had other arguments: leave them out to continue it",
             saved->directory);
     return 0;
 }

@@ -136,7 +136,7 @@ void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent, uint64
         input_expect(&relay->input, digest);
     if (!input_taken(&relay->input, place, position)) {
         snprintf(text, sizeof text,
-                 "what the job had read of its input from position %llu on is not kept any more",
+                 "what the job had read of its input from position %llu on is no longer kept",
                  (unsigned long long)position);
         tell_wrong(relay, text);
         return;

@@ -35,7 +35,7 @@ static void look(struct link *link)
     if (atomic_exchange(&link->heard, false) || link->in.stalled)
         link->silent = 0; /* stalled: this side does not read */
     else if (++link->silent > BEATS) {
-        snprintf(why, sizeof why, "nothing has come for %g s", link->links->heartbeat_ms / 1e3);
+        snprintf(why, sizeof why, "nothing was received for %g s", link->links->heartbeat_ms / 1e3);
         links_break(link->links, link->host, why);
     }
 }

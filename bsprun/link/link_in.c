@@ -24,7 +24,7 @@ static int fail(struct link *link, int error, const char *what)
 
 static int not_understood(struct link *link)
 {
-    return fail(link, -EPROTO, "it sent what is no message of this protocol");
+    return fail(link, -EPROTO, "it sent something that is not a message of this protocol");
 }
 
 void link_in_free(struct link_in *in)
@@ -89,7 +89,7 @@ static int block_is_there(struct link *link)
     mirror_block_free(&in->block);
     in->filling = false;
     if (error == -EPROTO)
-        return fail(link, error, "it sent a superstep that makes no sense");
+        return fail(link, error, "it sent an invalid superstep");
     return error ? fail(link, error, "no memory for what it sent") : 0;
 }
 
@@ -106,7 +106,7 @@ static int head_is_there(struct link *link)
                 ? link_replicas_expect(link, in->head.data, in->head.size, &in->block)
                 : mirror_expect(mirror, link->host, in->head.data, in->head.size, &in->block);
     if (error == -EPROTO)
-        return fail(link, error, "it sent a superstep that makes no sense");
+        return fail(link, error, "it sent an invalid superstep");
     if (error)
         return fail(link, error, "no memory for what it sends");
     in->head = (struct bspz_buffer){0};

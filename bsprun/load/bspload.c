@@ -18,17 +18,17 @@
 
 static const char help[] =
     "Usage: bspload [OPTION...]\n"
-    "Shows how busy and how fast the hosts are, the one with most free power first:\n"
-    "cores, load (processes that want to run) of the last 1, 5 and 15 minutes, speed of\n"
-    "a core, and cores without load times speed.\n"
-    "  --hosts a,b      these hosts; --hostfile FILE: those named there.  Else those of\n"
-    "                   BSPZERO_HOSTS or BSPZERO_HOSTFILE, of the Slurm allocation, of\n"
-    "                   ~/.bsptcphosts, or this one\n"
+    "Shows the load and the speed of hosts, those with the most spare capacity first:\n"
+    "cores, load (runnable processes) averaged over 1, 5 and 15 minutes, speed of a\n"
+    "core, and spare capacity (idle cores times speed).\n"
+    "  --hosts a,b      these hosts; --hostfile FILE: those listed in FILE.  Default:\n"
+    "                   those of BSPZERO_HOSTS or BSPZERO_HOSTFILE, of the Slurm\n"
+    "                   allocation, of ~/.bsptcphosts, or this host\n"
     "  --launcher ssh|slurm|CMD, --connect-timeout SECONDS: as for bsprun\n"
-    "  --history [--json]: instead, what earlier jobs saw of hosts that fail, and what\n"
-    "                   snapshots cost them; with --json a line for each site\n"
+    "  --history [--json]: show instead the failures of hosts and the costs of\n"
+    "                   snapshots that earlier jobs recorded; JSON: a line per site\n"
     "  --help, --version\n"
-    "The exit status is 1 when a host does not answer.\n";
+    "The exit status is 1 if a host does not answer.\n";
 
 static const char *variable(const char *name)
 {
@@ -121,9 +121,9 @@ static int run(struct options *options)
     if (options->action == OPTIONS_ERROR)
         return usage(options->error);
     if (options->given & ~ALLOWED)
-        return usage("an option of bsprun that means nothing here; bspload --help says more");
+        return usage("an option of bsprun that has no meaning here; see bspload --help");
     if (options->command_length > 1)
-        return usage("there are too many words; bspload --help says more");
+        return usage("too many arguments; see bspload --help");
     if (!is_set("BSPZERO_HOSTS") && !is_set("BSPZERO_HOSTFILE") && !hosts_in_slurm(variable))
         options->hosts.nolocal = true;
     if (!options_find_hosts_from_here(options))
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
         bool json = argc == 3 && is_word(argv[2], "json");
 
         return argc == 2 || json ? load_history_show(json)
-                                 : usage("--history goes with --json, and nothing else");
+                                 : usage("--history can be combined with --json only");
     }
     if (!words)
         return usage("out of memory");

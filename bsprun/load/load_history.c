@@ -180,7 +180,7 @@ int load_history_show(bool json)
     }
     size_t count = history_sites(&history, names, HISTORY_SITES_MAX);
     if (count == 0 && !json)
-        printf("no job has seen anything yet: %s\n", path);
+        printf("no job has recorded anything yet: %s\n", path);
     for (size_t i = 0; i < count; i++) {
         history_look(&history, names[i], &site);
         size_t hosts = 0;
@@ -194,7 +194,7 @@ int load_history_show(bool json)
         free(shares);
     }
     if (history.bad > 0)
-        fprintf(stderr, "bspload: %s: %zu line%s left out that cannot be read\n", path, history.bad,
+        fprintf(stderr, "bspload: %s: %zu unreadable line%s ignored\n", path, history.bad,
                 history.bad == 1 ? "" : "s");
     history_free(&history);
     return bspz_stdout_flushed("bspload") ? 0 : 1;

@@ -46,7 +46,7 @@ static void take_answer(struct load *load, const char *name, const struct ask_an
         load->failure = strdup(answer->failure);
     else if ((!text || !load_read(load, text)) &&
              asprintf(&load->failure, "host %s: %s", name,
-                      text ? "what it answered is not understood" : "it has not answered") < 0)
+                      text ? "its answer is not understood" : "it did not answer") < 0)
         load->failure = NULL;
 }
 

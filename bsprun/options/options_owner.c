@@ -87,7 +87,7 @@ bool options_take_owner(struct options *options, const char *source, const char 
     }
     if (at != text + length || *at)
         return options_wrong(options,
-                             "%s%.80s: give thresholds behind the policy as "
+                             "%s%.80s: give thresholds after the policy as "
                              ":input=SECONDS,load=CORES,quiet=SECONDS, seconds from 0.1 to 86400, "
                              "cores from 0.01 to 4096",
                              source, text);

@@ -21,8 +21,7 @@ static bool take_directory(struct options *options, char **place, const char *so
         return options_wrong(options, "%sneeds the name of a directory", source);
     if (text[0] != '/' && !(here = getcwd(NULL, 0)))
         return options_wrong(options,
-                             "%s%.80s: the present directory has no name: give an "
-                             "absolute one",
+                             "%s%.80s: the current directory has no name: give an absolute path",
                              source, text);
     length = asprintf(&whole, "%s%s%s", here ? here : "", here ? "/" : "", text);
     free(here);

@@ -114,9 +114,8 @@ static bool take_mtbf(struct options *options, const char *source, const char *t
 
     if (!bspz_seconds(text, &seconds) || seconds < 1 || seconds > SECONDS_MAX)
         return options_wrong(options,
-                             "%s%.80s: give how long a host runs between two failures on average, "
-                             "such as 300h or 90m (units: " BSPZ_SECONDS_UNITS
-                             "), from 1s to 277000h",
+                             "%s%.80s: give the mean time between failures of a host, such as 300h "
+                             "or 90m (units: " BSPZ_SECONDS_UNITS "), from 1s to 277000h",
                              source, text);
     options->snapshots.mtbf_ns = (uint64_t)(seconds * NS_PER_SECOND);
     return true;
@@ -140,7 +139,8 @@ static bool take_keep(struct options *options, const char *source, const char *t
     uint64_t count = 0;
 
     if (strcmp(text, "all") != 0 && (!whole(text, UINT32_MAX, &count) || count == 0))
-        return options_wrong(options, "%s%.80s: give how many snapshots stay, at least 1, or all",
+        return options_wrong(options,
+                             "%s%.80s: give the number of snapshots to retain, at least 1, or all",
                              source, text);
     options->snapshots.keep = (uint32_t)count;
     return true;

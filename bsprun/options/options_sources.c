@@ -85,24 +85,21 @@ static bool complete_restart(struct options *options)
             return options_wrong(options, "out of memory");
     }
     if (options_given(options, OPT_CKPT))
-        return options_wrong(options,
-                             "--ckpt and --restart: a job that goes on keeps its snapshots "
-                             "where it had them; leave --ckpt out");
+        return options_wrong(options, "--ckpt and --restart: a restarted job keeps its snapshots "
+                                      "in the same directory; leave out --ckpt");
     if (options->run.dry_run)
         return options_wrong(options,
-                             "--dry-run and --restart: where processes go on is decided by "
-                             "what their hosts have then; bspckpt shows the snapshots");
+                             "--dry-run and --restart: the placement of a restarted job depends on "
+                             "its hosts at that time; bspckpt shows the snapshots");
     if (options->run.directory)
-        return options_wrong(options,
-                             "--wdir and --restart: a program that goes on is in the directory "
-                             "where it was");
-    if (options_given(options, OPT_EXPORT_LIST))
         return options_wrong(
-            options, "--export and --restart: a program that goes on has the environment it had");
+            options, "--wdir and --restart: a restarted program keeps its working directory");
+    if (options_given(options, OPT_EXPORT_LIST))
+        return options_wrong(options,
+                             "--export and --restart: a restarted program keeps its environment");
     if (options->export_count > 0)
         return options_wrong(options,
-                             "-x and --restart: a program that goes on has the environment "
-                             "it had");
+                             "-x and --restart: a restarted program keeps its environment");
     return true;
 }
 

@@ -5,6 +5,7 @@
  * What can fail: there is no such job; bsprun refuses; the job ends before it is done.
  */
 #include <poll.h>
+#include <popt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,20 +25,20 @@
 static const char help[] =
     "Usage: bspctl [--wait] JOB COMMAND [PID] [HOST]\n"
     "Controls a job of yours that runs under bsprun on this host.  JOB is the process\n"
-    "id of bsprun, as bspstat shows it.  All but hosts and stacks need --ckpt.\n"
-    "  hosts        list its hosts\n"
+    "id of bsprun, as bspstat shows it.  All commands but hosts and stacks need --ckpt.\n"
+    "  hosts        list the hosts of the job\n"
     "  stacks       print the C stack of each process\n"
-    "  save         take a snapshot at the next barrier, and go on\n"
-    "  drain HOST   move the processes off HOST at the next barrier; it gets no more\n"
-    "  remove HOST  the same, and end the job's agent there\n"
-    "  add HOST[:SLOTS]  use HOST: a new one, drained, a spare, lost or removed\n"
+    "  save         take a snapshot at the next barrier, and continue\n"
+    "  drain HOST   move the processes off HOST at the next barrier, and keep it empty\n"
+    "  remove HOST  the same, and end the agent of the job there\n"
+    "  add HOST[:SLOTS]  use HOST: a new, drained, spare, lost or removed one\n"
     "  move PID HOST  move process PID of the job to HOST\n"
-    "  rebalance    distribute the processes as at the beginning\n"
-    "  --wait       until it has happened\n"
+    "  rebalance    distribute the processes as at the start\n"
+    "  --wait       wait until it has been done\n"
     "  --help, --version\n"
-    "The exit status is 0 when bsprun has agreed, or with --wait when it has happened;\n"
-    "1 when bsprun refuses, a host does not come, or the job ends first; 2 after wrong\n"
-    "arguments.\n";
+    "The exit status is 0 if bsprun has accepted the command or, with --wait, when it\n"
+    "has been done; 1 if bsprun refuses it, a host does not join, or the job ends first;\n"
+    "2 for wrong usage.\n";
 
 static const struct command {
     const char *word, *request;
@@ -55,15 +56,22 @@ static const struct command {
     {"rebalance", "place", 0, false, "it takes no host"},
 };
 
+enum { OPT_WAIT = 1 };
+
+static const struct poptOption table[] = {
+    {"wait", '\0', POPT_ARG_NONE | POPT_ARGFLAG_ONEDASH, NULL, OPT_WAIT, NULL, NULL},
+    POPT_TABLEEND,
+};
+
 struct words {
-    const char *items[4]; /* job, command, pid, host */
+    const char *items[4]; /* job, command, pid, host: as long as popt's context */
     int count;
     bool wait;
 };
 
 static int usage(const char *word, const char *what)
 {
-    fprintf(stderr, "bspctl: %s: %s; bspctl --help says more\n", word, what);
+    fprintf(stderr, "bspctl: %s: %s; see bspctl --help\n", word, what);
     return STATUS_USAGE;
 }
 
@@ -159,55 +167,63 @@ static int carry_out(const struct words *words, const struct command *command)
             snprintf(request + length, sizeof request - (size_t)length, " %s", words->items[i]);
     int fd = jobs_ask((pid_t)atoi(job), request);
     if (fd < 0)
-        return fail(job, "it does not run (any more) on this host, or is not yours");
+        return fail(job, "it is not running on this host, or is not yours");
     int status = command->is_question ? show(fd, job) : await(fd, words);
     close(fd);
     return status;
 }
 
-/* -1: go on; else the exit status. */
-static int take_words(int argc, char **argv, struct words *words)
+/* 0, or the exit status after wrong words. */
+static int take_words(struct words *words, poptContext context)
 {
-    int status;
+    int option;
 
-    for (int i = 1; i < argc; i++) {
-        if (jobs_tells_about(argv[i], "bspctl", help, &status))
-            return status;
-        if (strcmp(argv[i], "--wait") == 0 || strcmp(argv[i], "-wait") == 0)
-            words->wait = true;
-        else if (argv[i][0] == '-')
-            return usage(argv[i], "unknown option");
-        else if (words->count == 4)
-            return usage(argv[i], "one word too many");
-        else
-            words->items[words->count++] = argv[i];
+    while ((option = poptGetNextOpt(context)) > 0)
+        words->wait = true;
+    if (option < -1)
+        return usage(poptBadOption(context, POPT_BADOPTION_NOALIAS), poptStrerror(option));
+    for (const char **word = poptGetArgs(context); word && *word; word++) {
+        if (words->count == 4)
+            return usage(*word, "too many arguments");
+        words->items[words->count++] = *word;
     }
-    return -1;
+    if (words->count < 2)
+        return usage(words->count > 0 ? words->items[0] : "JOB", "name a job and a command");
+    if (!jobs_is_name(words->items[0]))
+        return usage(words->items[0], "give the process id of bsprun");
+    return 0;
 }
 
-int main(int argc, char **argv)
+static int check_and_carry_out(const struct words *words)
 {
-    struct words words = {.count = 0};
     const struct command *command = NULL;
-    int status = take_words(argc, argv, &words);
 
-    if (status >= 0)
-        return status;
-    if (words.count < 2)
-        return usage(words.count > 0 ? words.items[0] : "JOB", "name a job and a command");
-    if (!jobs_is_name(words.items[0]))
-        return usage(words.items[0], "give the process id of bsprun");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(words.items[1], commands[i].word) == 0)
+        if (strcmp(words->items[1], commands[i].word) == 0)
             command = &commands[i];
     if (!command)
-        return usage(words.items[1], "unknown command");
-    if (words.count != 2 + command->words)
-        return usage(words.items[1], command->wanted);
-    if (command->words == 2 && !jobs_is_name(words.items[2]) && strcmp(words.items[2], "0") != 0)
-        return usage(words.items[2], "a pid is a number");
-    if (command->words > 0 && !is_host_name(words.items[words.count - 1]))
-        return usage(words.items[words.count - 1], "no name of a host");
-    status = carry_out(&words, command);
+        return usage(words->items[1], "unknown command");
+    if (words->count != 2 + command->words)
+        return usage(words->items[1], command->wanted);
+    if (command->words == 2 && !jobs_is_name(words->items[2]) && strcmp(words->items[2], "0") != 0)
+        return usage(words->items[2], "a pid is a number");
+    if (command->words > 0 && !is_host_name(words->items[words->count - 1]))
+        return usage(words->items[words->count - 1], "not a host name");
+    return carry_out(words, command);
+}
+
+int main(int argc, const char **argv)
+{
+    struct words words = {.count = 0};
+    int status;
+
+    for (int i = 1; i < argc; i++)
+        if (jobs_tells_about(argv[i], "bspctl", help, &status))
+            return status;
+    poptContext context = poptGetContext("bspctl", argc, argv, table, 0);
+    status = take_words(&words, context);
+    if (status == 0)
+        status = check_and_carry_out(&words);
+    poptFreeContext(context);
     return bspz_stdout_flushed("bspctl") ? status : 1;
 }

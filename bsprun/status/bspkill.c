@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <poll.h>
+#include <popt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,15 +24,15 @@
 
 static const char help[] =
     "Usage: bspkill [-f | --save] [--all | JOB...]\n"
-    "Ends your jobs that run under bsprun on this host, with all their processes, on\n"
-    "other hosts, too.  JOB is the process id of bsprun, as bspstat shows it; without\n"
-    "one all jobs are ended.\n"
-    "  --all            and those of programs that run without bsprun\n"
-    "  -f, --force      at once, without asking processes to leave\n"
-    "  --save           after a snapshot, so that bsprun --restart goes on with the job\n"
+    "Ends your jobs that run under bsprun on this host, with all their processes on all\n"
+    "hosts.  JOB is the process id of bsprun, as bspstat shows it; by default all jobs\n"
+    "are ended.\n"
+    "  --all            also end the jobs of programs that run without bsprun\n"
+    "  -f, --force      immediately, without asking the processes to exit\n"
+    "  --save           after a snapshot, from which bsprun --restart continues the job\n"
     "  --help, --version\n"
-    "The exit status is 0 when all have ended, also when there was none; 1 when one\n"
-    "that was named does not run, or one cannot be ended.\n";
+    "The exit status is 0 if all have ended, even if there was none; 1 if a given job\n"
+    "is not running or a job cannot be ended; 2 for wrong usage.\n";
 
 enum how { HOW_ASK, HOW_FORCE, HOW_SAVE };
 
@@ -81,8 +82,7 @@ static bool end_job(pid_t job, enum how how, bool named)
                                           : ask(job, "kill", TOLD_MS);
 
     if (answer == ANSWER_GONE && named)
-        fprintf(stderr, "bspkill: job %d does not run (any more) on this host, or is not yours\n",
-                (int)job);
+        fprintf(stderr, "bspkill: job %d is not running on this host, or is not yours\n", (int)job);
     if (answer == ANSWER_REFUSED || answer == ANSWER_GONE)
         return answer == ANSWER_GONE && !named;
     if (answer == ANSWER_STAYS && how == HOW_ASK)
@@ -168,54 +168,76 @@ static bool end_bare(enum how how, size_t *count)
 
 static int usage(const char *word, const char *what)
 {
-    fprintf(stderr, "bspkill: %s: %s; bspkill --help says more\n", word, what);
+    fprintf(stderr, "bspkill: %s: %s; see bspkill --help\n", word, what);
     return STATUS_USAGE;
 }
 
-/* Handles words that are not jobs.  -1: go on; else the exit status. */
-static int take_options(int argc, char **argv, enum how *how, bool *bare)
+enum { OPT_FORCE = 1, OPT_SAVE, OPT_ALL };
+
+#define OLD POPT_ARGFLAG_ONEDASH /* -name as well as --name */
+
+static const struct poptOption table[] = {
+    {"force", 'f', POPT_ARG_NONE, NULL, OPT_FORCE, NULL, NULL},
+    {"save", '\0', POPT_ARG_NONE | OLD, NULL, OPT_SAVE, NULL, NULL},
+    {"all", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ALL, NULL, NULL},
+    POPT_TABLEEND,
+};
+
+struct request {
+    enum how how;
+    bool bare;
+    const char **jobs; /* NULL: all; as long as popt's context */
+};
+
+/* 0, or the exit status after wrong words. */
+static int take_words(struct request *request, poptContext context)
 {
-    int status;
+    int option;
 
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i];
-
-        if (jobs_tells_about(word, "bspkill", help, &status))
-            return status;
-        if (strcmp(word, "-f") == 0 || strcmp(word, "--force") == 0)
-            *how = HOW_FORCE;
-        else if (strcmp(word, "--all") == 0 || strcmp(word, "-all") == 0)
-            *bare = true;
-        else if (strcmp(word, "--save") == 0 || strcmp(word, "-save") == 0)
-            *how = HOW_SAVE;
-        else if (word[0] == '-')
-            return usage(word, "unknown option");
-        else if (!jobs_is_name(word))
-            return usage(word, "give the process id of bsprun");
+    while ((option = poptGetNextOpt(context)) > 0) {
+        if (option == OPT_ALL)
+            request->bare = true;
+        else
+            request->how = option == OPT_FORCE ? HOW_FORCE : HOW_SAVE;
     }
-    return -1;
+    if (option < -1)
+        return usage(poptBadOption(context, POPT_BADOPTION_NOALIAS), poptStrerror(option));
+    request->jobs = poptGetArgs(context);
+    for (const char **job = request->jobs; job && *job; job++)
+        if (!jobs_is_name(*job))
+            return usage(*job, "give the process id of bsprun");
+    return 0;
 }
 
-int main(int argc, char **argv)
+static bool carry_out(const struct request *request)
 {
-    enum how how = HOW_ASK;
-    bool good = true, any = false, bare = false;
-    int status = take_options(argc, argv, &how, &bare);
     size_t count = 0;
+    bool good = true;
 
-    if (status >= 0)
-        return status;
+    for (const char **job = request->jobs; job && *job; job++)
+        good = end_job((pid_t)atoi(*job), request->how, true) && good;
+    if (request->jobs)
+        return good;
+    good = end_all(request->how, &count);
+    if (request->bare)
+        good = end_bare(request->how, &count) && good;
+    if (good && count == 0)
+        puts("no job of yours runs under bsprun on this host");
+    return good;
+}
+
+int main(int argc, const char **argv)
+{
+    struct request request = {.how = HOW_ASK};
+    int status;
+
     for (int i = 1; i < argc; i++)
-        if (argv[i][0] != '-') {
-            any = true;
-            good = end_job((pid_t)atoi(argv[i]), how, true) && good;
-        }
-    if (!any) {
-        good = end_all(how, &count);
-        if (bare)
-            good = end_bare(how, &count) && good;
-        if (good && count == 0)
-            puts("no job of yours runs under bsprun on this host");
-    }
-    return bspz_stdout_flushed("bspkill") && good ? 0 : 1;
+        if (jobs_tells_about(argv[i], "bspkill", help, &status))
+            return status;
+    poptContext context = poptGetContext("bspkill", argc, argv, table, 0);
+    status = take_words(&request, context);
+    if (status == 0)
+        status = carry_out(&request) ? 0 : 1;
+    poptFreeContext(context);
+    return bspz_stdout_flushed("bspkill") ? status : 1;
 }

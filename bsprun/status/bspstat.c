@@ -15,18 +15,18 @@
 
 static const char help[] =
     "Usage: bspstat [--json [--follow] | --prometheus | --watch] [JOB...]\n"
-    "Shows how your jobs on this host are that run under bsprun: processes, superstep,\n"
-    "snapshots, and where each process is.  JOB is the process id of bsprun, which is\n"
-    "what a job is called in the output; without one, all are shown.\n"
-    "  --json           a line of JSON for each job\n"
-    "  --follow         again and again until they have ended; a line says that, too\n"
-    "  --watch          on the whole terminal, one job at a time; with keys to sort,\n"
-    "                   take a snapshot, drain a host, end the job; q quits\n"
-    "  --interval S     every S seconds, with --follow or --watch (default 1)\n"
-    "  --prometheus     metrics in OpenMetrics text, as Prometheus reads them\n"
+    "Shows the status of your jobs that run under bsprun on this host: processes,\n"
+    "superstep, snapshots, and the position of each process.  JOB is the process id of\n"
+    "bsprun, by which the output names the job; by default all jobs are shown.\n"
+    "  --json           print a line of JSON for each job\n"
+    "  --follow         repeat until the jobs have ended, with a line for each end\n"
+    "  --watch          show one job on the whole terminal, with keys to sort, take a\n"
+    "                   snapshot, drain a host, end the job; q quits\n"
+    "  --interval S     with --follow or --watch: update every S seconds (default 1)\n"
+    "  --prometheus     print metrics in OpenMetrics text format\n"
     "  --help, --version\n"
-    "The exit status is 0, also when there is no job; 1 when one that was named does\n"
-    "not run, or does not answer.\n";
+    "The exit status is 0, even if there is no job; 1 if a given job is not running\n"
+    "or does not answer; 2 for wrong usage.\n";
 
 /* What is shown: the request that bsprun is sent. */
 struct request {
@@ -39,7 +39,7 @@ struct request {
 
 static int usage(const char *word, const char *what)
 {
-    fprintf(stderr, "bspstat: %s: %s; bspstat --help says more\n", word, what);
+    fprintf(stderr, "bspstat: %s: %s; see bspstat --help\n", word, what);
     return STATUS_USAGE;
 }
 
@@ -192,13 +192,13 @@ static int take_words(struct request *request, poptContext context)
     if (status == 0)
         status = take_jobs(request, poptGetArgs(context));
     if (status == 0 && request->follow && !is(request, "json"))
-        status = usage("--follow", "it goes with --json");
+        status = usage("--follow", "it requires --json");
     if (status == 0 && request->watch && !is(request, "status"))
-        status = usage("--watch", "it does not go with --json and --prometheus");
+        status = usage("--watch", "it cannot be combined with --json or --prometheus");
     if (status == 0 && request->watch && request->jobs.count > 1)
         status = usage("--watch", "give one job, or none");
     if (status == 0 && request->interval > 0 && !request->follow && !request->watch)
-        status = usage("--interval", "it goes with --follow or --watch");
+        status = usage("--interval", "it requires --follow or --watch");
     return status;
 }
 

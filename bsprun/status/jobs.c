@@ -164,7 +164,7 @@ char *jobs_answer(pid_t job, const char *request, enum jobs_silence *why)
 void jobs_say_silent(const char *command, pid_t job, enum jobs_silence why)
 {
     static const char *const what[] = {
-        [JOBS_GONE] = " does not run (any more) on this host, or is not yours",
+        [JOBS_GONE] = " is not running on this host, or is not yours",
         [JOBS_SILENT] = " does not answer",
         [JOBS_BUSY] = (": " STATUS_BUSY),
     };

@@ -138,7 +138,7 @@ char *stacks_text(struct stacks *stacks)
     if (stacks->count > 0)
         qsort(stacks->rows, stacks->count, sizeof *stacks->rows, by_pid);
     else if (!stacks->silent)
-        fputs("the job has no processes yet: the program has not come to bsp_begin\n", file);
+        fputs("the job has no processes yet: the program has not reached bsp_begin\n", file);
     name_late(stacks, file);
     for (size_t i = 0; i < stacks->count; i++)
         print_row(&stacks->rows[i], file);

@@ -24,17 +24,15 @@ struct samples {
 static void write_value(FILE *file, const char *text)
 {
     while (*text) {
-        unsigned length = bspz_utf8_length(text);
+        char character[BSPZ_UTF8_MOST];
+        unsigned length = bspz_utf8_take(&text, character);
 
-        if (*text == '\n')
+        if (*character == '\n')
             fputs("\\n", file);
-        else if (*text == '"' || *text == '\\')
-            fprintf(file, "\\%c", *text);
-        else if (length > 0)
-            fwrite(text, 1, length, file);
+        else if (*character == '"' || *character == '\\')
+            fprintf(file, "\\%c", *character);
         else
-            fprintf(file, "%c%c", 0xc0 | (unsigned char)*text >> 6, 0x80 | (*text & 0x3f));
-        text += length > 0 ? length : 1;
+            fwrite(character, 1, length, file);
     }
 }
 

@@ -190,7 +190,7 @@ static void print_ranks(FILE *file, const struct status_facts *facts, int width)
     for (uint32_t i = 0; i < facts->rank_count; i++)
         i = print_alike(file, facts, i, width);
     if (facts->rank_count < facts->processes && facts->rank_count > 0)
-        fprintf(file, "  %u process%s not heard of\n", facts->processes - facts->rank_count,
+        fprintf(file, "  %u process%s not heard from\n", facts->processes - facts->rank_count,
                 facts->processes - facts->rank_count == 1 ? "" : "es");
 }
 

@@ -125,7 +125,7 @@ static void take_facts(struct watch *watch, const char *text)
     struct watch_facts *facts = watch_facts_read(text);
 
     if (!facts) {
-        say_trouble(watch, "what bsprun answers cannot be read");
+        say_trouble(watch, "the answer of bsprun cannot be read");
         return;
     }
     watch_facts_compare(facts, watch->facts);

@@ -62,7 +62,7 @@ int target_open(struct target *target, const char *text, enum store_mode mode, b
     /* A directory's own name may contain an @, too. */
     if (at && lstat(path, &about) < 0) {
         if (!parse_snapshot(at + 1, &target->wanted)) {
-            complain("%s: behind @ comes SUPERSTEP or SUPERSTEP.TERM", text);
+            complain("%s: @ must be followed by SUPERSTEP or SUPERSTEP.TERM", text);
             return STATUS_WRONG;
         }
         *at = '\0';

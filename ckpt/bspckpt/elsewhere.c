@@ -223,7 +223,7 @@ static void take_answer(struct elsewhere *elsewhere, uint32_t i)
     if (failure)
         complain("%s", failure);
     else
-        complain("host %s: what it answered is not understood", elsewhere->hosts.items[i].name);
+        complain("host %s: its answer is not understood", elsewhere->hosts.items[i].name);
     free(failure);
     free(answer->output);
     answer->output = NULL;

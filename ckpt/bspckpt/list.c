@@ -292,7 +292,7 @@ int command_rm(const struct request *request)
     if (target.has_job && target.wanted.superstep == WIRE_NEVER) {
         status = remove_job(request, &target);
     } else {
-        complain("rm: DIR/JOB is meant, one job; ls DIR lists them");
+        complain("rm: give one job as DIR/JOB; ls DIR lists them");
         status = STATUS_WRONG;
     }
     target_close(&target);
@@ -308,7 +308,7 @@ int command_prune(const struct request *request)
     size_t removed;
 
     if (request->keep == 0) {
-        complain("prune: --keep N says how many snapshots stay");
+        complain("prune: give the number of snapshots to retain with --keep N");
         return STATUS_WRONG;
     }
     int status = target_open(&target, request->words[0], STORE_WRITE, false);
@@ -316,7 +316,7 @@ int command_prune(const struct request *request)
         return status;
     if (target.wanted.superstep != WIRE_NEVER) {
         target_close(&target);
-        complain("prune: a directory is meant, not one snapshot");
+        complain("prune: give a directory, not a snapshot");
         return STATUS_WRONG;
     }
     if (store_prune(target.store, request->keep, &removed, error) < 0) {

@@ -15,28 +15,28 @@
 
 static const char help_text[] =
     "Usage: bspckpt COMMAND DIR [OPTION...]\n"
-    "Looks at the snapshots of BSP jobs in a directory.\n"
+    "Shows, verifies and removes the snapshots of BSP jobs in a directory.\n"
     "\n"
-    "  ls DIR              jobs and their snapshots: superstep, age, size, state\n"
-    "  show DIR            what a snapshot holds: program, processes, memory, files\n"
-    "  verify DIR          checks every byte of every snapshot\n"
-    "  repair DIR          makes lost records and manifests again where that is safe\n"
-    "  prune DIR --keep N  removes all but the newest N snapshots of a job\n"
-    "  rm DIR/JOB          removes a job\n"
-    "  diff DIR S1 S2      what changed in memory between two snapshots, by region\n"
+    "  ls DIR              list jobs and their snapshots: superstep, age, size, state\n"
+    "  show DIR            show the contents: program, processes, memory, files\n"
+    "  verify DIR          check every byte of every snapshot\n"
+    "  repair DIR          recreate lost records and manifests where that is safe\n"
+    "  prune DIR --keep N  remove all but the newest N snapshots of a job\n"
+    "  rm DIR/JOB          remove a job and its snapshots\n"
+    "  diff DIR S1 S2      show which memory changed between two snapshots, by region\n"
     "\n"
-    "DIR may be DIR/JOB (else it is the newest job, for ls, verify, repair all),\n"
-    "and for show and verify DIR@SUPERSTEP or DIR@SUPERSTEP.TERM (else the newest\n"
-    "snapshot, for verify all).\n"
+    "DIR may be DIR/JOB (default: the newest job; all jobs for ls, verify and repair)\n"
+    "and, for show and verify, DIR@SUPERSTEP or DIR@SUPERSTEP.TERM (default: the newest\n"
+    "snapshot; all snapshots for verify).\n"
     "\n"
     "  --pid N             show, diff: only process N\n"
-    "  --json              for programs\n"
+    "  --json              JSON output\n"
     "  --local             ls, verify, rm: do not ask the other hosts of a job\n"
-    "  --launcher ssh|slurm|CMD, --connect-timeout SECONDS: how they are reached, as\n"
-    "                      for bsprun (else as the job was started)\n"
+    "  --launcher ssh|slurm|CMD, --connect-timeout SECONDS: how to reach them, as for\n"
+    "                      bsprun (default: as when the job was started)\n"
     "  --help, --version\n"
     "\n"
-    "The exit status is 0, 1 when something is damaged or missing, 2 for a wrong call.\n";
+    "The exit status is 0; 1 if something is damaged or missing; 2 for wrong usage.\n";
 
 static const struct {
     const char *name;
@@ -156,7 +156,7 @@ static int take_options(struct request *request, poptContext context)
         free(value);
     }
     if (status < 0 && code < -1)
-        return wrong(code == POPT_ERROR_NOARG ? "a value is missing behind" : poptStrerror(code),
+        return wrong(code == POPT_ERROR_NOARG ? "a value is missing after" : poptStrerror(code),
                      poptBadOption(context, POPT_BADOPTION_NOALIAS));
     return status;
 }

@@ -73,7 +73,7 @@ int command_repair(const struct request *request)
     if (target.wanted.superstep == WIRE_NEVER) {
         status = repair_jobs(request, &target);
     } else {
-        complain("repair: a directory is meant, not one snapshot");
+        complain("repair: give a directory, not a snapshot");
         status = STATUS_WRONG;
     }
     target_close(&target);

@@ -75,7 +75,7 @@ static const char *complaint(enum bspz_attribute which)
     case BSPZ_ATTRIBUTE_BOUNDING:
         return "another capability bounding set than its node agent";
     case BSPZ_ATTRIBUTE_FILTERS:
-        return "a filter of system calls (seccomp) that its node agent has not";
+        return "a filter of system calls (seccomp) that its node agent does not have";
     case BSPZ_ATTRIBUTE_LABEL:
         return "another security label (/proc/self/attr/current) than its node agent";
     case BSPZ_ATTRIBUTE_ROOT:

@@ -165,11 +165,12 @@ static int write_run(void *context, uint64_t start, uint64_t end)
     int error = 0;
 
     while (start < end && !error) {
-        uint64_t stop = end;
+        uint64_t stop = end, address = piece->start + (start - piece->now_at);
+        bool unwritten = bspz_track_unwritten(piece, start, &stop);
         const void *bytes = bspz_still_bytes(&to->still, piece, start, &stop);
 
-        uint64_t address = piece->start + (start - piece->now_at);
-        error = bspz_reads_as_zero(piece)
+        error = unwritten ? bspz_image_unchanged(to->writer, address, bytes, stop - start)
+                : bspz_reads_as_zero(piece)
                     ? bspz_image_zeroed(to->writer, address, bytes, stop - start)
                     : bspz_image_data(to->writer, address, bytes, stop - start);
         start = stop;
@@ -338,6 +339,7 @@ static long write_in_copy(struct bspz_snapshot *snapshot, struct bspz_capture_pl
 
     if (error)
         return bspz_snapshot_fail(snapshot, "memory that a forked process lacks", error);
+    bspz_track(snapshot, &plan->image);
     side = bspz_fork_copy(snapshot, plan->forked, 0, BSPZ_FORK_AWAITED);
     if (side <= 0) {
         bspz_snapshot_drop_copies(snapshot);
@@ -367,6 +369,7 @@ static long capture_on_own_stack(void *argument)
     if (plan->forked)
         return write_in_copy(snapshot, plan);
     lift_file_limit(&before);
+    bspz_track(snapshot, &plan->image);
     error = bspz_snapshot_write(snapshot, &plan->image, &written);
     put_file_limit(&before);
     bspz_snapshot_finish(plan, error, &written);
@@ -380,7 +383,7 @@ int bspz_snapshot_arrive(struct bspz_capture_plan *plan, void *block)
 
     bspz_snapshot_forget();
     if (bspz_pendings_put(restored->pending, restored->pending_count)) {
-        static const char text[] = "bspzero: signals that waited cannot be sent again: see "
+        static const char text[] = "bspzero: pending signals cannot be queued again: see "
                                    "ulimit -i\n";
 
         bspz_sys3(SYS_write, 2, text, sizeof text - 1);

@@ -53,6 +53,7 @@ struct bspz_capture_options {
                                             no attribute is kept or refused */
     const uint64_t *bound; /* the processors that the caller has bound this process to,
                               BSPZ_AFFINITY_WORDS words; NULL: none */
+    bool untracked; /* the kernel does not record which pages are written to: all are compared */
     bool lose_descriptors; /* descriptors that cannot be saved do not refuse the snapshot: they give
                               EIO in the restored process */
     /* Memory that other processes map, too, from bspz_common_list: refused. */

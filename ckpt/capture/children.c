@@ -125,6 +125,6 @@ int bspz_snapshot_check_children(struct bspz_snapshot *snapshot)
     bspz_text_add(&why, child > 0 && state_of(child) == ZOMBIE
                             ? ", which has ended and has not been waited for"
                             : ", which has not been waited for");
-    bspz_text_add(&why, "; --ckpt-exclude child says that the program can do without");
+    bspz_text_add(&why, "; --ckpt-exclude child permits this");
     return -EBUSY;
 }

@@ -187,7 +187,7 @@ static int become_rank(struct bspz_snapshot *snapshot, const char *oom_before)
     if (error)
         return error;
     error = bspz_pendings_put(snapshot->pendings.list, snapshot->pendings.count);
-    return error ? bspz_snapshot_fail(snapshot, "signals that waited cannot be sent again", error)
+    return error ? bspz_snapshot_fail(snapshot, "pending signals cannot be queued again", error)
                  : 0;
 }
 
@@ -226,6 +226,8 @@ static int make_copy(struct bspz_snapshot *snapshot, struct bspz_freeze_plan *pl
     *made = word != NULL;
     if (!word)
         return 0;
+    if (image)
+        bspz_track(snapshot, &image->image);
     side = bspz_fork_copy(snapshot, &plan->hooks, snapshot->thread.tid_address, BSPZ_FORK_AWAITED);
     if (side <= 0) {
         *made = side == 0;

@@ -89,7 +89,7 @@ static int check_opened(struct bspz_restore *restore, const struct bspz_image_de
 
     if (bspz_sys2(SYS_fstat, fd, &now) != 0 || (now.st_mode & S_IFMT) != (saved->mode & S_IFMT))
         return bspz_restore_fail(restore, -ESTALE, "the program has open", path,
-                                 "it is not that kind of file any more");
+                                 "it is no longer that kind of file");
     if (saved->kind != BSPZ_DESCRIPTOR_FILE || (uint64_t)now.st_size >= saved->size)
         return 0;
     if (((int)saved->flags & O_ACCMODE) == O_RDONLY)
@@ -99,7 +99,7 @@ static int check_opened(struct bspz_restore *restore, const struct bspz_image_de
      * only its length matters; or somebody else did, and its contents are lost. */
     bspz_text_begin(&note, restore->plan->note, BSPZ_WHY_SIZE);
     bspz_text_add(&note, path);
-    bspz_text_add(&note, " is shorter than it was at the snapshot: it is filled up with zeros");
+    bspz_text_add(&note, " is shorter than it was at the snapshot: it is extended with zeros");
     return 0;
 }
 
@@ -112,7 +112,7 @@ static void note_lost(struct bspz_restore *restore, const char *path)
     bspz_text_begin(&note, restore->plan->note, BSPZ_WHY_SIZE);
     bspz_text_add(&note, path);
     bspz_text_add(&note,
-                  " is not, or not surely, the same file as on the host of process 0: reading "
+                  " is not, or not certainly, the same file as on the host of process 0: reading "
                   "and writing it fail here (EIO)");
 }
 

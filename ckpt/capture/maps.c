@@ -135,7 +135,7 @@ static void take_flags(const char *at, struct bspz_map *map)
         {"gd", BSPZ_MAP_GROWS_DOWN},    {"dc", BSPZ_MAP_DONT_FORK},  {"wf", BSPZ_MAP_WIPE_FORK},
         {"dd", BSPZ_MAP_DONT_DUMP},     {"nr", BSPZ_MAP_NO_RESERVE}, {"hg", BSPZ_MAP_HUGE_PAGES},
         {"nh", BSPZ_MAP_NO_HUGE_PAGES}, {"ht", BSPZ_MAP_HUGETLB},    {"io", BSPZ_MAP_DEVICE},
-        {"pf", BSPZ_MAP_DEVICE},        {"um", BSPZ_MAP_USERFAULT},  {"uw", BSPZ_MAP_USERFAULT},
+        {"pf", BSPZ_MAP_DEVICE},        {"um", BSPZ_MAP_USERFAULT},  {"uw", BSPZ_MAP_TRACKED},
         {"ui", BSPZ_MAP_USERFAULT},     {"lo", BSPZ_MAP_LOCKED},     {"sl", BSPZ_MAP_SEALED},
         {"ss", BSPZ_MAP_SHADOW_STACK},  {"mg", BSPZ_MAP_MERGEABLE},  {"mw", BSPZ_MAP_MAY_WRITE},
     };

@@ -26,6 +26,7 @@ enum {
     BSPZ_MAP_MERGEABLE = 1 << 14, /* madvise(MADV_MERGEABLE) */
     BSPZ_MAP_DELETED = 1 << 15,   /* its file has been unlinked */
     BSPZ_MAP_MAY_WRITE = 1 << 16, /* mprotect may make it writable */
+    BSPZ_MAP_TRACKED = 1 << 17,   /* registered with a userfaultfd that watches writes only */
 };
 
 struct bspz_map {

@@ -140,6 +140,8 @@ static void remember(struct bspz_snapshot *snapshot)
 
     memory->count = snapshot->maps.count <= room ? snapshot->maps.count : 0;
     memcpy(memory->map, snapshot->maps.map, memory->count * sizeof memory->map[0]);
+    for (uint32_t i = 0; i < memory->count; i++)
+        memory->map[i].flags &= ~(uint32_t)BSPZ_MAP_TRACKED; /* what is new is not */
 }
 
 int bspz_snapshot_read_maps(struct bspz_snapshot *snapshot, bool quick)

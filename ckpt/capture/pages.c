@@ -9,30 +9,16 @@
 #include <sys/mman.h>
 
 #include "ckpt/capture/linux.h"
+#include "ckpt/capture/pagemap_scan.h"
 #include "ckpt/capture/snapshot.h"
 
 #define RUNS_AT_ONCE  2048
 #define WORDS_AT_ONCE 8192
 
-/* Linux 6.7's, which older headers lack. */
-struct scan {
-    uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
-    uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
-};
-struct scan_run {
-    uint64_t start, end, categories;
-};
-#define SCAN_REQUEST      0xc0606610ul /* _IOWR('f', 16, struct scan) */
-#define SCAN_IS_FILE      (1 << 2)
-#define SCAN_IS_PRESENT   (1 << 3)
-#define SCAN_IS_SWAPPED   (1 << 4)
-#define SCAN_IS_ZERO_PAGE (1 << 5)
-#define SCAN_IS_GUARD     (1 << 8) /* since Linux 6.15: touching it is an error */
-
-#define ENTRY_PRESENT     (UINT64_C(1) << 63)
-#define ENTRY_SWAPPED     (UINT64_C(1) << 62)
-#define ENTRY_FILE        (UINT64_C(1) << 61)
-#define ENTRY_GUARD       (UINT64_C(1) << 58)
+#define ENTRY_PRESENT (UINT64_C(1) << 63)
+#define ENTRY_SWAPPED (UINT64_C(1) << 62)
+#define ENTRY_FILE    (UINT64_C(1) << 61)
+#define ENTRY_GUARD   (UINT64_C(1) << 58)
 
 struct visit {
     bspz_run_function *function;
@@ -71,27 +57,30 @@ static int give(const struct visit *visit, uint64_t start, uint64_t end)
     return 0;
 }
 
-static int by_scan(const struct visit *visit, uint64_t start, uint64_t end, int pagemap,
-                   struct scan_run *runs)
+/* `files`: pages of a file may be among them.  To tell them apart the kernel looks at its record of
+ * each page, which takes longer than all the rest. */
+static int by_scan(const struct visit *visit, uint64_t start, uint64_t end, bool files, int pagemap,
+                   struct bspz_scan_run *runs)
 {
-    struct scan scan = {
+    const uint64_t never = files ? BSPZ_SCAN_FILE | BSPZ_SCAN_ZERO_PAGE : BSPZ_SCAN_ZERO_PAGE;
+    struct bspz_scan scan = {
         .size = sizeof scan,
         .end = end,
         .vec = (uint64_t)(uintptr_t)runs,
         .vec_len = RUNS_AT_ONCE,
-        .category_inverted = SCAN_IS_FILE | SCAN_IS_ZERO_PAGE | SCAN_IS_GUARD,
-        .category_mask = SCAN_IS_FILE | SCAN_IS_ZERO_PAGE | SCAN_IS_GUARD,
-        .category_anyof_mask = SCAN_IS_PRESENT | SCAN_IS_SWAPPED,
+        .category_inverted = never | BSPZ_SCAN_GUARD,
+        .category_mask = never | BSPZ_SCAN_GUARD,
+        .category_anyof_mask = BSPZ_SCAN_PRESENT | BSPZ_SCAN_SWAPPED,
     };
 
     while (start < end) {
         long count;
 
         scan.start = start;
-        count = bspz_sys3(SYS_ioctl, pagemap, SCAN_REQUEST, &scan);
-        if (count == -EINVAL && scan.category_mask & SCAN_IS_GUARD) {
-            scan.category_inverted = scan.category_mask = SCAN_IS_FILE | SCAN_IS_ZERO_PAGE;
-            count = bspz_sys3(SYS_ioctl, pagemap, SCAN_REQUEST, &scan);
+        count = bspz_sys3(SYS_ioctl, pagemap, BSPZ_SCAN_REQUEST, &scan);
+        if (count == -EINVAL && scan.category_mask & BSPZ_SCAN_GUARD) {
+            scan.category_inverted = scan.category_mask = never;
+            count = bspz_sys3(SYS_ioctl, pagemap, BSPZ_SCAN_REQUEST, &scan);
         }
         if (count < 0)
             return (int)count;
@@ -172,6 +161,12 @@ static bool is_shared(const struct bspz_piece *piece)
     return piece->kind == BSPZ_REGION_SHARED || piece->kind == BSPZ_REGION_COMMON;
 }
 
+/* Memory that is nothing but the process's own. */
+static bool may_have_file_pages(const struct bspz_piece *piece)
+{
+    return piece->map->inode != 0 || piece->map->flags & BSPZ_MAP_SHARED;
+}
+
 static int find(const struct visit *visit, const struct bspz_piece *piece, int pagemap,
                 void *buffer)
 {
@@ -182,7 +177,7 @@ static int find(const struct visit *visit, const struct bspz_piece *piece, int p
 
     if (is_shared(piece) && !copied)
         return by_residence(visit, piece, start, end, buffer);
-    error = by_scan(visit, start, end, pagemap, buffer);
+    error = by_scan(visit, start, end, may_have_file_pages(piece), pagemap, buffer);
     if (error == -ENOTTY || error == -EINVAL)
         return by_words(visit, start, end, pagemap, buffer);
     return error;
@@ -223,4 +218,4 @@ int bspz_own_pages(const struct bspz_piece *piece, struct bspz_arena *arena, int
     return error;
 }
 
-_Static_assert(RUNS_AT_ONCE * sizeof(struct scan_run) <= WORDS_AT_ONCE * 8, "one buffer");
+_Static_assert(RUNS_AT_ONCE * sizeof(struct bspz_scan_run) <= WORDS_AT_ONCE * 8, "one buffer");

@@ -53,9 +53,11 @@ int bspz_snapshot_read(struct bspz_snapshot *snapshot, bool quick)
     if (error)
         return bspz_snapshot_fail(snapshot, "the list of mappings", error);
     bspz_common_mark(snapshot);
+    bspz_track_begin(snapshot);
     error = bspz_descriptors_read(&snapshot->descriptors, snapshot->options->job_descriptors,
                                   snapshot->options->job_count, &snapshot->arena);
     if (error)
         return bspz_snapshot_fail(snapshot, "/proc/self/fd", error);
+    bspz_track_hide(snapshot);
     return bspz_snapshot_check_supported(snapshot);
 }

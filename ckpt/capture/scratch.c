@@ -10,7 +10,7 @@
 #define STACK_BYTES (160u << 10)
 #define SCRATCH_BYTES                                                                              \
     (ARENA_BYTES + BSPZ_IMAGE_WRITER_SCRATCH + STACK_BYTES + 2 * BSPZ_FORK_STACK +                 \
-     BSPZ_MEMORY_BYTES + BSPZ_PAGE)
+     BSPZ_MEMORY_BYTES + 2 * BSPZ_PAGE)
 
 /* The one mutable static of this directory: where the scratch memory is. */
 static char *scratch;
@@ -61,7 +61,9 @@ struct bspz_snapshot *bspz_snapshot_begin(const struct bspz_capture_options *opt
     snapshot->arena.used = sizeof *snapshot;
     snapshot->writer_scratch = scratch + ARENA_BYTES;
     snapshot->stale = (_Atomic uint32_t *)(void *)(scratch + SCRATCH_BYTES - BSPZ_PAGE);
-    snapshot->memory = (struct bspz_memory *)(void *)((char *)snapshot->stale - BSPZ_MEMORY_BYTES);
+    snapshot->tracker = (struct bspz_tracker *)(void *)((char *)snapshot->stale - BSPZ_PAGE);
+    snapshot->memory =
+        (struct bspz_memory *)(void *)((char *)snapshot->tracker - BSPZ_MEMORY_BYTES);
     snapshot->fork_stack_top = snapshot->memory;
     snapshot->stack_top = (char *)snapshot->fork_stack_top - 2 * BSPZ_FORK_STACK;
     snapshot->why = why;

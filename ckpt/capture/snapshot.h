@@ -16,7 +16,8 @@
 
 #define BSPZ_APART_VERSION 1u /* of the image's list of struct bspz_range */
 
-struct bspz_memory; /* of the last snapshot's mappings */
+struct bspz_memory;  /* of the last snapshot's mappings */
+struct bspz_tracker; /* of the kernel's record of pages written to: see track.c */
 
 /* A mapping, or the part of one that is to be saved. */
 struct bspz_piece {
@@ -28,6 +29,9 @@ struct bspz_piece {
     uint32_t kind;      /* BSPZ_REGION_* */
     bool excluded;      /* by a rule of the user: its contents are not saved */
     bool elsewhere;     /* common memory whose contents another piece or process saves */
+    const uint64_t
+        *written;    /* a bit for each page: not known to be as in the base; NULL: none is */
+    uint64_t unused; /* keeps the size a multiple of 16 */
 };
 
 struct bspz_snapshot {
@@ -45,6 +49,7 @@ struct bspz_snapshot {
     void *stack_top;
     void *fork_stack_top; /* two stacks of BSPZ_FORK_STACK bytes */
     struct bspz_memory *memory;
+    struct bspz_tracker *tracker;
     bool from_memory;        /* the mappings' flags are those of an earlier snapshot */
     _Atomic uint32_t *stale; /* 1: a copy has found those out of date */
     uint64_t mask;           /* signals that were blocked before */
@@ -130,6 +135,20 @@ int bspz_still_begin(struct bspz_still *still, struct bspz_snapshot *snapshot);
  * and may have fewer pages; *end is their end. */
 const void *bspz_still_bytes(const struct bspz_still *still, const struct bspz_piece *piece,
                              uint64_t start, uint64_t *end);
+
+/* Which pages have been written to, by the kernel's record; see track.c.  begin: before descriptors
+ * are listed, forgets a record that is another process's; hide: takes its descriptor off the list.
+ */
+void bspz_track_begin(struct bspz_snapshot *snapshot);
+void bspz_track_hide(struct bspz_snapshot *snapshot);
+/* Whether the mappings that are watched for writes are so by this process's own record. */
+bool bspz_track_is_own(const struct bspz_snapshot *snapshot);
+/* Sets `written` of the pieces for an image with this base, and begins to record for the next.  To
+ * be called in the process that is saved, the last thing before its pages are read or a copy is
+ * made: what is written between may be missing in the image. */
+void bspz_track(struct bspz_snapshot *snapshot, const struct bspz_image_config *config);
+/* Whether the page at `start` is as in the base; *end is reduced to where the answer differs. */
+bool bspz_track_unwritten(const struct bspz_piece *piece, uint64_t start, uint64_t *end);
 
 /* What a copy is made for. */
 enum bspz_fork_use {

@@ -19,9 +19,8 @@ static int map_common(struct bspz_restore *restore, struct bspz_staged *staged)
 
     if (!restore->plan->common)
         return bspz_restore_fail(restore, -ESTALE,
-                                 "the processes share memory since before "
-                                 "bsp_begin",
-                                 NULL, "all of them must come to one host");
+                                 "the processes have shared memory since before bsp_begin", NULL,
+                                 "all of them must be on one host");
     at = bspz_sys_map(staged->at, staged->bytes, (int)region->protection, MAP_FIXED | MAP_SHARED,
                       restore->plan->common, region->offset);
     return bspz_failed(at) ? bspz_restore_fail(restore, (int)at, "no address space for",

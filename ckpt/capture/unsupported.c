@@ -53,7 +53,8 @@ static const char *map_complaint(const struct bspz_snapshot *snapshot,
 {
     const struct bspz_map *map = piece->map;
 
-    if (map->flags & BSPZ_MAP_USERFAULT)
+    if (map->flags & BSPZ_MAP_USERFAULT ||
+        (map->flags & BSPZ_MAP_TRACKED && !bspz_track_is_own(snapshot)))
         return "watched through userfaultfd";
     if (map->flags & BSPZ_MAP_SHADOW_STACK)
         return "a shadow stack";
@@ -190,7 +191,7 @@ static int check_signals(struct bspz_snapshot *snapshot)
         return 0;
     bspz_text_begin(&why, snapshot->why, BSPZ_WHY_SIZE);
     bspz_text_decimal(&why, snapshot->pendings.count);
-    bspz_text_add(&why, " blocked signals wait to be delivered; at most ");
+    bspz_text_add(&why, " blocked signals are pending; at most ");
     bspz_text_decimal(&why, (long)BSPZ_PENDING_MOST);
     bspz_text_add(&why, " can be saved");
     return -EBUSY;

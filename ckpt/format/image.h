@@ -156,6 +156,11 @@ int bspz_image_data(struct bspz_image_writer *writer, uint64_t address, const vo
 int bspz_image_zeroed(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
                       size_t length);
 
+/* The same of pages that are as they were when the base was written: those that the base has are
+ * not looked at. */
+int bspz_image_unchanged(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
+                         size_t length);
+
 /* Ends the image; written may be NULL.  next is usable from now on. */
 int bspz_image_writer_close(struct bspz_image_writer *writer, struct bspz_image_written *written);
 

@@ -32,7 +32,7 @@ static bool all_zero(const void *bytes, size_t size)
 static const char *header_complaint(const struct bspz_image_header *header)
 {
     if (!bspz_page_size_possible(header->page_size))
-        return "a page size that is none";
+        return "an invalid page size";
     if (header->build_id_size > BSPZ_IMAGE_BUILD_ID_MAX)
         return "a build id that is too long";
     if (!all_zero(header->reserved, sizeof(header->reserved)))

@@ -62,7 +62,7 @@ const char *bspz_region_complaint(const struct bspz_image_region *region, uint32
 const char *bspz_descriptor_complaint(const struct bspz_image_descriptor *descriptor)
 {
     if (descriptor->number > INT32_MAX)
-        return "a descriptor number that is none";
+        return "an invalid descriptor number";
     if (descriptor->kind == 0 || descriptor->kind >= BSPZ_DESCRIPTOR_KIND_COUNT)
         return "a descriptor of unknown kind";
     if (descriptor->same_as > descriptor->number)

@@ -4,9 +4,10 @@
  * stdio.  Small items are collected in a buffer; large uncoded records are written from their
  * place.
  *
- * Each 4 KiB unit is hashed once and compared with the base.  Units that differ are collected in
- * records: a long run of them is written from its place, short ones are first copied into one
- * record, so that scattered pages do not take a section each.
+ * Each 4 KiB unit is hashed once and compared with the base, unless the caller knows that it has
+ * not changed.  Units that differ are collected in records: a long run of them is written from its
+ * place, short ones are first copied into one record, so that scattered pages do not take a section
+ * each.
  */
 #include <errno.h>
 #include <string.h>
@@ -347,8 +348,10 @@ static void end_block(struct bspz_image_writer *writer)
 {
     struct bspz_image_table *next = writer->config.next;
 
-    if (writer->block.where == 0)
+    if (writer->block_units == 0) { /* none, or all its units were of zeros */
+        writer->block.where = 0;
         return;
+    }
     size_t size = writer->block_units * sizeof(writer->block_hashes[0]);
     bspz_digest_add(&writer->state, writer->block_hashes, size);
     if (next && next->count < next->capacity) {
@@ -383,21 +386,17 @@ static void begin_block(struct bspz_image_writer *writer, uint64_t address)
         writer->base_block = &base->blocks[i];
 }
 
-/* The generation of the image that holds the same unit already; that of this image when none
- * does. */
-static uint32_t find_source(const struct bspz_image_writer *writer, uint32_t unit,
-                            const struct bspz_image_hash *hash)
+/* The hash of a unit of the present block in the base; NULL: the base does not have the unit. */
+static const struct bspz_image_hash *find_before(const struct bspz_image_writer *writer,
+                                                 uint32_t unit)
 {
     const struct bspz_image_block *block = writer->base_block;
-    uint32_t own = writer->config.header.generation;
 
     if (!block || (bspz_block_mask(block) >> unit & 1) == 0)
-        return own;
+        return NULL;
     uint32_t before = bspz_block_mask(block) & ((1u << unit) - 1);
-    const struct bspz_image_hash *other =
-        bspz_image_table_hashes_of(writer->config.base) + writer->base_hash + bspz_units_in(before);
-    bool same = hash->word[0] == other->word[0] && hash->word[1] == other->word[1];
-    return same ? bspz_block_source(block, unit) : own;
+    return bspz_image_table_hashes_of(writer->config.base) + writer->base_hash +
+           bspz_units_in(before);
 }
 
 /* The hash says so of nearly all that are not. */
@@ -408,16 +407,21 @@ static bool is_of_zeros(const struct bspz_image_writer *writer, uint64_t address
            hash->word[1] == writer->zeros.word[1] && memcmp(bytes, zeros, sizeof zeros) == 0;
 }
 
-/* Adds the unit to the tables; true: it has to be stored. */
-static bool note_unit(struct bspz_image_writer *writer, uint64_t address,
-                      const struct bspz_image_hash *hash)
+static void enter_block(struct bspz_image_writer *writer, uint64_t address)
 {
-    uint32_t unit = (uint32_t)(address % BSPZ_IMAGE_BLOCK / BSPZ_IMAGE_UNIT);
-
     if (writer->block.where == 0 || bspz_block_address(&writer->block) != (address & BLOCK_ADDRESS))
         begin_block(writer, address & BLOCK_ADDRESS);
-    uint32_t source = find_source(writer, unit, hash);
-    bool store = source == writer->config.header.generation;
+}
+
+/* Adds a unit of the present block to the tables; `before`: its hash in the base, or NULL.  True:
+ * it has to be stored. */
+static bool note_unit(struct bspz_image_writer *writer, uint32_t unit,
+                      const struct bspz_image_hash *hash, const struct bspz_image_hash *before)
+{
+    bool store = !before || hash->word[0] != before->word[0] || hash->word[1] != before->word[1];
+    uint32_t source =
+        store ? writer->config.header.generation : bspz_block_source(writer->base_block, unit);
+
     writer->block.where |= UINT64_C(1) << unit;
     writer->block.sources |= (uint64_t)source << 4 * unit;
     writer->block_hashes[writer->block_units++] = *hash;
@@ -472,8 +476,35 @@ static void end_run(struct bspz_image_writer *writer)
     writer->gathered_size += size;
 }
 
+enum data {
+    DATA,      /* pages of zeros are stored, too */
+    ZEROED,    /* they are left out */
+    UNCHANGED, /* the same, and what the base has is as it was */
+};
+
+/* Adds the unit to the tables; true: it has to be stored. */
+static bool take_unit(struct bspz_image_writer *writer, uint64_t address,
+                      const unsigned char *bytes, enum data kind)
+{
+    uint32_t unit = (uint32_t)(address % BSPZ_IMAGE_BLOCK / BSPZ_IMAGE_UNIT);
+    const struct bspz_image_hash *before;
+    struct bspz_image_hash hash;
+
+    enter_block(writer, address);
+    before = find_before(writer, unit);
+    if (kind == UNCHANGED && before) {
+        writer->written.total_bytes += BSPZ_IMAGE_UNIT;
+        return note_unit(writer, unit, before, before);
+    }
+    bspz_hash_unit(bytes, address, &hash);
+    if (kind != DATA && is_of_zeros(writer, address, bytes, &hash))
+        return false;
+    writer->written.total_bytes += BSPZ_IMAGE_UNIT;
+    return note_unit(writer, unit, &hash, before);
+}
+
 static int put_units(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
-                     size_t length, bool with_zeros)
+                     size_t length, enum data kind)
 {
     const unsigned char *from = bytes;
     uint64_t page = writer->config.header.page_size;
@@ -483,18 +514,10 @@ static int put_units(struct bspz_image_writer *writer, uint64_t address, const v
     if (address % page != 0 || length % page != 0)
         return fail(writer, -EINVAL);
     for (size_t at = 0; at < length && writer->error == 0; at += BSPZ_IMAGE_UNIT) {
-        struct bspz_image_hash hash;
-
         /* Processors do not look beyond the end of a page by themselves. */
-        if (at + AHEAD < length)
+        if (kind != UNCHANGED && at + AHEAD < length)
             __builtin_prefetch(from + at + AHEAD);
-        bspz_hash_unit(from + at, address + at, &hash);
-        if (!with_zeros && is_of_zeros(writer, address + at, from + at, &hash)) {
-            end_run(writer);
-            continue;
-        }
-        writer->written.total_bytes += BSPZ_IMAGE_UNIT;
-        if (!note_unit(writer, address + at, &hash)) {
+        if (!take_unit(writer, address + at, from + at, kind)) {
             end_run(writer);
             continue;
         }
@@ -513,13 +536,19 @@ static int put_units(struct bspz_image_writer *writer, uint64_t address, const v
 int bspz_image_data(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
                     size_t length)
 {
-    return put_units(writer, address, bytes, length, true);
+    return put_units(writer, address, bytes, length, DATA);
 }
 
 int bspz_image_zeroed(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
                       size_t length)
 {
-    return put_units(writer, address, bytes, length, false);
+    return put_units(writer, address, bytes, length, ZEROED);
+}
+
+int bspz_image_unchanged(struct bspz_image_writer *writer, uint64_t address, const void *bytes,
+                         size_t length)
+{
+    return put_units(writer, address, bytes, length, UNCHANGED);
 }
 
 /* ---- The end --------------------------------------------------------------------------------- */

@@ -34,7 +34,8 @@
 #define SHORT_NS       200000.0 /* of a superstep, on a host */
 #define UNSEEN_SECONDS 50e-6    /* of computing in a superstep, which libbsp does not measure */
 #define TALK_SECONDS   1e-3     /* of a superstep in which messages count */
-#define ENOUGH         1e15     /* bytes; of a host that says nothing of its memory */
+#define SMALL_BYTES    (16 * 1048576.0) /* of all processes of a host, written within 50 ms */
+#define ENOUGH         1e15             /* bytes; of a host that says nothing of its memory */
 
 static const struct balance_rule usual = BALANCE_RULE;
 
@@ -193,6 +194,23 @@ bool coord_balancing_understands(const struct coord *state, const struct coord_h
 static double since(uint64_t now_ns, uint64_t then_ns)
 {
     return now_ns > then_ns ? (double)(now_ns - then_ns) : 0;
+}
+
+bool coord_balancing_is_small(const struct coord *state)
+{
+    const struct coord_balancing *balancing = &state->balancing;
+
+    if (!balancing->balance || balancing->looks == 0)
+        return false;
+    for (uint32_t host = 0; host < state->host_count; host++) {
+        double bytes = 0;
+
+        for (uint32_t pid = 0; pid < state->processes; pid++)
+            bytes += balancing->ranks[pid].home == host ? balancing->ranks[pid].image : 0;
+        if (bytes > SMALL_BYTES)
+            return false;
+    }
+    return true;
 }
 
 /* A process that neither computes nor waits for a processor sleeps: no other host would wake it

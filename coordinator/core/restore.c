@@ -3,9 +3,9 @@
  * Happy path: HELD from every host for each snapshot it has, then HOST_READY -> the newest that is
  * complete -> CHOSEN, TERM_RECORDED -> RESTORE -> STAGED from every host -> PASS -> RANKS_READY.
  *
- * What can fail: there is no snapshot, or a process fits into the memory of no host (the job ends);
- * an image is damaged, a host is lost, a
- * restored process dies (the term fails, and the next one tries again).
+ * What can fail: there is no snapshot, or a process does not fit into the memory of any host (the
+ * job ends); an image is damaged, a host is lost, a restored process dies (the term fails, and the
+ * next one tries again).
  */
 #include "coordinator/core/state.h"
 

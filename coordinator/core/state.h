@@ -216,6 +216,9 @@ void coord_balancing_note(struct coord *state, const struct coord_host *host,
 /* All have arrived at a barrier at which the job can go on: decides if there are measurements; to
  * move processes the wish becomes COORD_WISH_MOVE. */
 void coord_balancing_decide(struct coord *state);
+/* Whether so little is in the memory of all processes, by the last look, that writing it all takes
+ * no longer than what the copies and writers of another snapshot take. */
+bool coord_balancing_is_small(const struct coord *state);
 
 /* ---- ahead.c ---- */
 
@@ -233,8 +236,8 @@ bool coord_ahead_say(struct coord *state, struct coord_effects *effects);
  * lives there, then the others in order.  Needs processes >= 1 and all slots known. */
 void coord_place(struct coord *state, uint32_t processes);
 
-/* The same for a restore of that snapshot: see placement.h.  False: a process fits into the memory
- * of no host; state->placement says which, for placement_text. */
+/* The same for a restore of that snapshot: see placement.h.  False: a process does not fit into
+ * the memory of any host; state->placement says which, for placement_text. */
 bool coord_place_again(struct coord *state, const struct coord_held *from);
 
 /* ---- cells.c: replicas ---- */

@@ -79,6 +79,8 @@ static bool has_little_to_write(const struct coord *state)
 
     if (coord_copies(state) > 1)
         return true; /* images that are copied to other hosts are full, whatever is there */
+    if (state->rounds == 0 && coord_balancing_is_small(state))
+        return true;
     if (!has_snapshot(state))
         return false;
     if (round_ns < SHORT_NS || state->rounds >= ROUNDS_MOST)

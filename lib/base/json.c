@@ -12,18 +12,15 @@ static void put_text(FILE *file, const char *text)
 {
     fputc('"', file);
     while (*text) {
-        unsigned char byte = (unsigned char)*text;
-        unsigned length = bspz_utf8_length(text);
+        char character[BSPZ_UTF8_MOST];
+        unsigned length = bspz_utf8_take(&text, character);
 
-        if (length > 1)
-            fwrite(text, 1, length, file);
-        else if (byte == '"' || byte == '\\')
-            fprintf(file, "\\%c", byte);
-        else if (byte < 0x20 || byte >= 0x7f)
-            fprintf(file, "\\u%04x", byte);
+        if (length == 1 && (*character == '"' || *character == '\\'))
+            fprintf(file, "\\%c", *character);
+        else if (length == 1 && ((unsigned char)*character < 0x20 || *character == 0x7f))
+            fprintf(file, "\\u%04x", (unsigned)*character);
         else
-            fputc(byte, file);
-        text += length > 1 ? length : 1;
+            fwrite(character, 1, length, file);
     }
     fputc('"', file);
 }

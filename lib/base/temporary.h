@@ -20,7 +20,7 @@ int bspz_temporary_file(void);
 bool bspz_temporary_name(char *path, const char *stem, unsigned number);
 
 /* Something is there that is not a directory of this user alone: not one at all (a symbolic link is
- * none), another user's, or others may write to it. */
+ * none), another user's, or it is writable by others. */
 bool bspz_temporary_is_taken(const char *path);
 
 #endif

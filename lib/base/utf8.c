@@ -1,6 +1,8 @@
 /* utf8.c - see utf8.h. */
 #include "lib/base/utf8.h"
 
+#include <string.h>
+
 unsigned bspz_utf8_length(const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
@@ -17,4 +19,20 @@ unsigned bspz_utf8_length(const char *text)
         (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
         return 0;
     return length;
+}
+
+unsigned bspz_utf8_take(const char **text, char character[BSPZ_UTF8_MOST])
+{
+    unsigned char byte = (unsigned char)**text;
+    unsigned length = bspz_utf8_length(*text);
+
+    if (length > 0) {
+        memcpy(character, *text, length);
+        *text += length;
+        return length;
+    }
+    character[0] = (char)(0xc0 | byte >> 6);
+    character[1] = (char)(0x80 | (byte & 0x3f));
+    ++*text;
+    return 2;
 }

@@ -107,7 +107,7 @@ void net_resume(struct net_connection *connection);
 /* Milliseconds since the peer's kernel was last heard of, which says that its host is there and the
  * connection stands, whatever the process does; -1: this is no TCP. */
 int64_t net_unheard_ms(const struct net_connection *connection);
-/* From now on it is asked whenever nothing has come for so many seconds. */
+/* From now on it is asked whenever nothing was received for so many seconds. */
 void net_probe(struct net_connection *connection, unsigned seconds);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "lib/page/page_texts.h"
 
-const char page_missing[] = "built without D3: build it anew where libjs-d3 is installed";
+const char page_missing[] = "built without D3: rebuild it where libjs-d3 is installed";
 
 bool page_is_there(void)
 {

@@ -181,8 +181,7 @@ static int64_t set_tag_size(int64_t bytes, int line, const char *file)
     if (bytes < 0)
         bspz_fail(function, line, file, "negative tag size %lld", (long long)bytes);
     if (bytes >> BSPZ_EACH_SHIFT)
-        bspz_fail(function, line, file,
-                  "a tag of %lld bytes is more than the memory of a process can be",
+        bspz_fail(function, line, file, "a tag of %lld bytes exceeds the memory of a process",
                   (long long)bytes);
     bspz_sequence_add(BSPZ_OP_TAG_SIZE, 0, bytes, position, function, line, file);
     tag.set = bytes;
@@ -244,12 +243,11 @@ static BSPZ_COLD void look_at_send(const void *tag_at, int line, const char *fil
         bspz_warn_later(
             BSPZ_WARN_TAG_SIZE, "bsp_send", line, file,
             "this message still has a tag of %lld bytes: the tag size %lld set in this "
-            "superstep applies after the next bsp_sync (BSP_COMPAT=oxford applies it at "
-            "once)",
+            "superstep applies after the next bsp_sync (BSP_COMPAT=oxford applies it immediately)",
             (long long)tag.sending, (long long)tag.set);
     else if (tag_at && tag.sending == 0 && bspz_rt.warn)
         bspz_warn_later(BSPZ_WARN_TAG_UNUSED, "bsp_send", line, file,
-                        "a tag is given, but the tag size is 0: no byte of it is sent "
+                        "a tag is given, but the tag size is 0: it is not sent "
                         "(bsp_set_tagsize sets the size for the supersteps that follow)");
 }
 
@@ -466,7 +464,7 @@ static BSPZ_NOINLINE void move_any(void *payload, ptrdiff_t reception_nbytes, in
         if (bspz_rt.oxford)
             return;
         bspz_fail(function, line, file,
-                  "the queue is empty: bsp_qsize and bsp_get_tag tell how many messages there are");
+                  "the queue is empty: check the number of messages with bsp_qsize");
     }
     if (!payload && reception_nbytes > 0)
         bspz_fail(function, line, file, "NULL given as the reception area of %td bytes",
@@ -477,7 +475,7 @@ static BSPZ_NOINLINE void move_any(void *payload, ptrdiff_t reception_nbytes, in
         if (bspz_rt.warn && reception_nbytes > 0)
             bspz_warn_later(BSPZ_WARN_CUT, function, line, file,
                             "the reception area of %td bytes is smaller than the payload of %llu "
-                            "bytes: the rest is lost (bsp_get_tag tells the size)",
+                            "bytes: the rest is lost (bsp_get_tag returns the size)",
                             reception_nbytes, (unsigned long long)bytes);
         bytes = (uint64_t)reception_nbytes;
     }

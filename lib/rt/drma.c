@@ -159,7 +159,7 @@ static BSPZ_COLD BSPZ_NORETURN void fail_huge(uint32_t slot_flags, uint64_t byte
                                               const char *file)
 {
     bspz_fail(bspz_drma_function(slot_flags, true), line, file,
-              "%llu bytes are more than the memory of a process can be", (unsigned long long)bytes);
+              "%llu bytes exceed the memory of a process", (unsigned long long)bytes);
 }
 
 static inline __attribute__((always_inline)) void

@@ -12,7 +12,7 @@
 
 void bspz_leave(void)
 {
-    static const char orphaned[] = "bspzero: the node agent of this job has died; leaving\n";
+    static const char orphaned[] = "bspzero: the node agent of this job has died; terminating\n";
     struct bspz_board *board = bspz_rt.board;
     int status = atomic_load(&board->stop_status);
 

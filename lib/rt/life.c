@@ -58,7 +58,7 @@ static int check_most(int maxprocs)
     int wanted = decide(maxprocs);
 
     if (wanted > BSPZ_MAX_PROCS)
-        bspz_fail("bsp_begin", BSPZ_AT_BEGIN, "%d processes asked for, at most %d are possible",
+        bspz_fail("bsp_begin", BSPZ_AT_BEGIN, "%d processes requested, at most %d are possible",
                   wanted, BSPZ_MAX_PROCS);
     return wanted;
 }
@@ -93,6 +93,8 @@ void bsp_begin_cpp(int maxprocs, int line, const char *file)
     bspz_rt.life = BSPZ_LIFE_SPMD;
     if (bspz_rt.prof || bspz_rt.stat)
         bspz_trace_begin();
+    if (bspz_rt.board->flags & BSPZ_BOARD_REPLICAS)
+        bspz_clear_stack();
     errno = errno_before;
     bsp_begin_end();
 }

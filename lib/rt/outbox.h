@@ -144,6 +144,11 @@ void *bspz_outbox_memory(uint64_t least, uint64_t *bytes, const char *function, 
 uint32_t bspz_outbox_seal(uint64_t superstep);
 /* Publishes the replies only. */
 void bspz_outbox_seal_replies(uint64_t superstep);
+/* Clears the padding in what was sealed: of the replies, or of all else. */
+void bspz_outbox_blank(uint64_t superstep, bool replies);
+/* Clears what calls have left on the stack below the caller's frame: what a program communicates
+ * without having set it is then the same in all replicas of a process. */
+void bspz_clear_stack(void);
 /* The first chunk that this rank wrote for `to` in this superstep, NULL when there is none. */
 const struct bspz_chunk *bspz_outbox_first(enum bspz_kind kind, int to);
 /* Payload written for other ranks in this superstep so far. */

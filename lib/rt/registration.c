@@ -258,7 +258,7 @@ uint32_t bspz_lookup_slow(const void *base, const char *function, int line, cons
         if (bucket && bucket->newest != NO_SLOT) {
             bspz_place(bspz_rt.pid, bspz_areas[bucket->newest].position, place, sizeof place);
             bspz_fail(function, line, file,
-                      "address %p was registered in this superstep only (at %s): it can be used "
+                      "address %p was registered only in this superstep (at %s): it can be used "
                       "after the next bsp_sync",
                       base, place);
         }

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -48,6 +49,15 @@ static struct bspz_snap_order *order(void)
 
 /* ---- What is no part of the state ---------------------------------------------------------- */
 
+/* By the user, or a test: the same variable in all processes, which have the environment of
+ * process 0. */
+static bool is_untracked(void)
+{
+    const char *value = getenv("BSPZERO_TRACK");
+
+    return value && strcmp(value, "off") == 0;
+}
+
 static void fill_options(struct bspz_capture_options *options, int descriptor)
 {
     uint32_t bytes = order()->rules_bytes;
@@ -71,6 +81,7 @@ static void fill_options(struct bspz_capture_options *options, int descriptor)
                                              .keeps_common = bspz_rt.pid == 0,
                                              .kept = kept,
                                              .kept_count = kept_count,
+                                             .untracked = is_untracked(),
                                              .lose_descriptors = order()->lose};
     for (uint32_t at = 0; at < bytes && at < BSPZ_SNAP_RULES && options->rule_count < RULES_MAX;
          at += (uint32_t)strnlen(&order()->rules[at], BSPZ_SNAP_RULES - at) + 1)

@@ -224,6 +224,8 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
         bspz_stdio_hand_over();
     flags |= bspz_sequence_seal(bspz_rt.superstep, line, file);
     flags |= bspz_outbox_seal(bspz_rt.superstep);
+    if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS))
+        bspz_outbox_blank(bspz_rt.superstep, false);
     publish(flags | (uint32_t)inside << BSPZ_COLLECTIVE_SHIFT |
                 bspz_warnings_publish(line_of(bspz_rt.pid)),
             number, position);
@@ -246,6 +248,8 @@ static void communicate(const struct summary *all, int line, const char *file)
     }
     if (all->flags & BSPZ_HAS_GET) {
         bspz_serve_gets();
+        if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS))
+            bspz_outbox_blank(bspz_rt.superstep, true);
         pass(BSPZ_STAGE_REPLIED);
         bspz_collect_gets();
     }
@@ -345,6 +349,8 @@ static void bspz_synchronise(int number, int line, const char *file)
         if (bspz_rt.tracing)
             bspz_trace_publish();
     }
+    if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS))
+        bspz_clear_stack();
     errno = errno_before;
 }
 

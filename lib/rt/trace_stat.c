@@ -39,7 +39,7 @@ static uint64_t picoseconds(double flops, double speed)
 void bspz_stat_begin(void)
 {
     static const char *const sources[] = {
-        [BSPZ_PARAMS_ASSUMED] = "assumed: nobody has measured this machine",
+        [BSPZ_PARAMS_ASSUMED] = "assumed: this machine has not been measured",
         [BSPZ_PARAMS_DATABASE] = "from the database of bspparam",
         [BSPZ_PARAMS_ENVIRONMENT] = "from BSP_SLG",
     };

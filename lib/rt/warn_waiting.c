@@ -12,7 +12,7 @@ void bspz_warn_unread(const char *function, int line, const char *file)
     if (count > 0 && !bspz_rt.inside.call)
         bspz_warn_later(BSPZ_WARN_UNREAD, function, line, file,
                         "%llu message(s) with %llu bytes are discarded unread: they can be read "
-                        "only in the superstep behind the one that sent them",
+                        "only in the superstep after the one in which they were sent",
                         (unsigned long long)count, (unsigned long long)bytes);
 }
 

@@ -18,15 +18,15 @@
     E(TIMEOUT, "the time limit passed")                                                            \
     E(DECIDED, "told to abort at this superstep")                                                  \
     E(KILLED_AFTER_END, "a process was killed after bsp_end")                                      \
-    E(LAUNCHER_LOST, "bsprun is gone")                                                             \
+    E(LAUNCHER_LOST, "bsprun has terminated")                                                      \
     E(INTERNAL, "an internal error")                                                               \
     E(SAVED, "stopped after a snapshot")                                                           \
     E(REFUSED, "a process cannot be captured")                                                     \
     E(NOT_WRITTEN, "a snapshot could not be written")                                              \
     E(NOT_RESTORED, "a snapshot could not be restored")                                            \
-    E(NOTHING_SAVED, "there is no snapshot to go on from")                                         \
-    E(MOVED, "processes go on on other hosts")                                                     \
-    E(NO_MEMORY, "a process fits into the memory of no host")                                      \
+    E(NOTHING_SAVED, "there is no snapshot to restart from")                                       \
+    E(MOVED, "processes continue on other hosts")                                                  \
+    E(NO_MEMORY, "a process does not fit into the memory of any host")                             \
     E(EXITED_AFTER_END, "a process reported a failure after bsp_end")
 
 #define WIRE_RANK_STATES(E)                                                                        \

@@ -215,7 +215,7 @@ def test_wrong_calls(directory):
     check("no jobs", as_json("ls", empty) == [])
     run("show", empty, status=1)
     os.chmod(empty, 0o777)
-    check("open to others", "others may write to it" in run("ls", empty, status=1)[1])
+    check("open to others", "it is writable by others" in run("ls", empty, status=1)[1])
     os.rmdir(empty)
 
 

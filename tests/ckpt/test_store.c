@@ -49,7 +49,7 @@ START_TEST(a_directory_that_others_may_write_to_is_refused)
 
     ck_assert_int_eq(chmod(directory, 0720), 0);
     ck_assert_int_eq(store_open(&other, directory, STORE_READ, NULL, complaint), -EPERM);
-    ck_assert_ptr_nonnull(strstr(complaint, "it is not yours, or others may write to it"));
+    ck_assert_ptr_nonnull(strstr(complaint, "it is not yours, or it is writable by others"));
     ck_assert_int_eq(chmod(directory, 0702), 0);
     ck_assert_int_eq(store_open(&other, directory, STORE_CREATE, NULL, complaint), -EPERM);
     ck_assert_int_eq(chmod(directory, 0700), 0);
@@ -199,16 +199,18 @@ static const char *spoil(int which)
     }
     case 7:
         ck_assert_int_eq(chmod(path_of("6.1/1.img"), 0660), 0);
-        return "the image of process 1 in snapshot 6.1: it is not yours, or others may write to it";
+        return "the image of process 1 in snapshot 6.1: it is not yours, or it is writable by "
+               "others";
     case 8:
         ck_assert_int_eq(chmod(path_of("6.1"), 0770), 0);
-        return "it is not yours, or others may write to it";
+        return "it is not yours, or it is writable by others";
     case 9: {
         char other[512];
         strcpy(other, path_of("6.1/1.img"));
         ck_assert_int_eq(unlink(other), 0);
         ck_assert_int_eq(symlink("../3.1/1.img", other), 0);
-        return "the image of process 1 in snapshot 6.1: it is not yours, or others may write to it";
+        return "the image of process 1 in snapshot 6.1: it is not yours, or it is writable by "
+               "others";
     }
     case 10: {
         char other[512];
@@ -222,7 +224,8 @@ static const char *spoil(int which)
         strcpy(name, path_of("6.1/1.img"));
         ck_assert_int_eq(unlink(name), 0);
         ck_assert_int_eq(mkfifo(name, 0600), 0);
-        return "the image of process 1 in snapshot 6.1: it is not yours, or others may write to it";
+        return "the image of process 1 in snapshot 6.1: it is not yours, or it is writable by "
+               "others";
     }
     default:
         ck_assert_int_eq(unlink(path_of("4.1/1.img")), 0);

@@ -181,7 +181,7 @@ START_TEST(snapshots_of_which_nothing_is_known_are_not_trusted)
     remove_file("5.1/counts");
     lose_records();
     ck_assert_int_eq(store_repair(store, note_file, NULL, complaint), -ENOENT);
-    ck_assert_ptr_nonnull(strstr(complaint, "no snapshot is left of which it is sure"));
+    ck_assert_ptr_nonnull(strstr(complaint, "for no snapshot is it certain"));
 }
 END_TEST
 

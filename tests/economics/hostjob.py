@@ -95,7 +95,7 @@ def taken(said, work):
             pauses.append(float(found[2]) * unit[found[3]])
             commits.append(float(found[4]) * unit[found[5]])
             last = int(found[1])
-        found = re.search(r"goes on from superstep (\d+)", line)
+        found = re.search(r"continues from superstep (\d+)", line)
         if found:
             last = int(found[1])
     return intervals, pauses, commits

@@ -213,4 +213,4 @@ if __name__ == "__main__":
     main([moves_at_once, what_comes_is_shown, what_waits_for_images_is_shown, process_0_and_its_input,
           files_that_are_shared,
           killed_before_it_goes_on, the_host_is_lost, a_rank_is_lost, the_job_is_saved_and_stopped,
-          bsprun_is_killed])
+          bsprun_is_killed], together=3)

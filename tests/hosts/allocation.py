@@ -17,8 +17,8 @@ echo "$@" >>{directory}/questions
 cat {directory}/nodes
 """
 SAYS = "JobId=77 JobName=a JobState=RUNNING PreemptTime={} ReqNodeList=x NodeList={} BatchHost=b\n"
-GONE = "is not a node of Slurm's job 77 any more"
-COME = "has become a node of Slurm's job 77"
+GONE = "is not a node of Slurm job 77 any more"
+COME = "has become a node of Slurm job 77"
 
 
 class AllocationPlace(LoopbackPlace):
@@ -110,7 +110,7 @@ def the_agent_of_a_released_node_lives():
     with AllocationPlace(3) as place:
         job = place.running(6)
         place.allocate("h[0-1]")
-        wait_said(job, "host h2 is to be left, as it " + GONE)
+        wait_said(job, "host h2 is to be vacated, because it " + GONE)
         at = step_until(place, lambda: places(place, job)["h2"] == ("released", 0), 3)
         check("restart" not in job.said(), job)
         place.allocate("h[0-2]")
@@ -174,7 +174,7 @@ def slurm_does_not_answer():
             job = place.running()
             place.slurm_does(does.format(place.directory))
             if "sleep" not in does:
-                wait_said(job, "the nodes of Slurm's job 77 are not known: ")
+                wait_said(job, "the nodes of Slurm job 77 are not known: ")
             place.take_away("h1")
             for pid in range(4):
                 place.wait_executed(pid, 3, times=2)
@@ -200,8 +200,8 @@ def a_spare_is_taken_away():
 
 
 def preempted_stops(place, job, release):
-    """At the next barrier.  It goes on from there."""
-    wait_said(job, "Slurm's job 77 has to make room for another one: this job is saved and stops")
+    """At the next barrier.  It continues from there."""
+    wait_said(job, "Slurm's job 77 has to make room for another job: this job is saved and stopped")
     release()
     job.wait(123)
     check_said(job, "stopped after a snapshot")
@@ -264,4 +264,4 @@ if __name__ == "__main__":
           the_agent_of_a_released_node_lives, new_nodes_come, hosts_that_the_user_has_named,
           nobody_looks, slurm_does_not_answer, a_spare_is_taken_away,
           the_job_has_to_make_room, slurm_says_so_late, the_grace_time_ends_before_the_barrier,
-          the_job_ends_while_slurm_is_asked])
+          the_job_ends_while_slurm_is_asked], together=3)

@@ -90,7 +90,7 @@ def damaged_copy():
         place.strike(lambda: place.farm.kill_host("c"))
         release_all(place, p)
         check_end(place, job, p)
-        check("what host a has is of no use" in job.said(), job)
+        check("the data of host a cannot be used" in job.said(), job)
 
 
 def restarted():
@@ -186,4 +186,4 @@ def without_the_program():
 
 if __name__ == "__main__":
     farms.require()
-    main([hosts_lost, damaged_copy, restarted, restarted_elsewhere, hidden_store, without_the_program])
+    main([hosts_lost, damaged_copy, restarted, restarted_elsewhere, hidden_store, without_the_program], together=3)

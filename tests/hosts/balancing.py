@@ -4,7 +4,9 @@
     balancing.py --gain [SUPERSTEPS [MICROSECONDS [SECONDS]]]  the figures of doc/migration.md; needs control groups
     balancing.py --overhead [PAIRS [SUPERSTEPS [MICROSECONDS]]]  what looks cost where there is nothing to gain, in
                                                         pairs of runs: ten minutes on a quiet machine
-    balancing.py --standstill [MOVES [KIBIBYTES [PERCENT]]]  how long a job waits for a process that moves, and for what
+    balancing.py --standstill [MOVES [KIBIBYTES [PERCENT]]]  how long a job waits for a process that moves, and for
+                                                        what: with the kernel's record of writes, with hashes, and
+                                                        with full images that are written while all wait
 """
 import contextlib
 import ctypes
@@ -356,34 +358,47 @@ class Heard:
         return found
 
 
+WAYS = {"recorded": ({}, []), "hashed": ({"BSPZERO_TRACK": "off"}, []), "not ahead": ({}, ["--copies", "2"])}
+
+
+def move_once(kibibytes, percent, way):
+    """Milliseconds for which all waited, by what for; the longest superstep, the one after it, and the median."""
+    env, options = WAYS[way]
+    with LoopbackPlace(slots=(2, 2)) as place:
+        place.env.update(env)
+        job = burner(place, 2, SUPERSTEPS, 100000, "--balance", "off", "--every", "100000", "-vv", *options,
+                     state=(kibibytes, percent))
+        heard = Heard(job)
+        wait_until(lambda: "RUNNING" in job.said(), "the job")
+        env = {**os.environ, **place.env}
+        subprocess.run([BSPCTL, "--wait", str(job.os_pid), "save"], check=True, env=env)
+        subprocess.run([BSPCTL, "--wait", str(job.os_pid), "move", "1", "h1"], check=True, env=env)
+        job.wait(0)
+        heard.end()
+        median, *longest = map(float, re.search(r"median ([\d.]+) ms, longest ([\d.]+) ([\d.]+)",
+                                                job.program_err().decode()).groups())
+        return heard.phases(), *longest, median
+
+
 def standstill(moves=5, kibibytes=524288, percent=1):
-    """The longest superstep of a job one of whose two processes moves, and the median of all; and what the time
-    for which all waited went to.  A snapshot of a moment before is there, as in a job that takes them regularly."""
-    parts = {name: [] for name, _ in PHASES}
+    """The time for which all processes of a job waited when one of its two moved, and what it went to.  A snapshot
+    of a moment before is there, as in a job that takes them regularly.  The ways take turns, so that what else the
+    machine does meets all of them."""
+    found = {way: [] for way in WAYS}
     for _ in range(moves):
-        with LoopbackPlace(slots=(2, 2)) as place:
-            job = burner(place, 2, SUPERSTEPS, 100000, "--balance", "off", "--every", "100000", "-vv",
-                         state=(kibibytes, percent))
-            heard = Heard(job)
-            wait_until(lambda job=job: "RUNNING" in job.said(), "the job")
-            env = {**os.environ, **place.env}
-            subprocess.run([BSPCTL, "--wait", str(job.os_pid), "save"], check=True, env=env)
-            begun = time.monotonic()
-            subprocess.run([BSPCTL, "--wait", str(job.os_pid), "move", "1", "h1"], check=True, env=env)
-            took = time.monotonic() - begun
-            job.wait(0)
-            heard.end()
-            median, *longest = map(float, re.search(r"median ([\d.]+) ms, longest ([\d.]+) ([\d.]+)",
-                                                    job.program_err().decode()).groups())
-            found = heard.phases()
-            for name, milliseconds in found.items():
-                parts[name].append(milliseconds)
-            print(f"longest superstep {longest[0]:.0f} ms, the next {longest[1]:.0f}, median {median:.0f}; "
-                  f"the move took {took:.2f} s; all waited {sum(found.values()):.0f} ms: " +
-                  ", ".join(f"{name} {milliseconds:.0f}" for name, milliseconds in found.items()), flush=True)
-    print("medians, ms: " + ", ".join(f"{name} {statistics.median(values):.0f}"
-                                      for name, values in parts.items() if values) +
-          f"; load {os.getloadavg()[0]:.1f}")
+        for way, runs in found.items():
+            parts, longest, following, median = move_once(kibibytes, percent, way)
+            runs.append(parts)
+            print(f"{way}: all waited {sum(parts.values()):.0f} ms: " +
+                  ", ".join(f"{name} {milliseconds:.0f}" for name, milliseconds in parts.items()) +
+                  f"; supersteps: longest {longest:.0f} ms, the next {following:.0f}, median {median:.0f}", flush=True)
+    print(f"\nmedians of {moves} moves, ms; load {os.getloadavg()[0]:.1f}\n")
+    print("| | all wait | least |", *(f" {name} |" for name, _ in PHASES), sep="")
+    print("|---" * (3 + len(PHASES)) + "|")
+    for way, runs in found.items():
+        waits = [sum(parts.values()) for parts in runs]
+        print(f"| {way} | {statistics.median(waits):.0f} | {min(waits):.0f} |",
+              *(f" {statistics.median([parts.get(name, 0) for parts in runs]):.0f} |" for name, _ in PHASES), sep="")
 
 
 if __name__ == "__main__":

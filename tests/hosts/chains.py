@@ -87,4 +87,4 @@ def a_damaged_base_of_one_host():
 
 
 if __name__ == "__main__":
-    main([as_many_as_on_one_host, a_damaged_base_of_one_host])
+    main([as_many_as_on_one_host, a_damaged_base_of_one_host], together=3)

@@ -82,13 +82,13 @@ def nowhere():
         loses(place, "h1")
         job.wait(1)
         check_said(job, "host h1", "which ends the job: process", "host h0 has 10 MiB left",
-                   f"bsprun --restart {place.store} --hosts h0:2,HOST goes on from superstep")
+                   f"bsprun --restart {place.store} --hosts h0:2,HOST continues from superstep")
         check(re.search(NEEDS, job.said()), job)
         place.release(0, at)
         # The same again: nobody has more memory now.
         job = place.bsprun("--restart", place.store, "--hosts", "h0:2")
         job.wait(1)
-        check_said(job, "cannot go on on these hosts: process", "--hosts h0:2,HOST goes on")
+        check_said(job, "cannot continue on these hosts: process", "--hosts h0:2,HOST continues")
         check("which ends the job" not in job.said(), job)
         job = place.bsprun("--restart", place.store, "--hosts", "h0:2,h7:2")
         job.check_tail(reference(*SIZE))
@@ -105,9 +105,9 @@ def left_where_it_was():
         place.leave_memory("h2", 10)
         at = step_until(place, lambda: ctl.poll() is not None, 3)
         why = said(ctl, 1)
-        check(re.search("process 3 goes on on host h1, as there is too little memory: " + NEEDS +
+        check(re.search("process 3 continues on host h1, because there is too little memory: " + NEEDS +
                         "host h2 has 10 MiB left", why), why)
-        check("process 3 goes on on host h1" in job.said(), job)
+        check("process 3 continues on host h1" in job.said(), job)
         for pid in range(4):
             place.wait_executed(pid, at)
         check(places(place, job) == {"h0": ("up", 2), "h1": ("up", 2), "h2": ("up", 0)}, job)
@@ -124,7 +124,7 @@ def they_stay_on_a_drained_host():
         place.leave_memory("h0", 2 * MEBIBYTES)
         at = step_until(place, lambda: ctl.poll() is not None, 3)
         why = said(ctl, 1)
-        check(re.search("process 1 goes on on host h1, .*: " + NEEDS + "host h0 has 40 MiB left", why),
+        check(re.search("process 1 continues on host h1, .*: " + NEEDS + "host h0 has 40 MiB left", why),
               why)
         for pid in range(4):
             place.wait_executed(pid, at)
@@ -143,9 +143,9 @@ def a_host_is_not_removed():
         place.leave_memory("h0", 10)
         at = step_until(place, lambda: ctl.poll() is not None, 3)
         why = said(ctl, 1, job)
-        check(re.search(r"process \d goes on on host h1, as there is too little memory: " + NEEDS +
+        check(re.search(r"process \d continues on host h1, because there is too little memory: " + NEEDS +
                         "host h0 has 10 MiB left", why), why)
-        check(job.said().count("goes on on host") == 1, job)
+        check(job.said().count("continues on host") == 1, job)
         for pid in range(4):
             place.wait_executed(pid, at)
         # What hosts have left is made up, and does not grow when processes end there.
@@ -173,7 +173,7 @@ def a_host_is_removed_one_term_later():
         check(places(place, job) == {"h0": ("up", 4), "h1": ("removed", 0)}, job)
         place.release(0, at)
         is_undisturbed(place, job, reference(*SIZE))
-        check("goes on on" not in job.said() and "(term 3)" in job.said(), job)
+        check("continues on" not in job.said() and "(term 3)" in job.said(), job)
 
 
 def memory_that_is_being_freed():
@@ -208,9 +208,9 @@ def told_to_leave():
         job = running(place, *SIZE)
         place.leave_memory("h0", 2 * MEBIBYTES)
         send(place.agent("h1"), signal.SIGTERM)
-        wait_said(job, "host h1 is to be left, as its agent was told to end by SIGTERM: its processes move "
+        wait_said(job, "host h1 is to be vacated, because its agent was told to end by SIGTERM: its processes move "
                        "at the next barrier, if they can: there is too little memory: process")
-        at = step_until(place, lambda: "process 1 goes on on host h1, as there is too little memory" in
+        at = step_until(place, lambda: "process 1 continues on host h1, because there is too little memory" in
                         job.said(), 3)
         for pid in range(4):
             place.wait_executed(pid, at)
@@ -221,4 +221,4 @@ def told_to_leave():
 
 if __name__ == "__main__":
     main([refused_at_once, where_they_fit, nowhere, left_where_it_was, they_stay_on_a_drained_host,
-          a_host_is_not_removed, a_host_is_removed_one_term_later, memory_that_is_being_freed, told_to_leave])
+          a_host_is_not_removed, a_host_is_removed_one_term_later, memory_that_is_being_freed, told_to_leave], together=3)

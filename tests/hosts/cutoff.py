@@ -125,7 +125,7 @@ def bsprun_is_stopped(place):
 
 if __name__ == "__main__":
     farms.require("nft")
-    main(scene(function) for function in (
+    main([scene(function) for function in (
         a_host_without_network, a_host_that_bsprun_does_not_hear, a_host_that_does_not_hear_bsprun,
         the_first_host_without_network, a_host_that_sleeps, the_host_of_bsprun_goes,
-        bsprun_is_stopped))
+        bsprun_is_stopped)], together=3)

@@ -130,7 +130,7 @@ def step_until_done(place, job, ctl, at, may_fail=False):
     if ctl.returncode == 0 or not may_fail:
         said(ctl, 0, job)
     else:
-        check("goes on without it" in said(ctl, 1, job), job)
+        check("continues without it" in said(ctl, 1, job), job)
     return at
 
 
@@ -201,7 +201,7 @@ def a_spare_joins():
         check(places(place, job) == {"h0": ("up", 2), "h1": ("up", 2), "h2": ("spare", 0)}, job)
         now, at = moves(place, job, "add", "h2")
         check(now == {"h0": ("up", 2), "h1": ("up", 2), "h2": ("up", 0)}, now)
-        check("takes part in it already" in refused(place, job, "add", "h2"), job)
+        check("already takes part in it" in refused(place, job, "add", "h2"), job)
         now, at = moves(place, job, "remove", "h1", at=at)
         check(now == {"h0": ("up", 2), "h1": ("removed", 0), "h2": ("up", 2)}, now)
         place.release(0, at)
@@ -214,7 +214,7 @@ def new_hosts_join():
         job = running(place)
         now, at = moves(place, job, "add", "h7:2")
         check(now == {"h0": ("up", 2), "h1": ("up", 2), "h7": ("up", 0)}, now)
-        check("takes part in it already" in refused(place, job, "add", "h7:3"), job)
+        check("already takes part in it" in refused(place, job, "add", "h7:3"), job)
         now, at = moves(place, job, "add", "h8:3", at=at)
         hosts = said(control(place, job, "hosts"), 0)
         check(re.search(r"h7 +2 .*\n.*h8 +3 ", hosts), hosts)
@@ -254,7 +254,7 @@ def a_new_host_comes_while_the_next_term_begins():
             send(place.agent("h1"), signal.SIGKILL)
             wait_until(lambda: places(place, job)["h1"][0] == "lost", "the loss")
             place.let_come("h7")
-            wait_until(lambda: "host h7 has come" in job.said(), "the agent")
+            wait_until(lambda: "host h7 has joined" in job.said(), "the agent")
             send(zero, signal.SIGCONT)
             place.wait_executed(0, 3, times=2)
         at = step_until_done(place, job, ctl, 3)
@@ -269,7 +269,7 @@ def a_host_that_cannot_join():
         job = running(place)
         place.will_not_return("h2")
         for name in ("h2", "h2:3"):
-            check("goes on without it" in refused(place, job, "--wait", "add", name), job)
+            check("continues without it" in refused(place, job, "--wait", "add", name), job)
         check(places(place, job) == {"h0": ("up", 2), "h1": ("up", 2), "h2": ("lost", 0)}, job)
         os.unlink(place.path("dead.h2"))
         now, at = moves(place, job, "add", "h2")
@@ -288,11 +288,11 @@ def a_host_where_nothing_can_be_started():
         resource.prlimit(job.os_pid, resource.RLIMIT_NOFILE, (free[0] + 1, before[1]))  # for the request
         for host, text in (("h7", "could not be started"), ("localhost", "no agent can be started there")):
             said_why = refused(place, job, "--wait", "add", host)
-            check(text in said_why and "goes on without it" in said_why, said_why)
+            check(text in said_why and "continues without it" in said_why, said_why)
         resource.prlimit(job.os_pid, resource.RLIMIT_NOFILE, before)
         place.write("limit.h7", "14")  # descriptors
         said_why = refused(place, job, "--wait", "add", "h7")
-        check("host h7" in said_why and "goes on without it" in said_why, said_why)
+        check("host h7" in said_why and "continues without it" in said_why, said_why)
         check(places(place, job)["h7"] == ("lost", 0), job)
         place.release(0, 3)
         is_undisturbed(place, job, reference())
@@ -303,7 +303,7 @@ def a_joining_agent_is_told_to_end():
     with LoopbackPlace(2) as place:
         job = running(place, options=("-vv", "--every", "1000"))
         ctl = asked(place, job, "add", "h7", "--wait")
-        wait_until(lambda: "host h7 has come" in job.said(), "the agent")
+        wait_until(lambda: "host h7 has joined" in job.said(), "the agent")
         send(place.agent("h7"), signal.SIGTERM)
         check("told to end by SIGTERM" in said(ctl, 1, job), job)
         check(places(place, job)["h7"] == ("lost", 0), job)
@@ -346,7 +346,7 @@ def input_while_the_first_host_comes_back():
         at = read_until(lambda: ctl.poll() is not None, at)
         said(ctl, 0, job)
         ctl = asked(place, job, "add", "h0", "--wait")
-        wait_until(lambda: job.said().count("host h0 has come") == 2, "the agent")
+        wait_until(lambda: job.said().count("host h0 has joined") == 2, "the agent")
         read_until(lambda: ctl.poll() is not None, at)
         said(ctl, 0, job)
         os.write(writer, b"a line\n" * 1000)
@@ -420,11 +420,11 @@ def a_host_by_another_name():
         place.is_also("h1", "10.0.0.1")
         place.is_also("h7", "10.0.0.7")
         why = refused(place, job, "--wait", "add", "10.0.0.1:2")
-        check("host 10.0.0.1 is host h1, which takes part already" in why, why)
+        check("host 10.0.0.1 is host h1, which already takes part" in why, why)
         check(places(place, job) == {"h0": ("up", 2), "h1": ("up", 2), "10.0.0.1": ("lost", 0)}, job)
         now, at = moves(place, job, "add", "10.0.0.7:2")
         why = refused(place, job, "--wait", "add", "h7")
-        check("host h7 is host 10.0.0.7, which takes part already" in why, why)
+        check("host h7 is host 10.0.0.7, which already takes part" in why, why)
         # When it takes part no more it may come by the other name.
         now, at = moves(place, job, "remove", "h1", at=at)
         now, at = moves(place, job, "add", "10.0.0.1", at=at)
@@ -460,7 +460,7 @@ def an_agent_is_told_to_end():
         job = running(place)
         agent = place.agent("h1")
         send(agent, signal.SIGTERM)
-        wait_until(lambda: "host h1 is to be left" in job.said(), "the end of the second")
+        wait_until(lambda: "host h1 is to be vacated" in job.said(), "the end of the second")
         at = step_until(place, lambda: not alive(agent), 3)
         for pid in range(4):
             place.wait_executed(pid, at)
@@ -478,7 +478,7 @@ def all_agents_are_told_to_end():
             send(place.agent(host), signal.SIGTERM)
         at = step_until(place, lambda: job.process.poll() is not None, 3)
         job.wait(123)
-        check("to be left" not in job.said(), job)
+        check("to be vacated" not in job.said(), job)
         place.release(0, at)
         place.kills.append(place.committed())
         job = place.bsprun("--restart", place.store)
@@ -494,7 +494,7 @@ def two_agents_are_told_to_end():
         agents = [place.agent(host) for host in ("h1", "h2")]
         for agent in agents:
             send(agent, signal.SIGTERM)
-        wait_until(lambda: "host h2 is to be left" in job.said(), "the end of the second")
+        wait_until(lambda: "host h2 is to be vacated" in job.said(), "the end of the second")
         at = step_until(place, lambda: not any(map(alive, agents)), 3)
         now = places(place, job)
         check(now == {"h0": ("up", 4), "h1": ("removed", 0), "h2": ("removed", 0)}, now)
@@ -560,8 +560,8 @@ def mistakes():
         job = running(place)
         for words, text in ((("drain", "h7"), "it has no host h7"),
                             (("drain", 100 * "h7"), "it has no host " + 100 * "h7"),
-                            (("add", "h1"), "host h1 takes part in it already"),
-                            (("move", "4", "h1"), "it has no process 4: they are 0 to 3"),
+                            (("add", "h1"), "host h1 already takes part in it"),
+                            (("move", "4", "h1"), "it has no process 4: its processes are 0 to 3"),
                             (("move", "0", "h7"), "it has no host h7")):
             check(text in refused(place, job, *words), words)
         for words in ((), ("drain",), ("hosts", "h0"), ("fly", "h0"), ("drain", "h0", "h1"),
@@ -570,14 +570,14 @@ def mistakes():
                       ("drain", "h0 1"), ("add", "h0 h1"), ("add", "h1\n"), ("move", "0", 128 * "h1")):
             refused(place, job, *words, status=2)
         refused(place, "h0", "hosts", status=2)
-        check("does not run" in refused(place, os.getpid(), "hosts"), "a job that is none")
-        for name, text in (("h7:0", "h7:0"), ("h7:many", "many"), (":4", "name of a host"), ("a,b", "one host"),
-                           ("h7:", "h7:"), ("h1:3", "takes part in it already"), ("H1", "takes part in it already"), ("[::1", "[::1")):
+        check("is not running" in refused(place, os.getpid(), "hosts"), "a job that is none")
+        for name, text in (("h7:0", "h7:0"), ("h7:many", "many"), (":4", "host name"), ("a,b", "one host"),
+                           ("h7:", "h7:"), ("h1:3", "already takes part in it"), ("H1", "already takes part in it"), ("[::1", "[::1")):
             check(text in refused(place, job, "add", name), name)
         check(set(places(place, job)) == {"h0", "h1"}, "a host that was refused")
         now, at = moves(place, job, "drain", "h1")
         check(now["h1"] == ("drained", 0), now)
-        check("drained already" in refused(place, job, "drain", "h1"), job)
+        check("already drained" in refused(place, job, "drain", "h1"), job)
         check("gets no processes" in refused(place, job, "move", "0", "h1"), job)
         check("is the last" in refused(place, job, "drain", "h0"), job)
         check("is the last" in refused(place, job, "remove", "h0"), job)
@@ -600,7 +600,7 @@ def jobs_that_cannot():
         job = place.start(BSPRUN, "-np", 4, "--ckpt", place.store, TICKER, place.files, SUPERSTEPS, "-a",
                           env=dict(place.env))
         place.wait_executed(0, 3)
-        check("but one host" in refused(place, job, "drain", "h0"), job)
+        check("only one host" in refused(place, job, "drain", "h0"), job)
         place.release(0, 3)
         job.check_all(reference())
         place.check_clean()
@@ -680,4 +680,4 @@ if __name__ == "__main__":
           a_lost_host_comes_back,
           groups_are_not_split, an_agent_is_told_to_end, all_agents_are_told_to_end,
           two_agents_are_told_to_end, a_fault_comes_first, a_fault_in_the_middle, stopped_meanwhile,
-          mistakes, jobs_that_cannot])
+          mistakes, jobs_that_cannot], together=3)

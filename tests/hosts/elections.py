@@ -21,8 +21,8 @@ def late(place, start, *words, host="h0", then="h1", **more):
     """A job whose first host comes when another one is there already."""
     place.delay(host)
     job = start(*words, **more)
-    wait_said(job, f"host {then} has come")
-    check(f"host {host} has come" not in job.said(), "it was not late\n", job)
+    wait_said(job, f"host {then} has joined")
+    check(f"host {host} has joined" not in job.said(), "it was not late\n", job)
     place.let_come(host)
     return job
 
@@ -163,4 +163,4 @@ def asked_to_stop():
 
 if __name__ == "__main__":
     main([whoever_comes_first, with_snapshots, its_input_and_status, its_host_is_lost,
-          another_host_is_lost, a_host_without_processes, one_after_the_other, asked_to_stop])
+          another_host_is_lost, a_host_without_processes, one_after_the_other, asked_to_stop], together=3)

@@ -21,7 +21,7 @@ def killed_in_bsp_end():
         place.env.update(holdup_behind("coord RUNNING -> CLOSING"))
         place.delay("h1")
         job = place.ticker(4, SUPERSTEPS, "-a", options=("-vv", "--every", "1"))
-        wait_said(job, "host h0 has come")  # and is Processor Zero
+        wait_said(job, "host h0 has joined")  # and is Processor Zero
         place.let_come("h1")
         wait_until(lambda: state_of(job.os_pid) == "T", "all in bsp_end, and bsprun to be asked")
         victim, agent, zero = place.wait_executed(3, SUPERSTEPS), place.agent("h1"), place.agent("h0")

@@ -36,7 +36,7 @@ class Scene:
             place.delay(host)
         place.hold(0, AT)
         self.job = place.ticker(4, SUPERSTEPS, "-a", options=("-vv", "--every", "1"))
-        wait_said(self.job, "host h0 has come")  # and is Processor Zero
+        wait_said(self.job, "host h0 has joined")  # and is Processor Zero
         for host in place.hosts[1:]:
             place.let_come(host)
         place.wait_executed(0, AT)
@@ -174,7 +174,7 @@ def a_frozen_agent():
         place.will_not_return("h1")
         frozen, began = place.agent("h1"), time.monotonic()
         send(frozen, signal.SIGSTOP)
-        wait_said(job, f"host h1 was lost: it has not been heard of for {HEARTBEAT} s")
+        wait_said(job, f"host h1 was lost: nothing has been heard from it for {HEARTBEAT} s")
         took = time.monotonic() - began
         check(took >= HEARTBEAT * 0.75, "given up after", took, "s\n", job)
         wait_said(job, "(term 2), p = 4")
@@ -203,7 +203,7 @@ def bsprun_is_not_heard():
 
 class LateHost:
     """A job in which h0, which has Processor Zero, is late with a file (or the directory) of the snapshot
-    that follows superstep AT.  It is given up, and h1 goes on from superstep AT in term 2."""
+    that follows superstep AT.  It is given up, and h1 continues from superstep AT in term 2."""
 
     def __init__(self, file, bsprun_stops=False):
         # Of that time bsprun may be silent for two thirds.
@@ -225,11 +225,11 @@ class LateHost:
         if self.bsprun_stops:
             place.env.update(holdup("term", skip=1))
         self.job = place.ticker(4, SUPERSTEPS, "-a", options=("-vv", "--every", "1"))
-        wait_said(self.job, "host h0 has come")
+        wait_said(self.job, "host h0 has joined")
         place.let_come("h1")
         self.wait_stopped(self.agent.pid)
         place.hold(0, AT)
-        check("goes on" not in self.job.said(), "the test itself was too late\n", self.job)
+        check("continues" not in self.job.said(), "the test itself was too late\n", self.job)
         if self.bsprun_stops:
             self.wait_stopped(self.job.os_pid)
         else:
@@ -252,7 +252,7 @@ class LateHost:
         """The present term has begun from that snapshot."""
         def begun():
             self.job.check_running()
-            return re.findall(r"goes on from superstep (\d+)", self.job.said())
+            return re.findall(r"continues from superstep (\d+)", self.job.said())
         wait_until(lambda: len(begun()) >= self.term - 1, f"term {self.term}")
         check(int(begun()[-1]) == superstep, "term", self.term, "began from superstep", begun()[-1],
               "and not from", superstep, "\n", self.job)
@@ -348,8 +348,8 @@ if __name__ == "__main__":
           is_not_heard("old-end", term=2), is_not_heard("end-of-another"),
           is_not_heard("old-fault", term=2, silent=["made up"]),
           is_not_heard("fault-of-another", silent=["made up"]),
-          is_not_heard("old-choice", term=2, silent=["goes on from superstep 0"]),
-          is_not_heard("choice-of-another", silent=["goes on from superstep 0"]),
+          is_not_heard("old-choice", term=2, silent=["continues from superstep 0"]),
+          is_not_heard("choice-of-another", silent=["continues from superstep 0"]),
           has_not_closed("old-closing", term=2), has_not_closed("closing-of-another"),
           a_copy_that_has_not_run_yet, a_late_agent, a_commit_that_ends_late, a_snapshot_that_is_begun_late,
-          a_manifest_that_comes_late, an_image_that_comes_late, a_frozen_agent, bsprun_is_not_heard])
+          a_manifest_that_comes_late, an_image_that_comes_late, a_frozen_agent, bsprun_is_not_heard], together=3)

@@ -92,4 +92,4 @@ def an_agent_behind_a_wall(hosts):
 
 if __name__ == "__main__":
     farms.require("nft", *(["ssh", "sshd"] if os.geteuid() == 0 else []))
-    main(map(walled, (through_a_range, bsprun_behind_a_wall, an_agent_behind_a_wall)))
+    main(map(walled, (through_a_range, bsprun_behind_a_wall, an_agent_behind_a_wall)), together=3)

@@ -54,7 +54,7 @@ def of_a_host_whose_agent_is_told_to_end():
         job = running(place, options=TRACED)
         agent = place.agent("h1")
         send(agent, signal.SIGTERM)
-        wait_until(lambda: "host h1 is to be left" in job.said(), "what bsprun makes of it")
+        wait_until(lambda: "host h1 is to be vacated" in job.said(), "what bsprun makes of it")
         at = step_until(place, lambda: not alive(agent), 3)
         for pid in range(4):
             place.wait_executed(pid, at)
@@ -73,4 +73,4 @@ def not_of_a_host_that_joins():
 
 
 if __name__ == "__main__":
-    main([of_a_drained_host, of_a_process, of_a_host_whose_agent_is_told_to_end, not_of_a_host_that_joins])
+    main([of_a_drained_host, of_a_process, of_a_host_whose_agent_is_told_to_end, not_of_a_host_that_joins], together=3)

@@ -39,8 +39,8 @@ def names_images(place, job, stays, first, second):
         check(re.search(rf"the image {AT}\.1/1\.img, of process 1, is neither in {place.store} nor on "
                         rf"a host that is in the job now; it was on host {first} and on {second}$",
                         text, re.M), text)
-        check(re.search(rf"bsprun --restart {place.store} goes on from superstep {AT} when one of "
-                        r"these hosts is up and among the hosts of the job \(--hosts\)$", text, re.M),
+        check(re.search(rf"bsprun --restart {place.store} continues from superstep {AT} when one of "
+                        r"these hosts is up and one of the hosts of the job \(--hosts\)$", text, re.M),
               text)
 
 
@@ -65,11 +65,11 @@ def agent_at_the_start():
             job = place.ticker(P, 20)
             send(job.agent(), signal.SIGKILL)
             job.wait()
-            check(job.status == 0 or "before there was a snapshot to go on from" in job.said(), job)
+            check(job.status == 0 or "before there was a snapshot to restart from" in job.said(), job)
             check("was ending" not in job.said(), job)
             check(job.status == 0 or "--restart" not in job.said(), "a command that cannot work", job)
 
 
 if __name__ == "__main__":
     farms.require()
-    main([here, elsewhere, agent_at_the_start])
+    main([here, elsewhere, agent_at_the_start], together=3)

@@ -207,4 +207,4 @@ if __name__ == "__main__":
     P = int(sys.argv.pop(1))
     PRIVATE = sys.argv[1:2] == ["--private"]
     del sys.argv[1:1 + PRIVATE]
-    main(cells(P, PRIVATE))
+    main(cells(P, PRIVATE), together=3)

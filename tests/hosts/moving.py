@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """moving - a storm of moves: hosts of a running job are slowed to a third, drained, removed and added, processes
-moved and placed anew at random, with kill -9 of processes, agents and hosts between and while that goes on.
+moved and placed anew at random, with kill -9 of processes and agents and power off of whole hosts between and while
+that goes on.  Most hosts that go so take part in the move of that moment; they come back some time later, and may be
+added again.
 
-    moving.py [--moves N] [--seconds T] [--seed S] [--only PROGRAM] [--hosts N] [--report]
+    moving.py [--moves N] [--seconds T] [--seed S] [--only PROGRAM] [--hosts N] [--kinds KIND,...]
 
 Hosts are network namespaces; the programs are those of storm.py.  A move is a command of bspctl after which a
 process is on another host; what processes do by themselves (--balance auto, in half of the jobs) is counted apart.
@@ -30,14 +32,15 @@ BIN = harness.BIN
 CGROUPS = "/sys/fs/cgroup/cpu"  # version 1: where it is ours hosts are slowed, else not
 PERIOD_US = 8000
 OUTSIDE = 2  # hosts that are not of the job, and may be added
-FAULTS = {"process": 6, "agent": 3, "power": 2}
+FAULTS = {"process": 4, "agent": 3, "power": 5}
+LOST_MOST = 4  # hosts in one job: each costs its heartbeat
 COMMANDS = {"move": 6, "drain": 3, "remove": 3, "add": 4, "rebalance": 3, "save": 1}
 # What bspctl says of a command that cannot be, as the job is by now another one, or that a fault has overtaken.
 MAY_SAY = [
-    r"is the last that may have processes", r"takes part in it already", r"does not take part in it now",
-    r"is drained already", r"is drained and gets no processes", r"it has no host", r"it is ending",
-    r"goes on without it", r"does not run", r"it has ended (before that|without an answer)", r"its processes do not run yet",
-    r"goes on on host", r"already",
+    r"is the last host that may have processes", r"already takes part in it", r"does not take part in it at present",
+    r"is already drained", r"is drained and gets no processes", r"it has no host", r"it is ending",
+    r"continues without it", r"is not running", r"it has ended (before that|without an answer)", r"its processes are not running yet",
+    r"continues on host", r"already",
 ]
 
 
@@ -91,6 +94,7 @@ class Moves(storm.Storm):
     def __init__(self, options):
         options.kinds, options.own, options.faults = "process", "never", None
         super().__init__(options)
+        self.strikes = {kind: FAULTS[kind] for kind in options.strikes.split(",")}
         self.faults = dict.fromkeys(FAULTS, 0)
         self.moves = dict.fromkeys(COMMANDS, 0)
         self.refused = self.in_vain = self.by_itself = self.slowed = self.missed = 0
@@ -125,7 +129,7 @@ class Moves(storm.Storm):
         job = place.start(BSPRUN, "-v", "-np", p, "--ckpt", place.store, *settings, "--map-by", "node",
                           *place.host_options(place.job_hosts[:hosts]), *case.command(place),
                           stdin=case.input(place), env=dict(place.env))
-        self.hard = 1  # hosts that may be lost for good
+        self.may_lose = LOST_MOST
         self.trace = []
         where = f"{case.name} p={p} on {hosts} hosts {' '.join(settings)}"
         try:
@@ -184,21 +188,24 @@ class Moves(storm.Storm):
         if not facts:
             return
         before = {rank["pid"]: rank["host"] for rank in facts["ranks"]}
+        self.boot_some(place)
         if slowing() and self.choose.random() < 0.25:
             self.slow_or_not(place, facts, slowness)
         words = self.command(place, facts, p)
+        asked = [words]
         self.note(" ".join(words))
         try:
             ctls = [self.bsp(place, "bspctl", "--wait", job, *words)]
             if self.choose.random() < 0.15:  # two at once
                 other = self.command(place, facts, p)
+                asked.append(other)
                 self.note("at the same time " + " ".join(other))
                 ctls.append(self.bsp(place, "bspctl", "--wait", job, *other))
         except (OSError, StopIteration):
             return
         if self.choose.random() < 0.4:
             time.sleep(self.choose.expovariate(1 / 0.15))
-            self.strike(place, case, job)
+            self.strike(place, case, job, self.involved(asked, before), facts)
         done = [self.ended(job, ctl) for ctl in ctls][0]
         self.count_move(place, job, words[0], before, done)
 
@@ -230,17 +237,50 @@ class Moves(storm.Storm):
         self.slowed += 1
         self.note(f"{host} is slowed to a third")
 
-    def strike(self, place, case, job):
-        kind = self.choose.choices(list(FAULTS), list(FAULTS.values()))[0]
-        if kind == "power":
-            kind = "power" if self.hard > 0 else "process"
-            self.hard -= 1
-        # One host must remain: the last one's loss ends the job.
-        alive = [name for name in place.job_hosts if place.farm.processes(name)]
-        if kind == "power" and len(alive) < 3:
-            kind = "process"
+    def boot_some(self, place):
+        for name in place.job_hosts:
+            if not place.farm.hosts[name].init and self.choose.random() < 0.4:
+                place.farm.boot(name)
+                self.note(f"{name} is back")
+
+    @staticmethod
+    def involved(asked, homes):
+        """Hosts that processes leave, or come to, by these commands."""
+        found = set()
+        for words in asked:
+            if words[0] == "move":
+                found |= {words[2], homes.get(int(words[1]))}
+            elif words[0] in ("drain", "remove"):
+                found.add(words[1])
+            elif words[0] == "add":
+                found.add(words[1].split(":")[0])
+        return found
+
+    def strike(self, place, case, job, involved, facts):
+        kind = self.choose.choices(list(self.strikes), list(self.strikes.values()))[0]
+        if kind == "power" and self.power_off(place, job, involved, facts):
+            return
+        kind = "process" if kind == "power" else kind
         self.note(f"kill -9: {kind}")
         self.hit(place, case, job, kind, [])
+
+    def power_off(self, place, job, involved, facts):
+        """False: the loss of a further host could end the job, as one must remain that takes part for good."""
+        names = {host["name"]: host["state"] for host in facts["hosts"]}
+        alive = [name for name in place.job_hosts if place.farm.hosts[name].init and
+                 "bspnode" in place.farm.processes(name).values()]
+        stay = [name for name in alive if names.get(name) == "up" and name not in involved]
+        may = [name for name in alive if any(other != name for other in stay)]
+        near = [name for name in may if name in involved]
+        if not may or self.may_lose == 0:
+            return False
+        host = self.choose.choice(near if near and self.choose.random() < 0.7 else may)
+        self.may_lose -= 1
+        self.note(f"{host} is powered off")
+        before = storm.recovery.notices(job)
+        place.farm.kill_host(host)
+        self.wait_noticed(place, job, before, "power")
+        return True
 
     def wait_noticed(self, place, job, before, kind):
         """Where a command waits nothing else may happen before it is noticed."""
@@ -292,6 +332,7 @@ def main():
     parser.add_argument("--seed", type=int, default=time.time_ns())
     parser.add_argument("--only")
     parser.add_argument("--hosts", type=int)
+    parser.add_argument("--kinds", dest="strikes", default=",".join(FAULTS), help="of faults")
     parser.add_argument("--most", type=int, default=8, help="moves of one job, then it runs on")
     parser.add_argument("--scale", type=float, default=1, help="how long the programs run")
     options = parser.parse_args()

@@ -131,7 +131,7 @@ def yields():
         check(state(place, job, "h0") == "up", job)
         place.quiet("h1")
         is_undisturbed(place, job, reference())
-        check_said(job, "host h1: its owner is quiet: its processes go on")
+        check_said(job, "host h1: its owner is quiet: its processes continue")
 
 
 def yields_when_told():
@@ -291,7 +291,7 @@ def control_z():
         place.active("own")
         wait_until(lambda: time.monotonic() > since + 5, "two looks")
         os.killpg(job.os_pid, signal.SIGCONT)
-        wait_said(job, "its processes go on")
+        wait_said(job, "its processes continue")
         wait_until(lambda: stopped(ranks), "it is the owner who stops them")
         for number in (signal.SIGTSTP, signal.SIGCONT):
             os.killpg(job.os_pid, number)
@@ -337,7 +337,7 @@ def is_nice():
         job.wait(0)
         check(job.out() == expected, job)
         check_said(job, "host h0: its owner is active (input 0 s ago): its processes are slowed",
-                   "host h0: its owner is quiet: its processes go on")
+                   "host h0: its owner is quiet: its processes continue")
         place.check_clean()
 
 
@@ -391,7 +391,7 @@ def leaving(place, at=3, p=4):
 
 def back(place, job, at, host="h1"):
     place.quiet(host)
-    wait_said(job, f"host {host}: its owner is quiet: it is used again from the next barrier on")
+    wait_said(job, f"host {host}: its owner is quiet: it is used again from the next barrier")
     return step_until(place, lambda: places(place, job)[host] == ("up", 2), at)
 
 
@@ -423,7 +423,7 @@ def drained_by_the_user_meanwhile():
         now, at = moves(place, job, "drain", "h1", at=at)
         check(now["h1"] == ("drained", 0), now)
         check("the owner of host h1 is active" in refused(place, job, "add", "h1"), job)
-        check("drained already" in refused(place, job, "drain", "h1"), job)
+        check("already drained" in refused(place, job, "drain", "h1"), job)
         place.quiet("h1")
         wait_said(job, "host h1: its owner is quiet\n")
         check(places(place, job)["h1"] == ("drained", 0), job)
@@ -629,4 +629,4 @@ if __name__ == "__main__":
           a_group_is_idle, leaves_and_comes_back, a_process_is_killed_when_it_has_left,
           drained_by_the_user_meanwhile, nowhere_to_go, the_other_host_is_lost,
           the_host_that_was_left_is_lost, the_host_that_was_left_returns_to_its_owner,
-          without_snapshots_it_yields, mistakes])
+          without_snapshots_it_yields, mistakes], together=3)

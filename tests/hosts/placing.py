@@ -99,4 +99,4 @@ def all_on_one_of_several():
 if __name__ == "__main__":
     main([copies_stay_where_they_are, where_there_is_room, where_others_leave_some,
           where_others_leave_most,
-          all_on_one_of_several])
+          all_on_one_of_several], together=3)

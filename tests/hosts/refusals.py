@@ -215,7 +215,7 @@ def hosts_named_twice():
         address = farm.hosts["b"].address
         done = bsprun(farm, "--hosts", f"b:1,{address}:1", "--launcher", farm.rsh,
                       *ticker_words(farm))
-        check_refused(farm, done, f"^bsprun: b and {address} are the same host: name it in one way$")
+        check_refused(farm, done, f"^bsprun: b and {address} are the same host: list it under one name$")
         # Its own address is this host, for which no launcher is needed.
         done = farm.run("a", [BSPRUN, "--hosts", f"{farm.hosts['a'].address}:2", "--launcher",
                               "/no/such/launcher", *ticker_words(farm)], timeout=SOON)
@@ -228,7 +228,7 @@ def an_allocation_that_is_too_small():
         slurm = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "a,b", "SLURM_JOB_CPUS_PER_NODE": "1(x2)",
                  "PATH": farms.SYSTEM_PATH, "HOME": farm.root_home}
         done = bsprun(farm, "--spares", "2", *ticker_words(farm), env=slurm)
-        check_refused(farm, done, "2 spare hosts: there are but 2 in all")
+        check_refused(farm, done, "2 spare hosts: there are only 2 in all")
         done = bsprun(farm, "--hosts", "a:1,c:1", "--launcher", "slurm", *ticker_words(farm), env=slurm)
         check_refused(farm, done, r"\bc\b")
 
@@ -258,4 +258,4 @@ if __name__ == "__main__":
     main([unknown_host, a_host_that_is_off, not_installed_there, no_such_launcher,
           a_launcher_that_hangs, a_program_named_as_usual, more_processes_than_slots,
           another_architecture, another_kernel, another_libc, clocks_that_differ, hosts_named_twice,
-          an_allocation_that_is_too_small, ssh_that_asks_for_a_password, bad_files])
+          an_allocation_that_is_too_small, ssh_that_asks_for_a_password, bad_files], together=3)

@@ -238,4 +238,4 @@ def cancelled():
 if __name__ == "__main__":
     farms.require(*COMMANDS, root=True)
     main([an_allocation, preemption, preemption_that_cancels, a_node_that_dies, a_node_that_dies_and_a_spare,
-          the_batch_host_dies, cancelled])
+          the_batch_host_dies, cancelled], together=4)

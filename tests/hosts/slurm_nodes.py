@@ -7,8 +7,8 @@ from slurm_jobs import *
 from slurm_jobs import SUPERSTEPS, Cluster
 from slurm import COMMANDS
 
-GONE = "is not a node of Slurm's job {job} any more"
-COME = "has become a node of Slurm's job {job}"
+GONE = "is not a node of Slurm job {job} any more"
+COME = "has become a node of Slurm job {job}"
 
 
 class Allocation(Cluster):
@@ -101,7 +101,7 @@ def a_node_is_taken_away():
         at = job.step_until(lambda: job.executions()["0", "7"] > 1, "the rollback")
         check(job.with_a("ticker") == ["a", "b"], job.with_a("ticker"))
         check(job.states() == {"a": "up", "b": "up", "c": "released"}, job.states())
-        check("not a node of Slurm's job" in job.control("--wait", "add", "c").stderr, "add c")
+        check("not a node of Slurm job" in job.control("--wait", "add", "c").stderr, "add c")
         check(not job.said("Unable to create step") and not job.said("could not be started"),
               job.text("err").decode())
         job.ends_well(at)
@@ -123,7 +123,7 @@ def a_node_that_is_not_slurms_to_end():
     """What was started by ssh goes on when the node is taken away: it is left at the next barrier."""
     with Allocation(3, 3, 3, "--rejoin 1", launcher=True) as job:
         job.shrink(2)
-        job.wait_said("host c is to be left, as it " + GONE)
+        job.wait_said("host c is to be vacated, because it " + GONE)
         at = job.step_until(lambda: job.with_a("bspnode") == ["a", "b"], "the move")
         job.ends_well(at)
         job.check_undisturbed()
@@ -150,4 +150,4 @@ def nodes_are_gained():
 if __name__ == "__main__":
     farms.require(*COMMANDS, root=True)
     main([a_node_is_taken_away, a_node_is_left_before, a_node_that_is_not_slurms_to_end,
-          nodes_are_gained])
+          nodes_are_gained], together=3)

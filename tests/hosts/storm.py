@@ -227,7 +227,7 @@ class Storm:
             return
         killed = [line for line in job.said().splitlines() if "killed by signal 9" in line][-1:]
         if job.status and ("while the job was ending" in job.said() or
-                           (killed and "the job goes on from" not in killed[0])):
+                           (killed and "the job continues from" not in killed[0])):
             job = self.go_on(place, case, job, mends)
         check(job.status == 0, "status", job.status)
         check(case.out.endswith(job.out()) if len(place.started) > 1 else job.out() == case.out,

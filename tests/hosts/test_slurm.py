@@ -1,5 +1,6 @@
 """The Slurm of the other tests is what it promises to be."""
 import os
+import subprocess
 import sys
 
 import farm as farms
@@ -86,15 +87,29 @@ def a_node_that_dies(farm, slurm):
     slurm.wait_nodes("idle")
 
 
+TESTS = {test.__name__: test for test in (cancelling, preemption, a_node_that_dies)}
+
+
+def all_together():
+    """They mostly wait for Slurm: each in a process with hosts of its own."""
+    started = [subprocess.Popen([sys.executable, os.path.abspath(__file__), name]) for name in TESTS]
+    try:
+        return max([process.wait() for process in started])
+    finally:
+        for process in started:
+            process.terminate()
+            process.wait()
+
+
 def main():
     farms.require(*COMMANDS, root=True)
+    if not sys.argv[1:]:
+        return all_together()
     with Farm(3, put=Slurm.PUT) as farm:
         try:
             slurm = Slurm(farm)
             steps(farm)
-            for test in (cancelling, preemption, a_node_that_dies):
-                if sys.argv[1:] in ([], [test.__name__]):
-                    test(farm, slurm)
+            TESTS[sys.argv[1]](farm, slurm)
         except FarmError as problem:
             print("FAILED:", problem)
             return 1

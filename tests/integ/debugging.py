@@ -199,7 +199,7 @@ def a_handler_of_the_program():
 def a_stack_that_does_not_come():
     path = script("exec sleep 1000\n", name="eu-stack") + os.pathsep + os.environ["PATH"]
     expect(apart(PROG, "signal", 1, 11, env={"PATH": path}), 139,
-           err=r"^bsprun: pid 1 has failed here:\n    no stack: there is none in time$")
+           err=r"^bsprun: pid 1 has failed here:\n    no stack: it could not be obtained in time$")
 
 
 def error_at_the_terminal():

@@ -225,7 +225,7 @@ def agent_does_not_start():
     """Every rank notices; one of them says it."""
     result = run([PROG], env={"BSP_PROCS": "4", "BSPZERO_NODE": "/bin/false"})
     check(result.status == 1 and result.err.count("\n") == 1, result)
-    expect(result, 1, err="^bspzero: the node agent of this job has died; leaving$")
+    expect(result, 1, err="^bspzero: the node agent of this job has died; terminating$")
 
 
 def launcher_killed():

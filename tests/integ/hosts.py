@@ -41,13 +41,13 @@ def by_slot_and_by_node():
 
 def more_processes_than_slots():
     result = expect(on("--hosts", "h0:1,h1:2", "-np", 6, PROG, "whoami", 1), 0, out="^p = 6$",
-                    err="^bsprun: 6 processes have 3 slots, so that some share a core")
+                    err="^bsprun: 6 processes have 3 slots, so some of them share a core")
     check(result.err.count("\n") == 1 and placed(result) == "001111", result)
     expect(on("--hosts", "h0:1,h1:2", "-np", 6, "--oversubscribe", PROG), 0, out="^p = 6$",
            no_err=True)
     # This host is one like the others when its slots were given.
     expect(bsprun("--hosts", "localhost:2", "-np", 4, PROG), 0, out="^p = 4$",
-           err="^bsprun: 4 processes have 2 slots, so that some share a core")
+           err="^bsprun: 4 processes have 2 slots, so some of them share a core")
     for words in (("-np", 2), ("-np", 4, "--oversubscribe")):
         expect(bsprun("--hosts", "localhost:2", *words, PROG), 0, out=f"^p = {words[1]}$", no_err=True)
 
@@ -93,7 +93,7 @@ def host_files():
                         no_err=True)
         check(placed(result) == "011", text, result)
     path = file_of("h0 slots=2\nh1 slots=two\n")
-    result = expect(on("--hostfile", path, PROG), 2, err=f"^bsprun: {path}:2:10: here must be a number")
+    result = expect(on("--hostfile", path, PROG), 2, err=f"^bsprun: {path}:2:10: expected a number")
     check(result.err.count("\n") == 1, result)
     expect(on("--hostfile", "/nonexistent", PROG), 2, err="^bsprun: --hostfile /nonexistent: No such")
 
@@ -177,7 +177,7 @@ def a_launcher_that_hangs():
     path = file_of("#!/bin/sh\ntrap '' TERM HUP\nwhile :; do sleep 100; done\n")
     os.chmod(path, 0o700)
     expect(bsprun("--launcher", path, "--connect-timeout", 1, "--hosts", "localhost:1,far:1", PROG),
-           1, err="^bsprun: host far: .* has not brought it up within 1 seconds")
+           1, err="^bsprun: host far: .* did not start it within 1 seconds")
 
 
 def hosts_that_come_too_late():

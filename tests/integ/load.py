@@ -101,7 +101,7 @@ case $names in *n3*) exit 1;; esac
     with open(directory + "/steps", encoding="utf-8") as file:
         check(file.read() == "step\n", "as many steps as hosts")
     env.update(SLURM_JOB_NODELIST="n[1-3]")
-    result = expect(bspload(env=env), 1, err="^bspload: host n3: it has not answered$")
+    result = expect(bspload(env=env), 1, err="^bspload: host n3: it did not answer$")
     check(sorted(row[0] for row in rows(result) if row[1] != "-") == ["n1", "n2"], result)
     check(result.err.count("\n") == 1, result)
 

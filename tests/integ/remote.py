@@ -263,7 +263,7 @@ def report_of_a_lost_host():
             seen = time.monotonic()
             wait_until(lambda: time.monotonic() > seen + 0.5, "what is computed in vain")
             os.kill(agents(job)["h1"], signal.SIGKILL)
-            job.wait_for("host h1 was lost: .*goes on from superstep 0 ")
+            job.wait_for("host h1 was lost: .*continues from superstep 0 ")
             job.wait_for(r"\(term 2\), p = 4")
             again = time.monotonic()
             wait_until(lambda: time.monotonic() > again + 1, "what is useful")
@@ -290,7 +290,7 @@ def silent_host_ends_the_job():
             job.wait_ready(4)
             os.kill(agents(job)[host], signal.SIGSTOP)
             check(job.finish() == 1, job.text())
-            check(f"host {host} was lost: it has not been heard of for 1 s" in job.text(),
+            check(f"host {host} was lost: nothing has been heard from it for 1 s" in job.text(),
                   job.text())
             kill_marked(job.mark)  # what is stopped cannot leave
 
@@ -303,8 +303,7 @@ def lost_after_bsp_end():
             os.kill(agents(job)["h0"], signal.SIGKILL)
             check(job.finish() == 1, job.text())
             # Between the two there are lines of processes that were still on their way out.
-            for line in (r"host h0 was lost: .* ended, while the job was ending, where nothing "
-                         r"is rolled back any more", r"bsprun --restart \S+ goes on from superstep \d+"):
+            for line in (r"host h0 was lost: .* ended, while the job was ending, when nothing can be rolled back any more", r"bsprun --restart \S+ continues from superstep \d+"):
                 check(re.search(f"^bsprun: {line}$", job.text(), re.M), job.text())
             job.check_gone(at_once=False)
 
@@ -319,7 +318,7 @@ def a_host_whose_processes_have_ended():
         os.chmod(rsh, 0o700)
         with Job([BSPRUN, "-vv", "--ckpt", os.path.join(directory, "store"), "--launcher", rsh,
                   "--hosts", "h0:2,h1:2", PROG, "late-sleep"]) as job:
-            job.wait_for("host h0 has come")
+            job.wait_for("host h0 has joined")
             open(go, "w").close()
             job.wait_ready(1)
             job.wait_for(r"event RANK_EXITED term 1 host 1 pid \d status 0$", 2)
@@ -445,7 +444,7 @@ def recovers(act, *words, lost=r"."):
             job.wait_for("^bsprun: snapshot of superstep [1-9]", 3)
             act(job)
             job.wait_for(lost)
-            job.wait_for(r"the job goes on from superstep (\d+)")
+            job.wait_for(r"the job continues from superstep (\d+)")
             already = len(re.findall("snapshot of superstep", job.text()))
             job.wait_for("snapshot of superstep", already + 3)
             job.signal(signal.SIGINT)
@@ -482,7 +481,7 @@ def processes_that_are_killed():
 def silent_hosts():
     for host in ("h0", "h1"):
         recovers(lambda job, h=host: os.kill(agents(job)[h], signal.SIGSTOP), *QUICK, *TWO,
-                 lost=f"host {host} was lost: it has not been heard of")
+                 lost=f"host {host} was lost: nothing has been heard from it")
 
 
 def a_spare_comes_in():

@@ -50,7 +50,7 @@ def directory_that_is_none():
             expect(result, 126, err=f"is not started, as it cannot begin in --wdir {place}: {why}$")
             check(not result.out, result)
     one_message(bsprun("--wdir", "", PROG), 2, "--wdir needs the name of a directory")
-    one_message(bsprun("--restart", here, "--wdir", here), 2, "--wdir and --restart: a program")
+    one_message(bsprun("--restart", here, "--wdir", here), 2, "--wdir and --restart: a restarted program")
 
 
 def map_of_what_would_run():

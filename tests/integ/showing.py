@@ -184,7 +184,7 @@ def progress_of_snapshots_and_restarts():
         check("restart" not in job.text(), job.text())
         for count, words in ((1, "1 restart"), (2, "2 restarts")):
             os.kill(members[1], signal.SIGKILL)
-            job.wait_for("the job goes on from superstep ", count)
+            job.wait_for("the job continues from superstep ", count)
             members = new_ranks(job, members)
             job.wait_for(line + f", {words}(?=\r)")
         os.write(job.fd, b"\x03")

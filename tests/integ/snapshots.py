@@ -35,7 +35,7 @@ def what_makes_no_sense():
     store = fresh()
     one_line(bsprun("--every", 2, PROG), 2, "--every without --ckpt DIR")
     one_line(bsprun("--ckpt", store, "--every", "often", PROG), 2, "--every often: give auto")
-    one_line(bsprun("--ckpt", store, "--restart", store), 2, "leave --ckpt out")
+    one_line(bsprun("--ckpt", store, "--restart", store), 2, "leave out --ckpt")
     one_line(bsprun("--restart", store, "-x", "A=b"), 2, "-x and --restart")
     one_line(bsprun("--restart", store), 1, "store: cannot be used for snapshots: No such file")
     one_line(bsprun("--restart", store, env={"BSPZERO_CKPT": store}), 1, "No such file")
@@ -52,7 +52,7 @@ def environment():
     expect(bsprun("--every", 4, "-np", 2, PROG, "count", 9, env=settings), 0, no_err=True)
     check(committed(again)[:3] == [0, 4, 8], committed(again))
     settings["BSPZERO_KEEP"] = "some"
-    one_line(bsprun(PROG, env=settings), 2, "BSPZERO_KEEP=some: give how many")
+    one_line(bsprun(PROG, env=settings), 2, "BSPZERO_KEEP=some: give the number")
 
 
 def told_on_request():
@@ -127,7 +127,7 @@ def report_of_a_rollback():
         wait_committed(job, store, 0)
         time.sleep(0.5)  # so long at least it computes in vain
         os.kill(members[1], signal.SIGKILL)
-        job.wait_for("the job goes on from superstep 0 ")
+        job.wait_for("the job continues from superstep 0 ")
         job.wait_for(r"\(term 2\), p = 2")  # they compute again
         job.signal(signal.SIGTERM)
         check(job.finish() == 123, job.text())
@@ -179,7 +179,7 @@ def signals_without_snapshots():
     with Job([BSPRUN, "-np", "2", PROG, "loop"]) as job:
         job.wait_ready(2)
         job.signal(signal.SIGUSR1)
-        job.wait_for("^bsprun: SIGUSR1 asks for a snapshot")
+        job.wait_for("^bsprun: SIGUSR1 requests a snapshot")
         job.signal(signal.SIGUSR2)
         check(job.finish() == 128 + signal.SIGUSR2, job.status, job.text())
         job.check_gone()
@@ -192,7 +192,7 @@ def saved_and_stopped():
             job.wait_ready(2)
             job.signal(number)
             check(job.finish() == 123, job.status, job.text())
-            check(f"bsprun --restart {store} goes on from superstep" in job.text(), job.text())
+            check(f"bsprun --restart {store} continues from superstep" in job.text(), job.text())
             job.check_gone()
         check(committed(store)[-1] > 0, committed(store))
 
@@ -230,7 +230,7 @@ def interrupted():
         wait_committed(job, store, 0)
         job.signal(signal.SIGINT)
         check(job.finish() == 130, job.status, job.text())
-        check(re.search("^bsprun: bsprun --restart .* goes on from", job.text(), re.M), job.text())
+        check(re.search("^bsprun: bsprun --restart .* continues from", job.text(), re.M), job.text())
         job.check_gone()
 
 
@@ -238,7 +238,7 @@ def time_limit():
     store = fresh()
     result = bsprun("--ckpt", store, "--timeout", 0.5, "-np", 2, PROG, "loop")
     expect(result, 124, err="^bsprun: the job took longer than its time limit")
-    expect(result, 124, err="^bsprun: bsprun --restart .* goes on from superstep")
+    expect(result, 124, err="^bsprun: bsprun --restart .* continues from superstep")
 
 
 def reader_goes_away():
@@ -278,11 +278,11 @@ def restarts_run_out():
     store = fresh()
     result = bsprun("--ckpt", store, "--every", 1, "--max-restarts", 2, "-np", 2, PROG, "signal", 1, 11)
     expect(result, 139, err=r"killed by signal 11 .*\(restart 1 of 2 since the last committed snapshot\)$")
-    expect(result, 139, err=r"restart 2 of 2 since the last committed snapshot, the same fault for the 2\. time\)$")
-    expect(result, 139, err=r"no restart is left \(--max-restarts 2, each time the same fault\)$")
-    expect(result, 139, err="^bsprun: bsprun --restart .* goes on from superstep")
+    expect(result, 139, err=r"restart 2 of 2 since the last committed snapshot, the same fault 2 times in a row\)$")
+    expect(result, 139, err=r"no restarts are left \(--max-restarts 2, each time the same fault\)$")
+    expect(result, 139, err="^bsprun: bsprun --restart .* continues from superstep")
     result = bsprun("--restart", store, "--max-restarts", 0)
-    expect(result, 139, err=r"no restart is left \(--max-restarts 0\)$")
+    expect(result, 139, err=r"no restarts are left \(--max-restarts 0\)$")
 
 
 def linked_with_it():

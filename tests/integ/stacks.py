@@ -155,7 +155,7 @@ def that_writes_without_end():
     with wait_place(1, path_with(eu_stack=script)) as place:
         place.job.wait_ready(1)
         text = place.stacks()
-        check(text.endswith("    ... (cut here)\n"), text[-200:])
+        check(text.endswith("    ... (truncated)\n"), text[-200:])
         check(200000 < len(text) < 270000, len(text))
         place.end()
         place.job.check_gone()
@@ -202,7 +202,7 @@ def of_several_hosts():
 def before_bsp_begin():
     with Place("-np", 2, "/bin/sh", "-c", "echo here; exec sleep 1000", tools=os.environ["PATH"]) as place:
         place.job.wait_for("^here")
-        check(place.stacks() == "the job has no processes yet: the program has not come to bsp_begin\n")
+        check(place.stacks() == "the job has no processes yet: the program has not reached bsp_begin\n")
         place.end()
 
 
@@ -210,9 +210,9 @@ def wrong_calls():
     with wait_place(1, path_with()) as place:
         place.job.wait_ready(1)
         expect(place.ctl("stacks", 1), 2, out="^$",
-               err="^bspctl: stacks: it takes no host and no pid; bspctl --help says more\n$")
+               err="^bspctl: stacks: it takes no host and no pid; see bspctl --help\n$")
         result = run([os.path.join(BIN, "bspctl"), "1", "stacks"], env=dict(place.env))
-        expect(result, 1, out="^$", err="^bspctl: job 1: it does not run")
+        expect(result, 1, out="^$", err="^bspctl: job 1: it is not running")
         place.end()
 
 

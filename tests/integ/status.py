@@ -86,7 +86,7 @@ def what_is_shown():
         check(place.sockets() == [] and not os.path.exists(place.path), place.sockets())
         result = expect(place.stat(), 0, out="^no job of yours", no_err=True)
         expect(place.stat("--json"), 0, out="^$", no_err=True)
-        result = expect(place.stat(job.os_pid), 1, err=f"^bspstat: job {job.os_pid} does not run")
+        result = expect(place.stat(job.os_pid), 1, err=f"^bspstat: job {job.os_pid} is not running")
         check(result.out == "", result)
 
 
@@ -130,7 +130,7 @@ def metrics():
                 one.signal(signal.SIGINT)
                 one.finish()
         expect(place.stat("--prometheus", job.os_pid), 1, out="^# EOF\n$",
-               err=f"^bspstat: job {job.os_pid} does not run")
+               err=f"^bspstat: job {job.os_pid} is not running")
 
 
 WHAT = ("computing", "communicating", "waiting")
@@ -200,7 +200,7 @@ def followed():
                 check(reader.wait() == 0, reader.returncode)
         expect(place.stat("--json", "--follow"), 0, out="^$", no_err=True)
         expect(place.stat("--json", "--follow", job.os_pid), 1, out="^$",
-               err=f"^bspstat: job {job.os_pid} does not run")
+               err=f"^bspstat: job {job.os_pid} is not running")
 
 
 def more_clients_than_are_answered():
@@ -383,7 +383,7 @@ def several_jobs():
             expect(place.kill("--force"), 0, out=f"^job {second.os_pid} has ended$", no_err=True)
             check(second.finish() == 128 + signal.SIGTERM, second.text())
         expect(place.kill(), 0, out="^no job of yours", no_err=True)
-        expect(place.kill(first.os_pid), 1, err="does not run")
+        expect(place.kill(first.os_pid), 1, err="is not running")
 
 
 def a_job_that_ignores_signals():
@@ -507,9 +507,9 @@ def wrong_calls():
         for word in ("--help", "-help", "-h"):
             expect(run([program, word]), 0, out="^Usage: " + name, no_err=True)
         expect(run([program, "--version"]), 0, out=f"^{name} \\(bspzero\\)", no_err=True)
-    for words, said in ((["--follow"], "--follow: it goes with --json"),
-                        (["--prometheus", "--follow"], "--follow: it goes with --json"),
-                        (["--json", "--interval", "2"], "--interval: it goes with --follow"),
+    for words, said in ((["--follow"], "--follow: it requires --json"),
+                        (["--prometheus", "--follow"], "--follow: it requires --json"),
+                        (["--json", "--interval", "2"], "--interval: it requires --follow"),
                         (["--json", "--prometheus"], "--json and --prometheus: give one of them"),
                         (["--json", "--follow", "--interval"], "--interval: missing argument"),
                         (["--json", "--follow", "--interval", "0"], "0: give seconds, from 0.1"),

@@ -76,7 +76,7 @@ def a_lost_agent_is_replaced_beside_strangers():
             connection.close()
         # The number in "ready" is another one.
         job.ends_well([r"host h[01] was lost: the connection to its node agent ended"],
-                      [r"process 0 has not written the same as before the rollback"])
+                      [r"process 0 has not written the same output as before the rollback"])
 
 
 def a_wrong_key_hears_nothing():
@@ -220,7 +220,7 @@ def gated_job(*words):
     launcher = diverting_launcher(directory, {f"h{i}": gate.port for i, gate in enumerate(gates)})
     with Job([BSPRUN, "-vv", "-np", "4", "--hosts", "h0:2,h1:2", "--launcher", launcher, *words, "0",
               "wait"], stdin=subprocess.PIPE) as job:
-        job.wait_for("host h0 has come")
+        job.wait_for("host h0 has joined")
         gates[1].is_open.set()
         job.wait_ready(1)
         gates[1].held.clear()
@@ -249,7 +249,7 @@ def output_that_is_lost_at_the_end_is_missed():
         job.process.stdin.close()
         job.finish()
         check("pid 1 reads" in job.text() and "pid 3 reads" not in job.text(), job.text())
-        check(job.status == 1 and "host h1 has not said that it is done" in job.text(),
+        check(job.status == 1 and "host h1 has not confirmed its end" in job.text(),
               "nothing is missed:", job.status, job.text())
 
 
@@ -262,7 +262,7 @@ def output_of_a_host_silent_at_the_end_is_missed():
         job.wait_for("effect FINISH")
         job.finish()
         check("pid 1 reads" in job.text() and "pid 3 reads" not in job.text(), job.text())
-        check(job.status == 1 and "host h1 has not said that it is done" in job.text(),
+        check(job.status == 1 and "host h1 has not confirmed its end" in job.text(),
               "nothing is missed:", job.status, job.text())
 
 
@@ -289,7 +289,7 @@ def two_hosts_that_fall_silent_at_once():
         for gate in gates:
             gate.is_open.clear()
         job.finish()
-        check(job.status == 1 and "it has not been heard of for 1 s" in job.text(), job.status,
+        check(job.status == 1 and "nothing has been heard from it for 1 s" in job.text(), job.status,
               job.text())
 
 

@@ -83,13 +83,13 @@ START_TEST(list)
         {"a:-1", NULL, "slots"},
         {"a:65536,a", NULL, "more than 65536 slots"},
         {"::1", NULL, "as in [::1]"},
-        {"-oProxyCommand=x", NULL, "no name of a host"},
-        {"-l@a", NULL, "no name of a user"},
-        {"@a", NULL, "no name of a user"},
-        {"a b", NULL, "no name of a host"},
-        {"$(x)", NULL, "no name of a host"},
-        {"[a:1", NULL, "no name of a host"},
-        {"[]:1", NULL, "no name of a host"},
+        {"-oProxyCommand=x", NULL, "not a host name"},
+        {"-l@a", NULL, "not a user name"},
+        {"@a", NULL, "not a user name"},
+        {"a b", NULL, "not a host name"},
+        {"$(x)", NULL, "not a host name"},
+        {"[a:1", NULL, "not a host name"},
+        {"[]:1", NULL, "not a host name"},
         {"me@a,a", NULL, "two users"},
         {"me@a,you@a", NULL, "two users"},
     };
@@ -139,18 +139,18 @@ START_TEST(file_of_lines)
         {"a:4\nu@b max-slots=3\n[::1]:2\n[::2] slots=3", "a:4 u@b:1 ::1:2 ::2:3"},
         {"a slots=2\na slots=3\na\n", "a:6"},
         {"host\nhost2 slots=2\n", "host:1 host2:2"},
-        {"", NULL, "F: no host is named there"},
-        {"# a\n", NULL, "F: no host is named there"},
-        {"a\n b slots=0\n", NULL, "F:2:10: here must be a number from 1 to 65536"},
-        {"a slots\n", NULL, "F:1:8: here must be an equals sign"},
-        {"a slots=", NULL, "F:1:9: here must be a number"},
-        {"a slots=4 fast\n", NULL, "F:1:11: behind the name of a host"},
+        {"", NULL, "F: it lists no host"},
+        {"# a\n", NULL, "F: it lists no host"},
+        {"a\n b slots=0\n", NULL, "F:2:10: expected a number from 1 to 65536"},
+        {"a slots\n", NULL, "F:1:8: expected an equals sign"},
+        {"a slots=", NULL, "F:1:9: expected a number"},
+        {"a slots=4 fast\n", NULL, "F:1:11: a host name may be followed"},
         {"a slots=4 max_slots=2\n", NULL, "F:1:1: max_slots is less"},
-        {"a:x\n", NULL, "F:1:3: behind the colon"},
-        {"\n\n  =\n", NULL, "F:3:3: here must be the name of a host, not \"=\""},
+        {"a:x\n", NULL, "F:1:3: the colon must be"},
+        {"\n\n  =\n", NULL, "F:3:3: expected a host name, not \"=\""},
         {"a\n\xff\n", NULL, "F:2:1: \""},
-        {"a\nu@a\n", NULL, "F:2:1: host a is named with two users"},
-        {"-x\n", NULL, "F:1:1: \"-x\" is no name of a host"},
+        {"a\nu@a\n", NULL, "F:2:1: host a is listed with two users"},
+        {"-x\n", NULL, "F:1:1: \"-x\" is not a host name"},
     };
 
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
@@ -169,20 +169,20 @@ START_TEST(file_of_old)
          "a:1 b:1 c:1 d:1023"},
         {"host(a) ncpus(2) ncpus(3); host(a) ncpus(2);", "a:5"},
         {"host(a)", NULL,
-         "F:1:8: here must be a key, as in host(NAME), ncpus(4), or a semicolon, "
+         "F:1:8: expected a key, as in host(NAME) or ncpus(4), or a semicolon, "
          "but the file ends"},
         {"host(a) host(b);", NULL, "F:1:9: a semicolon is missing"},
         {"host(a);\nncpus(2);", NULL, "F:2:1: host(NAME) must come first"},
-        {"host(a) ncpus;", NULL, "F:1:14: here must be a parenthesis"},
-        {"host(a) ncpus(2;", NULL, "F:1:16: here the parenthesis must be closed, not \";\""},
-        {"host(\"a\n\");", NULL, "F:1:6: this quotation does not end"},
+        {"host(a) ncpus;", NULL, "F:1:14: expected a parenthesis"},
+        {"host(a) ncpus(2;", NULL, "F:1:16: expected a closing parenthesis, not \";\""},
+        {"host(\"a\n\");", NULL, "F:1:6: this quoted string does not end"},
         {"host($NOT);", NULL, "F:1:6: $NOT is not in the environment"},
-        {"host($);", NULL, "F:1:7: here must be a value"},
-        {"host();", NULL, "F:1:6: here must be a value"},
-        {"host(\"a b\");", NULL, "F:1:6: \"a b\" is no name of a host"},
+        {"host($);", NULL, "F:1:7: expected a value"},
+        {"host();", NULL, "F:1:6: expected a value"},
+        {"host(\"a b\");", NULL, "F:1:6: \"a b\" is not a host name"},
         {"host(a) adapter(\"x y\");", NULL, "F:1:17: "},
-        {"host(a) adapter(x) adapter(y);", NULL, "F:1:28: another adapter"},
-        {"host(a); b slots=2", NULL, "F:1:12: here must be a parenthesis"},
+        {"host(a) adapter(x) adapter(y);", NULL, "F:1:28: this host already has"},
+        {"host(a); b slots=2", NULL, "F:1:12: expected a parenthesis"},
     };
 
     set(0, "H", "from-env");
@@ -255,18 +255,18 @@ START_TEST(slurm_nodes)
     try_slurm("r[1-2]n[08-10]", "r1n08:0 r1n09:0 r1n10:0 r2n08:0 r2n09:0 r2n10:0", NULL);
     try_slurm("a,b", "a:0 b:0", NULL);
     try_slurm("n[1-3", NULL, "bracket is not closed");
-    try_slurm("n[]", NULL, "must be numbers");
-    try_slurm("n[1-]", NULL, "must be numbers");
-    try_slurm("n[1-2x]", NULL, "must be numbers");
-    try_slurm("n[3-1]", NULL, "backwards");
+    try_slurm("n[]", NULL, "must contain numbers");
+    try_slurm("n[1-]", NULL, "must contain numbers");
+    try_slurm("n[1-2x]", NULL, "must contain numbers");
+    try_slurm("n[3-1]", NULL, "descending");
     try_slurm("n[1-2000]", NULL, "too long");
     try_slurm("n[1-1000],m[1-1000]", NULL, "more than 1024 hosts");
     try_slurm("n[1-9][1-9][1-9][1-9][1-9][1-9][1-9]", NULL, "more than 1024 hosts");
     try_slurm("n[1,1,1,1][1,1,1,1][1,1,1,1][1,1,1,1][1,1,1,1][1,1,1,1][1,1,1,1][1,1,1,1][1,1]",
               NULL, "more than 65536 slots");
-    try_slurm("n[9999999999]", NULL, "must be numbers");
+    try_slurm("n[9999999999]", NULL, "must contain numbers");
     try_slurm("a,,b", NULL, "missing");
-    try_slurm("a]b", NULL, "no name of a host");
+    try_slurm("a]b", NULL, "not a host name");
 }
 END_TEST
 
@@ -290,7 +290,7 @@ START_TEST(scontrol_says)
         {"JobId=7 JobState=SUSPENDED NodeList=a", "a:0", false},
         {"JobId=7 JobState=COMPLETING NodeList=a", " it is COMPLETING", false},
         {RUNS "ReqNodeList=a\nNodeList=b", " does not say", false},
-        {RUNS "NodeList=(null)", " no name of a host", false},
+        {RUNS "NodeList=(null)", " not a host name", false},
         {RUNS "NodeList= x", " missing", false},
         {RUNS "NodeList=n[1", " not closed", false},
         {RUNS "NodeList=n[1-1000],m[1-1000]", " hosts", false},
@@ -401,7 +401,7 @@ START_TEST(a_host_of_two_names)
     char error[HOSTS_ERROR] = "";
 
     ck_assert(named_twice("a,b,c,10.0.0.2", error));
-    ck_assert_str_eq(error, "b and 10.0.0.2 are the same host: name it in one way");
+    ck_assert_str_eq(error, "b and 10.0.0.2 are the same host: list it under one name");
     ck_assert(named_twice("[fd00:0::2],b", error));
     ck_assert(!named_twice("a,b,10.0.0.3,10.0.0.20", error) && resolved == 2);
     ck_assert(!named_twice("a,b,c", error) && resolved == 0);

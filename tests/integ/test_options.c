@@ -213,7 +213,7 @@ START_TEST(lives_of_hosts)
                       cases[i].text);
         ck_assert_uint_eq(options.snapshots.mtbf_ns / 1000000000, cases[i].seconds);
         if (cases[i].seconds == 0)
-            ck_assert_ptr_nonnull(strstr(options.error, "how long a host runs"));
+            ck_assert_ptr_nonnull(strstr(options.error, "mean time between failures"));
         options_free(&options);
     }
 }

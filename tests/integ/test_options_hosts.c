@@ -213,7 +213,7 @@ START_TEST(host_nonsense)
     PARSE(&options, "--hosts", "a", "--hostfile", "b", "prog");
     expect_no_hosts(&options, "give one of them");
     PARSE(&options, "--hosts", "a,b", "--spares", "2", "prog");
-    expect_no_hosts(&options, "2 spare hosts: there are but 2 in all");
+    expect_no_hosts(&options, "2 spare hosts: there are only 2 in all");
     PARSE(&options, "--launcher", "slurm", "prog");
     expect_no_hosts(&options, "not inside a Slurm allocation");
 }

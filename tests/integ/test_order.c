@@ -410,6 +410,51 @@ START_TEST(no_room)
 }
 END_TEST
 
+/* Host 2 has replicas of the processes of host 0: the first of both counts. */
+START_TEST(replicas)
+{
+    order_replica(order, 2, 0);
+    mark_all(0);
+    piece(1, 0, "a");
+    order_passed(order, 2, 3); /* for host 0, too */
+    order_passed(order, 1, 3);
+    piece(2, 5, "b");
+    piece(1, 5, "c");
+    expect("<0.1>abc");
+    mark(2, 10); /* the other one takes no part in the snapshot, and passes it without */
+    order_passed(order, 0, 12);
+    piece(1, 9, "d");
+    mark(1, 10);
+    expect("<0.1>abcd<10.1>");
+    order_leave(order, 2); /* what it has passed is passed */
+    piece(1, 10, "e");
+    piece(0, 13, "f");
+    order_passed(order, 1, 14);
+    expect("<0.1>abcd<10.1>ef");
+}
+END_TEST
+
+/* A mark comes as long as one replica has not passed it. */
+START_TEST(a_replica_that_overtakes_the_mark)
+{
+    order_replica(order, 2, 0);
+    mark_all(0);
+    order_passed(order, 0, 20);
+    mark(1, 10);
+    expect("<0.1>");
+    mark(2, 10);
+    expect("<0.1><10.1>");
+    mark(1, 30); /* of this one there will be none */
+    order_passed(order, 0, 40);
+    order_passed(order, 1, 40);
+    expect("<0.1><10.1>");
+    piece(1, 41, "x");
+    expect("<0.1><10.1>");
+    order_passed(order, 2, 40);
+    expect("<0.1><10.1>x");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("order");
@@ -430,6 +475,8 @@ int main(void)
     tcase_add_test(tests, the_end_from_within);
     tcase_add_test(tests, much_waits);
     tcase_add_test(tests, no_room);
+    tcase_add_test(tests, replicas);
+    tcase_add_test(tests, a_replica_that_overtakes_the_mark);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -274,7 +274,7 @@ START_TEST(too_late)
     begin((struct remote_start_config){.kind = LAUNCH_COMMAND, .timeout_ms = 100});
     add(0, "");
     run_until_told(1);
-    ck_assert_ptr_nonnull(strstr(told[0], "has not brought it up within 0.1 seconds\n  waiting"));
+    ck_assert_ptr_nonnull(strstr(told[0], "did not start it within 0.1 seconds\n  waiting"));
     end(); /* although it does not listen to SIGTERM */
 }
 END_TEST
@@ -409,7 +409,7 @@ START_TEST(slurm)
     ready_after(&timers[0], 0, 50);
     ready_after(&timers[1], 1, 50);
     run_until_told(1); /* the third is too late, which is no reason to end the others */
-    ck_assert_ptr_nonnull(strstr(told[2], "failed host ::1: srun has not brought it up"));
+    ck_assert_ptr_nonnull(strstr(told[2], "failed host ::1: srun did not start it"));
     ck_assert_ptr_nonnull(strstr(told[2], "--nodelist=a,b,::1\n  all"));
     remote_start_stop(start, 0);
     end_input();

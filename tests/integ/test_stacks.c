@@ -38,12 +38,12 @@ END_TEST
 
 START_TEST(stacks_are_bounded)
 {
-    expect_text(lines_of("#0  f\n#1  g\n", 1000, true), "#0  f\n#1  g\n    ... (cut here)\n");
+    expect_text(lines_of("#0  f\n#1  g\n", 1000, true), "#0  f\n#1  g\n    ... (truncated)\n");
     for (size_t most = 25; most < 60; most++) {
         char *text = lines_of("#0  f\n#1  ggggggggggggg\n#2  h\n", most, false);
 
         ck_assert(!text || strlen(text) < most);
-        ck_assert(!text || strstr(text, "#2  h\n") || strstr(text, "... (cut here)\n"));
+        ck_assert(!text || strstr(text, "#2  h\n") || strstr(text, "... (truncated)\n"));
         free(text);
     }
 }
@@ -132,8 +132,8 @@ START_TEST(nobody_is_named_without_need)
     ck_assert_ptr_nonnull(strstr(text, "\nhost h2 has not answered\nhost h3 has not answered\n"));
     free(text);
     stacks_free(&stacks);
-    expect_text(stacks_text(&stacks), "the job has no processes yet: the program has not come to "
-                                      "bsp_begin\n");
+    expect_text(stacks_text(&stacks),
+                "the job has no processes yet: the program has not reached bsp_begin\n");
 }
 END_TEST
 

@@ -217,7 +217,7 @@ START_TEST(status_as_text)
                 "prog.c:13\n"
                 "  5            a                     6         -       0.0       0.0       0.0  "
                 "starting       -\n"
-                "  1 process not heard of\n"
+                "  1 process not heard from\n"
                 "  process ids on a (pid=process id):\n"
                 "    0=4100 1=4101 2=4102 3=4103\n");
     facts.processes = facts.rank_count = 0;
@@ -251,11 +251,11 @@ START_TEST(status_as_json)
     facts.has_snapshot = false;
     facts.rate = -1;
     facts.job = facts.directory = facts.zero = "";
-    /* Whatever is in the name of a program, it is JSON: UTF-8 as it is, other bytes escaped. */
+    /* Whatever is in the name of a program, it is JSON in UTF-8: other bytes are Latin-1. */
     facts.program = "\xc3\xa4\n\xe4\x01\\\xf0\x9f\x98\x80\xf0\x80\x80\x80\xed\xa0\x80\xc3";
     expect_text(status_json(&facts),
-                "{\"pid\":99,\"program\":\"\xc3\xa4\\u000a\\u00e4\\u0001\\\\\xf0\x9f\x98\x80"
-                "\\u00f0\\u0080\\u0080\\u0080\\u00ed\\u00a0\\u0080\\u00c3\",\"directory\":\"\","
+                "{\"pid\":99,\"program\":\"\xc3\xa4\\u000a\xc3\xa4\\u0001\\\\\xf0\x9f\x98\x80"
+                "\xc3\xb0\xc2\x80\xc2\x80\xc2\x80\xc3\xad\xc2\xa0\xc2\x80\xc3\x83\",\"directory\":\"\","
                 "\"job\":\"\",\"zero\":\"\",\"processes\":6,\"seconds\":2.000,\"superstep\":0,"
                 "\"term\":2,\"restarts\":1,\"rate\":null,\"snapshot\":null,"
                 "\"failures\":null,\"hosts\":[],"

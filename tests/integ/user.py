@@ -31,12 +31,31 @@ def copy_tree(user):
     os.chown(os.path.join(scratch, "home"), user.pw_uid, user.pw_gid)
 
 
-def run_as(uid, gid, env, part, *tests):
-    """Whether they pass."""
-    print("----", part, *tests, flush=True)
+def start_as(uid, gid, env, part, *tests):
     command = ["setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups", "--no-new-privs",
                sys.executable, os.path.join(scratch, "tests", part + ".py"), *tests]
-    return subprocess.run(command, env=env, cwd=scratch).returncode == 0
+    return subprocess.Popen(command, env=env, cwd=scratch, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def passes(process, part, *tests):
+    out, _ = process.communicate()
+    print("----", part, *tests, flush=True)
+    sys.stdout.buffer.write(out)
+    sys.stdout.flush()
+    return process.returncode == 0
+
+
+def run_all(user, env):
+    """Most of their time is spent waiting: all together they take as long as the longest of them."""
+    started = []
+    try:
+        started += [(part, start_as(user.pw_uid, user.pw_gid, env, part)) for part in PARTS]
+        return [passes(process, part) for part, process in started]
+    finally:
+        for _, process in started:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
 
 
 def finds_its_jobs_beside_taken_names(gid, env):
@@ -47,7 +66,7 @@ def finds_its_jobs_beside_taken_names(gid, env):
         for name in names:
             os.mkdir(name, 0o755)
             made.callback(os.rmdir, name)
-        return run_as(uid, gid, env, "showing", "progress_and_a_prompt")
+        return passes(start_as(uid, gid, env, "showing", "progress_and_a_prompt"), "showing", "progress_and_a_prompt")
 
 
 def main():
@@ -62,7 +81,7 @@ def main():
                BSPZERO_NODE=os.path.join(scratch, "bin", "bspnode"), TMPDIR="/tmp")
     for name in ("XDG_RUNTIME_DIR", "BSPZERO_STATUS_DIR"):
         env.pop(name, None)
-    passed = [run_as(user.pw_uid, user.pw_gid, env, part) for part in PARTS]
+    passed = run_all(user, env)
     passed.append(finds_its_jobs_beside_taken_names(user.pw_gid, env))
     return 0 if all(passed) else 1
 

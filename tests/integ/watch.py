@@ -308,7 +308,7 @@ def what_is_not_understood():
         terminal.wait_for("^    1 h1 ")
         with open(server.answer, "w") as file:
             file.write("who is there?\n")
-        terminal.wait_for("^what bsprun answers cannot be read$")
+        terminal.wait_for("^the answer of bsprun cannot be read$")
         with open(server.answer, "w") as file:
             file.write("too many commands ask it at once; try again\n")
         terminal.wait_for("^too many commands ask it at once; try again$")
@@ -458,13 +458,13 @@ def no_job():
             check(terminal.raw == b"no job of yours runs under bsprun on this host\r\n", terminal.raw)
         with Terminal(place, os.getpid()) as terminal:
             check(terminal.finish() == 1, terminal.raw)
-            check(terminal.raw.startswith(f"bspstat: job {os.getpid()} does not run".encode()), terminal.raw)
+            check(terminal.raw.startswith(f"bspstat: job {os.getpid()} is not running".encode()), terminal.raw)
 
 
 def wrong_calls():
-    for words, said in ((["--watch", "--json"], "--watch: it does not go with --json and --prometheus"),
-                        (["--watch", "--prometheus"], "--watch: it does not go with --json and --prometheus"),
-                        (["--watch", "--follow"], "--follow: it goes with --json"),
+    for words, said in ((["--watch", "--json"], "--watch: it cannot be combined with --json or --prometheus"),
+                        (["--watch", "--prometheus"], "--watch: it cannot be combined with --json or --prometheus"),
+                        (["--watch", "--follow"], "--follow: it requires --json"),
                         (["--watch", "12", "13"], "--watch: give one job, or none"),
                         (["--watch", "--interval", "0"], "0: give seconds, from 0.1")):
         result = expect(run([BSPSTAT, *words]), 2, err="^bspstat: " + re.escape(said))

@@ -41,7 +41,7 @@ def refused(place, job, *patterns):
 
 def reasons(job):
     """How many lines bsprun said, but for the one that tells how to go on, and where it began."""
-    return sum("--restart" not in line and not re.search("^bsprun: job .* goes on from", line)
+    return sum("--restart" not in line and not re.search("^bsprun: job .* continues from", line)
                for line in job.said().splitlines())
 
 
@@ -253,10 +253,10 @@ def a_damaged_base_while_it_runs():
             job.check_all(reference)
             place.check_files(reference)
             said = job.said()
-            check(said.count("the job goes on") == restarts, "restarts\n", job)
+            check(said.count("the job continues") == restarts, "restarts\n", job)
             check(said.count("cannot be restored") == restarts - 1, "tried more than once\n", job)
             last = bases[-1][0] - 1 if which == -1 else 20
-            check(f"the job goes on from superstep {last} (restart {restarts} of" in said, job)
+            check(f"the job continues from superstep {last} (restart {restarts} of" in said, job)
             place.check_clean()
 
 
@@ -433,7 +433,7 @@ def a_full_disk():
                           "--every", 1, TICKER, place.files, 12, "-m", 4)
         job.check_all(Reference.of(2, 12, "-m", 4))
         check(re.search("(?i)no space", job.said()), "should say that the disk is full\n", job)
-        check(re.search("restart would go on from superstep [1-9]", job.said()), "from where?\n", job)
+        check(re.search("restart would continue from superstep [1-9]", job.said()), "from where?\n", job)
 
 
 def a_directory_that_disappears():
@@ -450,7 +450,7 @@ def a_directory_that_disappears():
             check(job.said(), "nothing was said\n", job)
             if rule != "stop":
                 job.check_all(Reference.of(2, 12))
-                check("restart would go on from superstep 6" in job.said(), "from where?\n", job)
+                check("restart would continue from superstep 6" in job.said(), "from where?\n", job)
             else:
                 check(job.status not in (0, 123), "status", job)
             place.check_clean()
@@ -557,4 +557,4 @@ if __name__ == "__main__":
           shortened_output_file,
           a_directory_of_others, no_directory_at_all, a_readonly_directory, a_full_disk,
           a_directory_that_disappears, a_stop_that_cannot_be_saved, a_umask_that_takes_all, what_cannot_be_kept,
-          what_is_excluded, words_that_make_no_sense])
+          what_is_excluded, words_that_make_no_sense], together=3)

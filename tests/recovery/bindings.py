@@ -1,4 +1,4 @@
-"""What processes are bound to after they went back to a snapshot, by frozen copy and by image, and after a
+"""What processes are bound to after they rolled back to a snapshot, by frozen copy and by image, and after a
 restart where bsprun binds to something else: it is bsprun's choice and no part of the snapshot."""
 from attributes import Lives
 from harness import *

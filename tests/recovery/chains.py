@@ -62,7 +62,7 @@ def ten_times_killed():
 
 
 def from_an_older_one():
-    """DIR@S goes on from there, and what was newer counts no more."""
+    """DIR@S continues from there, and what was newer counts no more."""
     reference = Reference.of(2, 40)
     with Place() as place:
         place.hold(0, 20)
@@ -170,7 +170,7 @@ def soon():
 
 
 def killed_bsprun_takes_all_with_it():
-    """Two seconds after bsprun is gone, so is everything else."""
+    """Two seconds after bsprun has terminated, so is everything else."""
     with Place() as place:
         place.hold(1, 5)
         job = place.ticker(4, 10, "-m", 16)
@@ -260,4 +260,4 @@ if __name__ == "__main__":
           from_one_that_is_not_there, finished, snapshot_when_asked, exactly_every_seventh,
           stop_without_a_barrier, killed_bsprun_takes_all_with_it,
           killed_with_its_agent, by_other_signals_and_variables, two_at_once,
-          several_jobs_in_one])
+          several_jobs_in_one], together=3)

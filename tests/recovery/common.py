@@ -117,7 +117,7 @@ def taken_apart():
         job.restart("--launcher", RSH, "--hosts", "h0:2,h1:1")
         job.job.wait()
         check(job.job.status not in (0, 123) and b"wrong" not in job.job.out(), job.job)
-        check("all of them must come to one host" in job.job.said(), job.job)
+        check("all of them must be on one host" in job.job.said(), job.job)
         place.check_clean()
 
 
@@ -174,4 +174,4 @@ if __name__ == "__main__":
           of_one_process, back_to_the_beginning, taken_apart,
           *(("each_mixture_" + kind, each_mixture(kind)) for kind in RESTORED),
           ("each_mixture_synchronous", each_mixture("anonymous", "--async", "off")),
-          *(("restarted_" + kind, restarted(kind)) for kind in RESTORED)])
+          *(("restarted_" + kind, restarted(kind)) for kind in RESTORED)], together=3)

@@ -440,4 +440,4 @@ if __name__ == "__main__":
           labelled_and_split, shortened_by_itself, slow_input, input_from_a_terminal,
           reader_that_waits, slow_reader, signal_to_everybody, a_variable_of_our_own,
           forgotten_descriptors, address_sanitizer,
-          own_ends_are_final, killed_on_its_way_out, without_snapshots])
+          own_ends_are_final, killed_on_its_way_out, without_snapshots], together=3)

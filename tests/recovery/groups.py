@@ -150,4 +150,4 @@ def a_process_without_a_copy():
 
 
 main([on_fewer_hosts, on_fewer_and_more_again, on_more_hosts, host_lost,
-      all_lost_processes_come_to_one_host, a_process_without_a_copy])
+      all_lost_processes_come_to_one_host, a_process_without_a_copy], together=3)

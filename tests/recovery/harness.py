@@ -32,6 +32,7 @@ TICKER = os.path.join(PROGRAMS, "ticker")
 BEFORE = os.environ.get("RECOVERY_BEFORE", "").split()  # a program that runs others
 PATIENCE = float(os.environ.get("RECOVERY_PATIENCE", "60"))  # seconds after which something that should happen never will
 MARK = "BSPZ_RECOVERY_MARK"
+SKIPPED = 77  # the exit status of a test that cannot be run here
 
 scratch = tempfile.mkdtemp(prefix="bspzero-recovery-")
 atexit.register(shutil.rmtree, scratch, ignore_errors=True)
@@ -457,24 +458,72 @@ class Reference:
         return Reference.kept[key]
 
 
-def main(tests):
+def passes(name, function):
+    """Runs a test and prints its verdict; whether it passed."""
+    start = time.monotonic()
+    passed = False
+    try:
+        verdict = function() or "ok"
+        passed = True
+    except Failed as failure:
+        verdict = f"FAILED: {failure}"
+    except Exception:  # an error in the test itself: as bad as a failure
+        verdict = f"FAILED: {traceback.format_exc()}"
+    print(f"{name} ({time.monotonic() - start:.2f} s): {verdict}", flush=True)
+    return passed
+
+
+def passing_together(tests, together):
+    """Runs tests that mostly wait in processes of their own, `together` at a time; how many passed.
+
+    Each has what was made before, and none sees what another does.  What one prints comes at its end.
+    """
+    waiting, running, passed = list(tests), {}, 0
+    try:
+        while waiting or running:
+            while waiting and len(running) < together:
+                test, output = waiting.pop(0), tempfile.TemporaryFile("w+")
+                os_pid = os.fork()
+                if os_pid == 0:
+                    atexit._clear()  # of the parent: the scratch directory, and places that are its
+                    os.dup2(output.fileno(), 1)
+                    sys.stdout = os.fdopen(1, "w")
+                    status = 1
+                    try:
+                        status = 0 if passes(*test) else 1
+                    except SystemExit as end:  # as by a signal: its places have been cleared
+                        status = end.code if isinstance(end.code, int) and end.code else 1
+                    finally:
+                        atexit._run_exitfuncs()
+                        sys.stdout.flush()
+                        os._exit(status)
+                running[os_pid] = output
+            os_pid, status = os.wait()
+            output = running.pop(os_pid, None)
+            if output is not None:
+                output.seek(0)
+                print(output.read(), end="", flush=True)
+                output.close()
+                if os.waitstatus_to_exitcode(status) == SKIPPED:
+                    sys.exit(SKIPPED)
+                passed += status == 0
+    finally:
+        for os_pid in running:
+            send(os_pid, signal.SIGTERM)
+        for os_pid in running:
+            os.waitpid(os_pid, 0)
+    return passed
+
+
+def main(tests, together=1):
     """Runs the tests (functions, or pairs of a name and a function) given by name, or all."""
     wanted = sys.argv[1:]
-    failures = ran = 0
-    for test in tests:
-        name, function = test if isinstance(test, tuple) else (test.__name__, test)
-        if wanted and not any(re.fullmatch(pattern, name) for pattern in wanted):
-            continue
-        ran += 1
-        start = time.monotonic()
-        try:
-            verdict = function() or "ok"
-        except Failed as failure:
-            failures += 1
-            verdict = f"FAILED: {failure}"
-        except Exception:  # an error in the test itself: as bad as a failure
-            failures += 1
-            verdict = f"FAILED: {traceback.format_exc()}"
-        print(f"{name} ({time.monotonic() - start:.2f} s): {verdict}", flush=True)
-    print(f"{ran - failures} of {ran} passed")
-    sys.exit(1 if failures or not ran else 0)
+    named = [test if isinstance(test, tuple) else (test.__name__, test) for test in tests]
+    chosen = [test for test in named
+              if not wanted or any(re.fullmatch(pattern, test[0]) for pattern in wanted)]
+    if together > 1 and len(chosen) > 1:
+        passed = passing_together(chosen, together)
+    else:
+        passed = sum(passes(*test) for test in chosen)
+    print(f"{passed} of {len(chosen)} passed")
+    sys.exit(0 if chosen and passed == len(chosen) else 1)

@@ -51,7 +51,7 @@ def piped(content, keep=False):
 
 ENDS = r"at the snapshot of superstep \d+ the job had read \d+ bytes of its input, " \
        "and the input of this restart ends before that"
-DIFFERS = "the input of this restart begins with other ones"
+DIFFERS = "the input of this restart begins with different ones"
 
 
 def nothing_to_read():

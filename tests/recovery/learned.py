@@ -96,10 +96,10 @@ def hardly_any_progress():
         for mtbf, times in (("1s", 1), ("7h", 0)):
             job = place.learner(2, 60, "-t", 5, options=("--mtbf", mtbf)).wait(0)
             check(line in place.lines(), place.lines())
-            said = re.findall(r"the job hardly makes progress on 1 host that fails so often: "
-                              r"([\d.]+) % of the time is useful; on fewer hosts it would not be 10 % "
+            said = re.findall(r"the job makes little progress because its 1 host fails so often: "
+                              r"([\d.]+) % of the time is useful; on fewer hosts it would not reach 10 % "
                               r"either", job.said())
-            check(len(said) == job.said().count("hardly makes") == times, mtbf, job)
+            check(len(said) == job.said().count("makes little") == times, mtbf, job)
             check(all(0 < float(share) < 10 for share in said), said)
             shutil.rmtree(place.store)
         place.check_clean()
@@ -312,14 +312,14 @@ def files_that_are_none():
         good = place.lines()
         shutil.rmtree(place.store)
         for content, text in ((b"bspzero-history 7\nthe future\n", "another version"),
-                              (b"my diary\n", "no such file"), (b"\0" * 5000000, "too large")):
+                              (b"my diary\n", "not a history file"), (b"\0" * 5000000, "too large")):
             with open(place.history, "wb") as file:
                 file.write(content)
             one_warning(place, place.learner(1, 3), text, content)
         with open(place.history, "wb") as file:
             file.write(good)
         os.chmod(place.history, 0o666)
-        one_warning(place, place.learner(1, 3), "others may write", good)
+        one_warning(place, place.learner(1, 3), "writable by others", good)
         os.unlink(place.history)
         os.symlink(place.write("elsewhere", good), place.history)
         one_warning(place, place.learner(1, 3), "symbolic link", good)
@@ -328,7 +328,7 @@ def files_that_are_none():
             with open(place.history, "wb") as file:
                 file.write(good)
             os.chown(place.history, 65534, 65534)
-            one_warning(place, place.learner(1, 3), "somebody else", good)
+            one_warning(place, place.learner(1, 3), "another user", good)
             os.unlink(place.history)
         else:
             os.chmod(os.path.dirname(place.history), 0o500)
@@ -401,13 +401,13 @@ def nonsense():
     with Learning() as place:
         for value in ("0", "-3h", "1e99h", "soon", "0.5s", ""):
             job = place.learner(1, 3, options=("--mtbf", value)).wait(2)
-            check(len(job.said().splitlines()) == 1 and "how long a host runs" in job.said(), value, job)
+            check(len(job.said().splitlines()) == 1 and "mean time between failures" in job.said(), value, job)
         job = place.learner(1, 3, env={"BSPZERO_MTBF": "often"}).wait(2)
-        check("BSPZERO_MTBF=often: give how long a host runs" in job.said(), job)
+        check("BSPZERO_MTBF=often: give the mean time between failures" in job.said(), job)
 
 
 if __name__ == "__main__":
     main([snapshots_follow_the_life_of_hosts, hardly_any_progress, kills_are_seen,
           nothing_is_lost_with_processor_zero, hosts_and_agents_are_told_apart,
           the_next_job_begins_with_it, two_jobs_at_once, preempted, files_that_are_none, no_home,
-          a_full_disk, killed_while_it_is_written, nonsense])
+          a_full_disk, killed_while_it_is_written, nonsense], together=3)

@@ -18,7 +18,7 @@ def start(place, *options):
 
 def goes_on(place, job):
     """The command is executed as it was printed."""
-    hint = re.search(r"^bsprun: bsprun (--restart \S+) goes on from superstep (\d+)$", job.said(),
+    hint = re.search(r"^bsprun: bsprun (--restart \S+) continues from superstep (\d+)$", job.said(),
                      re.M)
     check(hint, "no command that goes on:", job)
     check((int(hint[2])) in [s for s, _ in snapshots(place.store)], "there is no such snapshot", job)
@@ -57,8 +57,7 @@ def agent_early():
         wait_until(lambda: children_of(job.agent()), "the program")
         send(job.agent(), signal.SIGKILL)
         job.wait(137)
-        check(re.search(r"node agent .* was killed by signal 9 .*, before there was a snapshot to go "
-                        "on from$", job.said(), re.M), job)
+        check(re.search(r"node agent .* was killed by signal 9 .*, before there was a snapshot to restart from$", job.said(), re.M), job)
         check("--restart" not in job.said(), "a command that cannot work:", job)
 
 
@@ -74,7 +73,7 @@ def agent_again_and_again():
             return job.process.poll() is not None
         wait_until(ended, "the end of the job")
         job.wait(137)
-        check("no restart is left (--max-restarts 3" in job.said(), job)
+        check("no restarts are left (--max-restarts 3" in job.said(), job)
         goes_on(place, job)
 
 
@@ -87,15 +86,15 @@ def image_gone():
         os.unlink(os.path.join(place.store, job_name, "%d.%d" % newest, "1.img"))
         place.kill(ranks[0])
         job.wait(137)
-        check(f"goes on from superstep {AT - 1}" in job.said(), job)
+        check(f"continues from superstep {AT - 1}" in job.said(), job)
         goes_on(place, job)
 
 
 WAYS = [
     ("rank_killed", way(["--max-restarts", "0"], lambda place, job, ranks: place.kill(ranks[1]), 137,
-                        r"pid 1 was killed by signal 9 .*no restart is left")),
+                        r"pid 1 was killed by signal 9 .*no restarts are left")),
     ("agent_killed", way(["--max-restarts", "0"], lambda place, job, ranks: place.kill(job.agent()),
-                         137, r"the node agent .* was killed by signal 9 .*no restart is left")),
+                         137, r"the node agent .* was killed by signal 9 .*no restarts are left")),
     ("interrupted", way([], lambda place, job, ranks: job.signal(signal.SIGINT), 130)),
     ("interrupted_twice", way([], interrupted_twice, 130)),
     ("time_limit", way(["--timeout", "4"], lambda place, job, ranks: None, 124)),

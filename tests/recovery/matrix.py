@@ -187,4 +187,4 @@ def cells(p):
 
 if __name__ == "__main__":
     P = int(sys.argv.pop(1))
-    main(cells(P))
+    main(cells(P), together=3)

@@ -94,7 +94,7 @@ def open_before_and_again():
 def not_known():
     """It was written before anybody looked: a warning names it, and nothing is cut off."""
     content, said = run((OPENS, OPENS, "a"), 1)
-    check(re.search(rf"/log was opened after superstep {SNAPSHOT}, and how long it was then is not known",
+    check(re.search(rf"/log was opened after superstep {SNAPSHOT}, and its length then is not known",
                     said), said)
     check(content == BEFORE + lines(*range(OPENS, LOST + 1), *range(OPENS, SUPERSTEPS + 1)), content)
 
@@ -142,4 +142,4 @@ main([("renamed", moved_again("rename")), ("removed", moved_again("unlink")),
       ("renamed_while_open", moved_while_open("rename")),
       ("removed_while_open", moved_while_open("unlink")), made_again,
       ("writer_lost", known_as_it_was(1)), ("other_lost", known_as_it_was(0)), made_since, written_anew,
-      open_before_and_again, not_known, of_somebody_else, closed_each_time])
+      open_before_and_again, not_known, of_somebody_else, closed_each_time], together=3)

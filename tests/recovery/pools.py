@@ -72,4 +72,4 @@ if __name__ == "__main__":
                  if os.path.exists(os.path.join(PROGRAMS, name))]
     main([(f"{library}{'_asked' if asked else ''}{name}", goes_on(library, asked, *options))
           for library in libraries for asked in (0, THREADS)
-          for name, options in (("", ()), ("_synchronous", ("--async", "off")))])
+          for name, options in (("", ()), ("_synchronous", ("--async", "off")))], together=3)

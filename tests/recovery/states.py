@@ -85,4 +85,4 @@ if __name__ == "__main__":
     main([*(("rolled_back_" + way, rolled_back(way)) for way in WAYS),
           *(("restarted_" + way, restarted(way)) for way in WAYS),
           ("rolled_back_synchronous", rolled_back("pie", ["--async", "off"])),
-          ("rolled_back_forked", rolled_back("pie", ["--async", "on"]))])
+          ("rolled_back_forked", rolled_back("pie", ["--async", "on"]))], together=3)

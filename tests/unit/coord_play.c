@@ -122,7 +122,7 @@ int abort_job(uint32_t host, int32_t pid, enum wire_cause cause, int32_t status)
         .abort = {.host = host, .pid = pid, .cause = cause, .status = status, .text = "a text"});
 }
 
-static const struct wire_host hosts[] = {{0, 2, "a"}, {7, 2, "b"}, {3, 4, "c"}};
+static const struct wire_host hosts[] = {{0, 2, "a"}, {7, 2, "b"}, {3, 4, "c"}, {5, 2, "d"}};
 
 void start(uint32_t host_count, struct coord_config config)
 {

@@ -17,7 +17,7 @@ extern uint64_t play_now_ns;         /* of the next steps; 0 in a new machine */
 #define SAVING(...) CONFIG(.snapshots = true, __VA_ARGS__)
 #define EVERY(n)    .rule = {POLICY_SUPERSTEPS, (n), 0} /* in SAVING */
 
-/* On hosts 0, 7 and 3, with 2, 2 and 4 slots. */
+/* On hosts 0, 7, 3 and 5, with 2, 2, 4 and 2 slots. */
 void start(uint32_t host_count, struct coord_config config);
 /* One host with so many processes, on the other side of bsp_begin. */
 void start_running(uint32_t processes, struct coord_config config);

@@ -163,6 +163,23 @@ START_TEST(only_characters_of_utf8_have_a_length)
 }
 END_TEST
 
+START_TEST(other_bytes_are_latin_1)
+{
+    const char *text = "a\xc3\xa4\xe4\xff\xf0\x9f\x98\x80\xc3", *begin = text;
+    static const char *const wanted[] = {"a",        "\xc3\xa4",         "\xc3\xa4",
+                                         "\xc3\xbf", "\xf0\x9f\x98\x80", "\xc3\x83"};
+    static const int taken[] = {1, 3, 4, 5, 9, 10};
+
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        char character[BSPZ_UTF8_MOST];
+
+        ck_assert_uint_eq(bspz_utf8_take(&text, character), strlen(wanted[i]));
+        ck_assert_mem_eq(character, wanted[i], strlen(wanted[i]));
+        ck_assert_int_eq(text - begin, taken[i]);
+    }
+}
+END_TEST
+
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
 static void write_sample(struct bspz_json *json)
@@ -202,7 +219,7 @@ START_TEST(json_is_one_line)
 {
     char *text = sample_text(false);
 
-    ck_assert_str_eq(text, "{\"text\":\"a\\\"b\\\\\\u000a\\u007f\xc3\xa4\xe0\xa4\xb9\\u00e4\","
+    ck_assert_str_eq(text, "{\"text\":\"a\\\"b\\\\\\u000a\\u007f\xc3\xa4\xe0\xa4\xb9\xc3\xa4\","
                            "\"none\":null,\"list\":[18446744073709551615,-1,{}],\"empty\":[],"
                            "\"third\":0.333333333,\"never\":null,\"yes\":true,\"null\":null,"
                            "\"bytes\":\"00ff\",\"places\":0.500}\n");
@@ -215,7 +232,7 @@ START_TEST(json_is_a_line_for_each_value)
     char *text = sample_text(true);
 
     ck_assert_str_eq(text,
-                     "{\n  \"text\": \"a\\\"b\\\\\\u000a\\u007f\xc3\xa4\xe0\xa4\xb9\\u00e4\",\n"
+                     "{\n  \"text\": \"a\\\"b\\\\\\u000a\\u007f\xc3\xa4\xe0\xa4\xb9\xc3\xa4\",\n"
                      "  \"none\": null,\n  \"list\": [\n    18446744073709551615,\n    -1,\n"
                      "    {}\n  ],\n  \"empty\": [],\n  \"third\": 0.333333333,\n"
                      "  \"never\": null,\n  \"yes\": true,\n  \"null\": null,\n"
@@ -342,6 +359,7 @@ int main(void)
                                   bytes_are_two_digits_each,
                                   an_error_is_a_text_and_a_status,
                                   only_characters_of_utf8_have_a_length,
+                                  other_bytes_are_latin_1,
                                   json_is_one_line,
                                   json_is_a_line_for_each_value,
                                   all_of_it_is_written,

@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/unit/suite.h"
 #include "tools/bspsim/known.h"
-#include "tools/profile/profile.h"
 #include "tools/bspsim/replay.h"
+#include "tools/profile/profile.h"
+#include "tools/profile/profile_fields.h"
 #include "tools/profile/traffic.h"
 
 #define RANKS_MOST 40u
@@ -170,14 +172,14 @@ END_TEST
 static const struct {
     const char *line, *text;
 } bad[] = {
-    {"", "this is no line of a profile"},
-    {"P", "this is no line of a profile"},
-    {"hello", "this is no line of a profile"},
-    {"Q 1", "this is no line of a profile"},
+    {"", "this is not a line of a profile"},
+    {"P", "this is not a line of a profile"},
+    {"hello", "this is not a line of a profile"},
+    {"Q 1", "this is not a line of a profile"},
     {"P 3", "a second line P"},
-    {"c", "this is no line of a profile"},
-    {"c -1 0 1 0 0 0 0 @@ 0 0 0 0", "c: this is no number of a statement"},
-    {"c 65536 0 1 0 0 0 0 @@ 0 0 0 0", "c: this is no number of a statement"},
+    {"c", "this is not a line of a profile"},
+    {"c -1 0 1 0 0 0 0 @@ 0 0 0 0", "c: this is not the number of a statement"},
+    {"c 65536 0 1 0 0 0 0 @@ 0 0 0 0", "c: this is not the number of a statement"},
     {"c 0 x 1 0 0 0 0 @@ 0 0 0 0", "start and end must be seconds"},
     {"c 0 0 1.0000000001 0 0 0 0 @@ 0 0 0 0", "start and end must be seconds"},
     {"c 0 0 1000000001 0 0 0 0 @@ 0 0 0 0", "start and end must be seconds"},
@@ -197,8 +199,8 @@ static const struct {
     {"s 0 x a.c", "s: there must be the number"},
     {"s 65536 7 a.c", "s: there must be the number"},
     {"s 1 7 a.c", "a second line s of statement 1"},
-    {"E", "this is no line of a profile"},
-    {"E x", "E: this is no time"},
+    {"E", "this is not a line of a profile"},
+    {"E x", "E: this is not a time"},
     {"E 0.5", "E: less than the end of the last superstep"},
 };
 
@@ -251,6 +253,57 @@ START_TEST(whatever_comes_is_taken_or_refused)
 }
 END_TEST
 
+/* As take_number, one digit after the other. */
+static bool take_slowly(struct rest *rest, uint64_t most, uint64_t *number)
+{
+    return take_blank(rest) && take_digits(rest, most, number) &&
+           (rest->at == rest->end || *rest->at == ' ');
+}
+
+static char *some_numbers(uint64_t *state, size_t *length)
+{
+    static const char bytes[] = "/:. @x\t\xb0";
+    char *line = malloc(256);
+    size_t at = 0, longest = drawn(state, 3) == 0 ? 1 : drawn(state, 22) + 1;
+
+    for (uint64_t fields = drawn(state, 10); fields > 0; fields--) {
+        line[at++] = ' ';
+        for (uint64_t digits = drawn(state, longest) + 1; digits > 0; digits--)
+            line[at++] = (char)('0' + drawn(state, 10));
+    }
+    if (at > 0 && drawn(state, 3) == 0)
+        line[drawn(state, at)] = bytes[drawn(state, sizeof bytes)];
+    *length = at;
+    return realloc(line, at + 1); /* of its length, for those who watch memory */
+}
+
+START_TEST(numbers_are_read_in_any_way)
+{
+    uint64_t seed = (uint64_t)time(NULL), state = seed;
+
+    printf("seed %llu\n", (unsigned long long)seed);
+    for (int round = 0; round < 200000; round++) {
+        size_t length;
+        char *line = some_numbers(&state, &length);
+        struct rest fast = {line, line + length}, slow = fast, passing = fast;
+        uint64_t most = drawn(&state, 2) ? UINT64_MAX : drawn(&state, 1000000), one, other;
+        bool good = true, more = true; /* one assertion for all: each takes a system call */
+
+        for (uint32_t passed = pass_digits(&passing, 9); passed > 0; passed--)
+            good = take_slowly(&slow, 9, &one) && good;
+        good = good && passing.at == slow.at;
+        for (slow = fast; more;) {
+            more = take_slowly(&slow, most, &one);
+            good = take_number(&fast, most, &other) == more && good;
+            good = good && (!more || (one == other && fast.at == slow.at));
+        }
+        ck_assert_msg(good, "seed %llu, round %d: %.*s", (unsigned long long)seed, round,
+                      (int)length, line);
+        free(line);
+    }
+}
+END_TEST
+
 START_TEST(a_profile_without_processes_is_refused)
 {
     static const char *const lines[] = {"P 0", "P 4097", "P -1", "P 2 2", "P 99999999999999999999"};
@@ -263,7 +316,7 @@ START_TEST(a_profile_without_processes_is_refused)
     ck_assert(!profile_finish(&profile, text));
     ck_assert_int_eq(take(&profile, "P 4096", text), PROFILE_RANKS);
     ck_assert(!profile_finish(&profile, text));
-    ck_assert_str_eq(text, "there is no superstep in it");
+    ck_assert_str_eq(text, "it contains no superstep");
     ck_assert_int_eq(take(&profile, "E 1", text), PROFILE_NOTHING);
     ck_assert(profile_finish(&profile, text));
     ck_assert_int_eq(take(&profile, "E 1", text), PROFILE_WRONG);
@@ -333,6 +386,7 @@ int main(void)
                                   a_profile_is_read_line_by_line,
                                   what_is_wrong_with_a_profile_is_said,
                                   whatever_comes_is_taken_or_refused,
+                                  numbers_are_read_in_any_way,
                                   a_profile_without_processes_is_refused,
                                   supersteps_are_summed_by_statement,
                                   few_statements_are_all_shown};

@@ -52,7 +52,7 @@ END_TEST
 START_TEST(what_is_wrong_with_a_trace_is_said)
 {
     expect_wrong("", NULL, "t.csv: empty: the first line names the columns host,up,down");
-    expect_wrong("host,up,down\n", NULL, "t.csv: there is no life of a host in it");
+    expect_wrong("host,up,down\n", NULL, "t.csv: it contains no life of a host");
     expect_wrong("host,up\na,1\n", NULL,
                  "t.csv:1: there is no column down: the first line names the columns, which are "
                  "host,up,down");
@@ -77,7 +77,7 @@ START_TEST(what_is_wrong_with_a_trace_is_said)
     expect_wrong("host,up,down\na,,3\n", NULL, "t.csv:2: up is not a number of seconds: \"\"");
     expect_wrong("host,up,down\n,1,3\n", NULL, "t.csv:2: the name of the host is empty");
     expect_wrong("host,up,down\n\"a\",1,3\n", NULL,
-                 "t.csv:2: quotes are not understood: host,up,down");
+                 "t.csv:2: quotes are not supported: host,up,down");
     expect_wrong("host,up,down\na,1,3\nc,1,3\n", "a,b", "t.csv:3: unknown host c: --hosts has a,b");
     expect_wrong("host,up,down\na,1,3\n", "a,b", "t.csv: there is no host b, which --hosts names");
 }
@@ -146,7 +146,7 @@ START_TEST(what_is_no_real_job_is_said)
     ck_assert(!report_parse("r", JOB("\"rate\":1") JOB("\"rate\":2"), &report, error));
     ck_assert_str_eq(error, "r:2: a second job: leave only the one that is meant in the file");
     ck_assert(!report_parse("r", "{\"failures\": null, \"hosts\": 3}", &report, error));
-    ck_assert_ptr_nonnull(strstr(error, "r: nothing is said there of failures and hosts"));
+    ck_assert_ptr_nonnull(strstr(error, "r: it contains nothing about failures and hosts"));
 }
 END_TEST
 

@@ -404,6 +404,31 @@ START_TEST(moves_are_not_in_a_hurry)
 }
 END_TEST
 
+/* Whether the snapshot that is taken when a slow host is to be left is the last one. */
+static bool moves_at_once(uint64_t bytes)
+{
+    bool last;
+
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    coord->config.copies = 1;
+    for (uint32_t pid = 0; pid < 2 * EACH; pid++)
+        measures[pid].bytes = bytes;
+    for (uint32_t looks = 0; coord_phase(coord) == COORD_RUNNING && looks < 60; looks++)
+        look(slowed, EACH);
+    ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
+    last = said()->release.last;
+    tear_down();
+    return last;
+}
+
+/* Others before it would save writing what is there already. */
+START_TEST(little_memory_moves_at_once)
+{
+    ck_assert(moves_at_once(UINT64_C(16) << 20 >> 2));
+    ck_assert(!moves_at_once((UINT64_C(16) << 20 >> 2) + 4096));
+}
+END_TEST
+
 /* The looks until processes move: what earlier jobs have seen of the second host is `before`, 0:
  * nothing, and it leaves the job 0.3. */
 static uint32_t looks_with(double before)
@@ -505,6 +530,7 @@ int main(void)
     tcase_add_test(tests, hosts_that_cannot_measure);
     tcase_add_test(tests, half_a_look_is_none);
     tcase_add_test(tests, moves_are_not_in_a_hurry);
+    tcase_add_test(tests, little_memory_moves_at_once);
     tcase_add_test(tests, earlier_jobs_are_the_past);
     tcase_add_test(tests, shares_are_told);
     tcase_add_test(tests, not_everywhere);

@@ -504,12 +504,12 @@ START_TEST(files_that_are_none_are_left_alone)
 
     ck_assert_int_eq(append_one(&record, why), 0);
     ck_assert_int_eq(chmod(path, 0622), 0);
-    expect_refusal("others may write");
+    expect_refusal("writable by others");
     ck_assert_int_eq(chmod(path, 0600), 0);
     write_file("bspzero-history 2\nwhat will be\n");
     expect_refusal("another version");
     write_file("something else\n");
-    expect_refusal("no such file");
+    expect_refusal("not a history file");
     ck_assert_int_eq(truncate(path, HISTORY_READ_MAX + 1), 0);
     expect_refusal("too large");
     ck_assert_int_eq(unlink(path), 0);
@@ -517,12 +517,12 @@ START_TEST(files_that_are_none_are_left_alone)
     expect_refusal("symbolic link");
     ck_assert_int_eq(unlink(path), 0);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
-    expect_refusal("no regular file");
+    expect_refusal("not a regular file");
     ck_assert_int_eq(unlink(path), 0);
     if (geteuid() == 0) {
         write_file("bspzero-history 1\n");
         ck_assert_int_eq(chown(path, 65534, 65534), 0);
-        expect_refusal("somebody else");
+        expect_refusal("another user");
         ck_assert_int_eq(unlink(path), 0);
     }
     /* A file where a directory should be. */

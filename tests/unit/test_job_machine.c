@@ -407,7 +407,7 @@ START_TEST(every_end_has_a_reason)
     once.max_restarts = 0;
     start_running(once);
     EVENT(TERM_OVER, .term = 1, .outcome = death(5));
-    expect_reason("process 1 was killed by signal 11; no restart is left (of 0)");
+    expect_reason("process 1 was killed by signal 11; no restarts are left (of 0)");
 
     start_running(CONFIG());
     EVENT(AGENT_LOST, .host = 4);
@@ -417,7 +417,7 @@ START_TEST(every_end_has_a_reason)
     EVENT(AGENT_UP, .host = 4);
     EVENT(ENDED, .term = 7,
           .outcome = {.status = 1, .cause = WIRE_CAUSE_NOTHING_SAVED, .pid = COORD_NOBODY});
-    expect_reason("there is no snapshot to go on from");
+    expect_reason("there is no snapshot to restart from");
 
     start(CONFIG(.host_count = 1));
     EVENT(STOP, .signal = 2);

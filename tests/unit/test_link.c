@@ -157,7 +157,7 @@ START_TEST(silent_peers_are_lost)
     ends[0].close_at_lost = _i == 1;
     while (ends[0].lost == 0)
         uv_run(&loop, UV_RUN_ONCE);
-    ck_assert_str_eq(ends[0].why, "nothing has come for 0.04 s");
+    ck_assert_str_eq(ends[0].why, "nothing was received for 0.04 s");
     turn_for(3);
     ck_assert_uint_eq(ends[0].lost, 1);
     ck_assert_uint_eq(ends[1].lost, 0); /* it was not there yet */

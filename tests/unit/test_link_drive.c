@@ -407,7 +407,7 @@ START_TEST(peer_goes)
         ck_assert(strstr(ends[0].why, "closed") || strstr(ends[0].why, "reset") ||
                   strstr(ends[0].why, "pipe"));
     else
-        ck_assert_str_eq(ends[0].why, "it sent what is no message of this protocol");
+        ck_assert_str_eq(ends[0].why, "it sent something that is not a message of this protocol");
 }
 END_TEST
 

@@ -102,7 +102,7 @@ START_TEST(positions)
     check_from(&one, 0);
     ck_assert_int_eq(spool_read(spool, &one, one.end - 3, data, sizeof data), 3);
     ck_assert_int_eq(spool_read(spool, &one, one.end, data, sizeof data), -ENODATA);
-    spool_clear(spool, &one, 5000); /* it goes on from there */
+    spool_clear(spool, &one, 5000); /* it continues from there */
     append(&one, 100);
     ck_assert_uint_eq(one.end, 5100);
     check_from(&one, 5000);

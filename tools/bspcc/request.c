@@ -219,7 +219,7 @@ static void replace_command(struct arguments *command, const char *option, const
     *command = (struct arguments){0};
     arguments_split(command, text);
     if (command->count == 0)
-        fail("%s: names no program", option);
+        fail("%s: no program given", option);
 }
 
 static const char *device_name(const char *source, const char *name)
@@ -227,7 +227,7 @@ static const char *device_name(const char *source, const char *name)
     const char *device = bspz_device_name(name);
 
     if (device == NULL)
-        fail("%s: '%s' is no device of BSPlib: try " BSPZ_DEVICE, source, name);
+        fail("%s: '%s' is not a device of BSPlib: try " BSPZ_DEVICE, source, name);
     return device;
 }
 

@@ -22,16 +22,17 @@ static const char help_text[] =
     "of a superstep in flops; g, the cost of sending a 32-bit word in flops; n1/2, the words per\n"
     "message at which half the bandwidth is reached.\n"
     "\n"
-    "  -np N       only for N processes; with -measure: for 1 .. N (else 1 .. usable\n"
-    "              cores, and two and four times as many)\n"
-    "  -all        the lines of all hosts\n"
-    "  -measure    measure, store and show\n"
+    "  -np N       only for N processes; with -measure: for 1 .. N (default: 1 .. usable\n"
+    "              cores, and twice and four times as many)\n"
+    "  -all        show the lines of all hosts\n"
+    "  -measure    measure, store and show the parameters\n"
     "  -seconds S  spend about S seconds on each number of processes (default 3)\n"
     "  -file FILE  use this database\n"
     "  -help, -version\n"
     "\n"
-    "The database is $BSP_INCLUDE_DIR/bsp_parameters.ascii, else the file parameters in\n"
-    "$XDG_CONFIG_HOME/bspzero or ~/.config/bspzero.  BSP_SLG=s,l,g,n overrides it.\n";
+    "The database is $BSP_INCLUDE_DIR/bsp_parameters.ascii or, if BSP_INCLUDE_DIR is not\n"
+    "set, the file parameters in $XDG_CONFIG_HOME/bspzero or ~/.config/bspzero.\n"
+    "BSP_SLG=s,l,g,n overrides it.\n";
 
 struct options {
     int processes; /* 0: not set */
@@ -51,7 +52,7 @@ static void usage(const char *text, const char *word)
 static const char *value_of(int argc, char **argv, int *i)
 {
     if (*i + 1 >= argc)
-        usage("a value is missing behind", argv[*i]);
+        usage("a value is missing after", argv[*i]);
     return argv[++*i];
 }
 
@@ -112,7 +113,7 @@ static void parse(struct options *options, int argc, char **argv)
     if (file != NULL)
         strcpy(options->path, file);
     else if (!bspz_params_path(options->path, sizeof(options->path)) && options->probe == NULL)
-        usage("no home directory; name the database by -file", NULL);
+        usage("no home directory; give the database with -file", NULL);
 }
 
 static void own_host(char *host)
@@ -178,7 +179,7 @@ static int show(const struct options *options)
         return 0;
     print_head();
     print_row("(assumed)", options->processes != 0 ? options->processes : 1, &bspz_params_assumed);
-    fprintf(stderr, "bspparam: %s has nothing for this machine; `bspparam -measure` measures it\n",
+    fprintf(stderr, "bspparam: %s has no entry for this machine; `bspparam -measure` measures it\n",
             options->path);
     return 0;
 }

@@ -227,7 +227,7 @@ static bool take_file(enum arguments_command command, struct arguments *argument
         return true;
     }
     if (arguments->file_count == most)
-        return wrong(error, "%.100s: a word too many: at most %u profile%s", word, most,
+        return wrong(error, "%.100s: too many arguments: at most %u profile%s", word, most,
                      most == 1 ? "" : "s");
     arguments->files[arguments->file_count++] = word;
     return true;

@@ -6,18 +6,18 @@
 #include "tools/bspprof/command.h"
 #include "tools/bspprof/tree.h"
 
-static const char help[] = "usage: bspcgprof [-json] [PROF.bsp]\n"
-                           "Prints who called whom, with what the supersteps below each function "
-                           "cost, of a profile that a\n"
-                           "program linked with -cgprof wrote.\n"
-                           "\n"
-                           "  -json   as JSON\n"
-                           "  -v      say what is done\n"
-                           "  -help, -version\n"
-                           "\n"
-                           "Times are sums over supersteps: of the longest computing and "
-                           "communicating of a process, and of\n"
-                           "the mean waiting.  h is in words of 32 bits.\n";
+static const char help[] =
+    "usage: bspcgprof [-json] [PROF.bsp]\n"
+    "Prints the call graph of a profile written by a program linked with\n"
+    "-cgprof, with the cost of the supersteps below each function.\n"
+    "\n"
+    "  -json   print JSON\n"
+    "  -v      report what is done\n"
+    "  -help, -version\n"
+    "\n"
+    "Times are sums over supersteps: of the longest time that a process\n"
+    "computed and communicated, and of the mean time that processes waited.\n"
+    "h is in words of 32 bits.\n";
 
 #define DEPTH_SHOWN 30u
 

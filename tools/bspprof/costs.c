@@ -8,7 +8,7 @@
 static void find_own(uint32_t ranks, struct costs *costs)
 {
     static const char *const sources[] = {
-        [BSPZ_PARAMS_ASSUMED] = "assumed: nobody has measured this machine",
+        [BSPZ_PARAMS_ASSUMED] = "assumed: this machine has not been measured",
         [BSPZ_PARAMS_DATABASE] = "this machine, by the database of bspparam",
         [BSPZ_PARAMS_ENVIRONMENT] = "BSP_SLG",
     };

@@ -12,20 +12,22 @@
 
 static const char help[] =
     "usage: bspprof [OPTION]... [PROF.bsp [OTHER]]\n"
-    "Makes a page with pictures (HTML) of a profile that a program linked with -prof wrote: bytes\n"
-    "out and in, computing, waiting and communicating, measured and predicted cost of the\n"
-    "supersteps.  Of two profiles it makes a page that compares them.\n"
+    "Makes a page with pictures (HTML) from a profile written by a program linked with -prof: "
+    "bytes\n"
+    "sent and received, time spent computing, waiting and communicating, and measured and "
+    "predicted\n"
+    "costs of the supersteps.  Given two profiles, it makes a page that compares them.\n"
     "\n"
-    "  -o FILE         write this file (`-`: standard output); else PROF.html, PROF.svg\n"
-    "  -svg            a picture instead of a page; also when FILE ends with .svg\n"
-    "  -title TEXT     the title\n"
-    "  -zoom FROM,TO   only supersteps between these times in seconds\n"
+    "  -o FILE         write to FILE (`-`: standard output; default: PROF.html or PROF.svg)\n"
+    "  -svg            make a picture instead of a page; implied if FILE ends in .svg\n"
+    "  -title TEXT     set the title\n"
+    "  -zoom FROM,TO   show only supersteps between these times, in seconds\n"
     "  -slg S,L,G      predict for a machine with these parameters\n"
-    "  -arch NAME      predict for this machine of the database of bspparam\n"
-    "  -v              say what is done\n"
+    "  -arch NAME      predict for this machine in the database of bspparam\n"
+    "  -v              report what is done\n"
     "  -help, -version\n"
     "\n"
-    "Without -slg and -arch the prediction is that of bspparam for this machine.\n";
+    "Without -slg and -arch, the prediction uses the parameters of this machine (bspparam).\n";
 
 /* What is written, and how it is drawn. */
 struct job {
@@ -141,7 +143,8 @@ static int work(const struct arguments *arguments)
     bool good = true;
     int status;
     if (!arguments->svg && !page_is_there())
-        return command_fail(STATUS_WRONG, "this bspprof makes no pages, as it was %s; -svg works",
+        return command_fail(STATUS_WRONG,
+                            "this bspprof makes no pages because it was %s; -svg works",
                             page_missing);
     for (unsigned i = 0; i < arguments->file_count && good; i++)
         good = read_run(&job, i, error);

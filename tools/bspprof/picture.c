@@ -251,7 +251,7 @@ static const struct sign {
     const char *letter, *colour, *meaning;
 } signs[PROFILE_MARK_KINDS] = {
     [PROFILE_SAVED] = {"s", "#666", "snapshot"},
-    [PROFILE_RESTORED] = {"B", "#000", "went back to a snapshot"},
+    [PROFILE_RESTORED] = {"B", "#000", "rolled back to a snapshot"},
     [PROFILE_FAILED] = {"F", "#a34700", "failure"},
     [PROFILE_RESTARTED] = {"R", "#000", "restart"},
     [PROFILE_MOVED] = {"M", "#006b4e", "move"},

@@ -11,21 +11,20 @@
 
 static const char help[] =
     "usage: bspsig [OPTION]... [PROF.bsp]\n"
-    "Prints what the supersteps of a profile cost by the BSP model, w + g h + l, for each "
-    "statement\n"
-    "and each size h of its communication, and all together.\n"
+    "Prints the cost w + g h + l of the supersteps of a profile by the BSP model, for each\n"
+    "statement and each size h of its communication, and in total.\n"
     "\n"
     "  -slg S,L,G        the cost on a machine with these parameters\n"
-    "  -arch NAME        the cost on this machine of the database of bspparam\n"
+    "  -arch NAME        the cost on this machine in the database of bspparam\n"
     "  -sort KEY         cost (default), comp, comm, hrel, syncs or line\n"
-    "  -bucket WORDS     put sizes that are within so many words together\n"
-    "  -compress N       put sizes together until there are at most N lines\n"
-    "  -ignore PERCENT   leave out what has less than this part of the cost\n"
-    "  -sig, -wfm        the sizes of all statements together, as a formula\n"
-    "  -stat             also other sums of the communication\n"
-    "  -zoom FROM,TO     only supersteps between these times in seconds\n"
-    "  -json             as JSON\n"
-    "  -v                say what is done\n"
+    "  -bucket WORDS     merge sizes that differ by at most this many words\n"
+    "  -compress N       merge sizes until at most N lines remain\n"
+    "  -ignore PERCENT   omit lines with less than this share of the cost\n"
+    "  -sig, -wfm        print the sizes of all statements together, as a formula\n"
+    "  -stat             print other sums of the communication as well\n"
+    "  -zoom FROM,TO     use only supersteps between these times, in seconds\n"
+    "  -json             print JSON\n"
+    "  -v                report what is done\n"
     "  -help, -version\n";
 
 struct signature {
@@ -101,7 +100,7 @@ static void print_head(const struct signature *signature)
     printf("s = %g Mflop/s, l = %g flops, g = %g flops per word (%s)\n", params->s, params->l,
            params->g, signature->costs.where);
     if (signature->costs.other && !signature->costs.scaled)
-        printf("  computing as it was measured: nobody has measured the machine of the profile "
+        printf("  computing as it was measured: the machine of the profile has not been measured "
                "(bspparam -measure)\n");
     printf("\n");
 }

@@ -263,21 +263,21 @@ static bool take_command(struct arguments *arguments, const char **words,
         [ARGUMENTS_PLAN] = "plan", [ARGUMENTS_RUN] = "run", [ARGUMENTS_REPLAY] = "replay"};
     if (!words || !words[0])
         return arguments_wrong(error, "no command given: bspsim plan, bspsim run or bspsim replay; "
-                                      "bspsim --help says more");
+                                      "see bspsim --help");
     struct bspz_nearest nearest = bspz_nearest_to(words[0]);
     unsigned action = ARGUMENTS_PLAN;
     while (action <= ARGUMENTS_REPLAY && strcmp(words[0], commands[action]) != 0)
         bspz_nearest_offer(&nearest, commands[action++]);
     if (action > ARGUMENTS_REPLAY)
-        return arguments_wrong(error, "there is no command %.80s%s%s; bspsim --help says more",
-                               words[0], nearest.best ? ": did you mean " : "",
+        return arguments_wrong(error, "there is no command %.80s%s%s; see bspsim --help", words[0],
+                               nearest.best ? ": did you mean " : "",
                                nearest.best ? nearest.best : "");
     arguments->action = (enum arguments_action)action;
     const char **more = words + 1;
     if (action == ARGUMENTS_REPLAY && *more && !take_text(&arguments->profile, *more++, error))
         return false;
     if (*more)
-        return arguments_wrong(error, "%.80s: a word too many; bspsim --help says more", *more);
+        return arguments_wrong(error, "%.80s: too many arguments; see bspsim --help", *more);
     return arguments_check(arguments, error);
 }
 

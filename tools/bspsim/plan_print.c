@@ -35,14 +35,15 @@ static void print_advice(const struct plan *plan)
     const struct interval_advice *advice = &plan->advice;
     if (!advice->hardly)
         return;
-    printf("The job hardly makes progress on %u host%s that fail so often: %.2g %% of the time is "
-           "useful.\n",
-           plan->hosts, plan->hosts == 1 ? "" : "s", 100 * advice->utilisation);
+    printf(
+        "The job makes little progress on %u host%s with this failure rate: %.2g %% of the time is "
+        "useful.\n",
+        plan->hosts, plan->hosts == 1 ? "" : "s", 100 * advice->utilisation);
     if (advice->none)
-        printf("No number of hosts would do.\n");
+        printf("No number of hosts would suffice.\n");
     else
-        printf("On %u host%s %.2g %% would be.\n", advice->hosts, advice->hosts == 1 ? "" : "s",
-               100 * advice->utilisation_there);
+        printf("On %u host%s, %.2g %% would be useful.\n", advice->hosts,
+               advice->hosts == 1 ? "" : "s", 100 * advice->utilisation_there);
 }
 
 /* The time that the work takes with so many replicas on the same hosts. */
@@ -86,7 +87,7 @@ void plan_print_text(const struct plan *plan, const struct batch_setup *setup)
     printf("%s of work on %u host%s; a host fails every %s, the job every %s\n",
            command_time(plan->work, work), plan->hosts, plan->hosts == 1 ? "" : "s",
            command_time(plan->mtbf, life), command_time(1 / model->rate, job));
-    printf("a snapshot costs %s and counts %s later; a restore takes %s\n",
+    printf("a snapshot costs %s and is committed %s later; a restore takes %s\n",
            command_time(model->cost, cost), command_time(model->delay, delay),
            command_time(model->restore, restore));
     printf("best interval: %s, utilisation %.3f (exact)\n", command_time(best->interval, work),

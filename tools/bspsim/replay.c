@@ -116,7 +116,7 @@ static int replay(void *context, struct guard_shared *shared)
 int command_replay(const struct arguments *arguments)
 {
     if (!machine_is_there())
-        return command_fail(STATUS_WRONG, "replay: this bspsim was built without SimGrid: build it "
-                                          "anew where libsimgrid-dev is installed");
+        return command_fail(STATUS_WRONG, "replay: this bspsim was built without SimGrid: rebuild "
+                                          "it where libsimgrid-dev is installed");
     return guard_run(replay, (void *)(uintptr_t)arguments);
 }

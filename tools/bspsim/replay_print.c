@@ -60,7 +60,7 @@ static void print_setting(const struct replay_told *told)
            facts->hosts_used, facts->hosts, facts->hosts == 1 ? "" : "s", facts->most_on_host,
            facts->most_on_host == 1 ? "" : "es");
     if (facts->crowded)
-        printf("  there are more processes than cores: they share them\n");
+        printf("  there are more processes than cores: they take turns\n");
     printf("A core of the measured machine is taken for one of %.6g flop/s", told->speed);
     if (told->speed_given)
         printf(".\n\n");

@@ -172,8 +172,8 @@ bool report_parse(const char *file, const char *text, struct report *report,
         return wrong(&reading, "this is not JSON: something follows it");
     if (reading.jobs == 0) {
         snprintf(error, REPORT_ERROR,
-                 "%.200s: nothing is said there of failures and hosts: is it what bspstat --json "
-                 "says of a job that takes snapshots?",
+                 "%.200s: it contains nothing about failures and hosts: is it the output of "
+                 "bspstat --json for a job that takes snapshots?",
                  file);
         return false;
     }

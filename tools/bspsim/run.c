@@ -56,7 +56,7 @@ static void print_text(const struct batch_setup *setup, const struct batch_resul
            command_time(result->seconds, mean), command_time(result->low, low),
            command_time(result->high, high), result->utilisation, result->utilisation_error);
     if (result->finished < result->runs)
-        printf("%u of them had not ended when they were given up: the times are too low\n",
+        printf("%u of them were given up before they ended: the times are too low\n",
                result->runs - result->finished);
     print_share("useful", fmin(work, result->seconds), result->seconds);
     print_share("in snapshots", result->saving, result->seconds);

@@ -155,7 +155,7 @@ static bool find_host(struct reading *reading, struct field name, uint32_t *host
         return wrong(reading, reading->line, "the name of the host is %s",
                      name.length == 0 ? "empty" : "too long");
     if (memchr(name.text, '"', name.length))
-        return wrong(reading, reading->line, "quotes are not understood: host,up,down");
+        return wrong(reading, reading->line, "quotes are not supported: host,up,down");
     uint64_t place = digest_of(name) & (NAMES - 1);
     for (; reading->table[place]; place = (place + 1) & (NAMES - 1)) {
         *host = reading->table[place] - 1;
@@ -244,7 +244,7 @@ static bool take_line(struct reading *reading, struct field line)
     if (line.length == 0 || line.text[0] == '#')
         return true;
     if (memchr(line.text, '\0', line.length))
-        return wrong(reading, reading->line, "a byte of value 0: this is not a text");
+        return wrong(reading, reading->line, "a byte of value 0: this is not text");
     int count = split(line, fields);
     return reading->has_header ? take_life(reading, fields, count)
                                : take_header(reading, fields, count);
@@ -328,7 +328,7 @@ static bool read_all(struct reading *reading, const char *text)
     if (!reading->has_header)
         return wrong(reading, 0, "empty: the first line names the columns host,up,down");
     if (reading->trace->life_count == 0)
-        return wrong(reading, 0, "there is no life of a host in it");
+        return wrong(reading, 0, "it contains no life of a host");
     return has_all_hosts(reading) && put_in_order(reading);
 }
 
@@ -363,7 +363,7 @@ bool trace_read(const char *file, const char *hosts, struct trace *trace, char e
     if (!stream || ferror(stream))
         snprintf(error, TRACE_ERROR, "%.200s: %s", file, strerror(errno));
     else if (length > 0 && text[length - 1] == '\0')
-        snprintf(error, TRACE_ERROR, "%.200s: a byte of value 0: this is not a text", file);
+        snprintf(error, TRACE_ERROR, "%.200s: a byte of value 0: this is not text", file);
     else
         good = trace_parse(standard ? "standard input" : file, length > 0 ? text : "", hosts, trace,
                            error);

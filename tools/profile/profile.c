@@ -29,7 +29,7 @@ static bool take_ranks(struct profile *profile, struct rest *rest, char text[PRO
     if (profile->ranks > 0)
         return wrong(text, "a second line P");
     if (!take_number(rest, UINT32_MAX, &ranks) || rest->at != rest->end)
-        return wrong(text, "P: this is no number of processes");
+        return wrong(text, "P: this is not a number of processes");
     if (ranks == 0 || ranks > PROFILE_RANKS_MAX)
         return wrong(text, "P %" PRIu64 ": the number of processes must be from 1 to %u", ranks,
                      PROFILE_RANKS_MAX);
@@ -62,7 +62,7 @@ static bool take_bytes(struct profile *profile, struct rest *rest, char text[PRO
         if (!take_number(rest, TRAFFIC_BYTES_MAX, &profile->traffic[rank].in) ||
             !take_number(rest, TRAFFIC_BYTES_MAX, &profile->traffic[rank].out))
             return wrong(text,
-                         "process %u: the bytes are missing, or no number up to %" PRIu64
+                         "process %u: the bytes are missing, or not a number up to %" PRIu64
                          ": there must be two for each of %u processes",
                          rank, TRAFFIC_BYTES_MAX, profile->ranks);
     switch (traffic_check(profile->traffic, profile->ranks)) {
@@ -81,7 +81,7 @@ static bool take_superstep(struct profile *profile, struct rest *rest, char text
     uint64_t statement, calls, before = profile->total_ns;
     struct profile_superstep *step = &profile->step;
     if (!take_number(rest, PROFILE_STATEMENTS_MAX - 1, &statement))
-        return wrong(text, "c: this is no number of a statement, from 0 to %u",
+        return wrong(text, "c: this is not the number of a statement, from 0 to %u",
                      PROFILE_STATEMENTS_MAX - 1);
     if (!take_seconds(rest, &step->start_ns) || !take_seconds(rest, &step->end_ns))
         return wrong(text, "start and end must be seconds, at most %u", PROFILE_SECONDS_MAX);
@@ -91,10 +91,10 @@ static bool take_superstep(struct profile *profile, struct rest *rest, char text
                      "starts at %.9f and ends at %.9f",
                      (double)before / 1e9, (double)step->start_ns / 1e9,
                      (double)step->end_ns / 1e9);
-    for (uint32_t i = 0; i < 2 * profile->ranks; i++)
+    for (uint32_t i = pass_digits(rest, 2 * profile->ranks); i < 2 * profile->ranks; i++)
         if (!take_number(rest, UINT64_MAX, &calls))
             return wrong(text,
-                         "process %u: calls are missing, or no number: there must be two "
+                         "process %u: calls are missing, or not numbers: there must be two "
                          "for each of %u processes",
                          i / 2, profile->ranks);
     if (!take_word(rest, " @@"))
@@ -151,11 +151,11 @@ static bool take_mark(struct profile *profile, struct rest *rest, char text[PROF
 {
     struct profile_mark *mark = &profile->mark;
     if (!take_seconds(rest, &mark->at_ns))
-        return wrong(text, "m: this is no time in seconds, at most %u", PROFILE_SECONDS_MAX);
+        return wrong(text, "m: this is not a time in seconds, at most %u", PROFILE_SECONDS_MAX);
     if (!take_kind(rest, &mark->kind))
         return wrong(text, "m: what happened must be saved, failed, restarted, moved or restored");
     if (!take_seconds(rest, &mark->lasted_ns) || rest->at != rest->end)
-        return wrong(text, "m: how long it took is no time in seconds, at most %u",
+        return wrong(text, "m: how long it took is not a time in seconds, at most %u",
                      PROFILE_SECONDS_MAX);
     mark->superstep = profile->supersteps;
     return true;
@@ -184,7 +184,7 @@ static bool take_end(struct profile *profile, struct rest *rest, char text[PROFI
 {
     uint64_t total;
     if (!take_seconds(rest, &total) || rest->at != rest->end)
-        return wrong(text, "E: this is no time in seconds, at most %u", PROFILE_SECONDS_MAX);
+        return wrong(text, "E: this is not a time in seconds, at most %u", PROFILE_SECONDS_MAX);
     if (total < profile->total_ns)
         return wrong(text, "E: less than the end of the last superstep");
     profile->total_ns = total;
@@ -196,7 +196,7 @@ static bool is_line(const struct profile *profile, const char *line, size_t leng
                     char text[PROFILE_ERROR])
 {
     if (length < 2 || memchr(line, 0, length) || !strchr("DFNXPcwmsE", line[0]) || line[1] != ' ')
-        return wrong(text, "this is no line of a profile");
+        return wrong(text, "this is not a line of a profile");
     if (profile->complete)
         return wrong(text, "a line after the line E");
     if (profile->ranks == 0 && strchr("cwmsE", line[0]))
@@ -231,9 +231,10 @@ enum profile_event profile_take(struct profile *profile, const char *line, size_
 bool profile_finish(const struct profile *profile, char text[PROFILE_ERROR])
 {
     if (profile->ranks == 0)
-        return wrong(text, "this is no profile: there is no line P, with the number of processes");
+        return wrong(text,
+                     "this is not a profile: there is no line P, with the number of processes");
     if (!profile->complete && profile->supersteps == 0)
-        return wrong(text, "there is no superstep in it");
+        return wrong(text, "it contains no superstep");
     for (uint32_t i = 0; profile->complete && i < profile->statement_count; i++)
         if (!profile->statements[i].file)
             return wrong(text, "the line s of statement %u is missing", i);

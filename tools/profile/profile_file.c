@@ -88,7 +88,7 @@ static enum profile_event take(struct profile_file *file, const char *line, size
         return PROFILE_NOTHING;
     if (profile_take_stack(line, length, &file->stack))
         return PROFILE_STACK;
-    snprintf(text, PROFILE_ERROR, "A: this is no call stack with its costs");
+    snprintf(text, PROFILE_ERROR, "A: this is not a call stack with its costs");
     return PROFILE_WRONG;
 }
 

@@ -221,7 +221,7 @@ static void complete(struct agent *agent, int error, const char *why)
 
     agent_fetch_passed_on(fetches);
     if (error == -EBADMSG || error == -EPROTO || error == -ESTALE) {
-        agent_notice(agent, "what host %s has is of no use: %s", host ? host->name : "", why);
+        agent_notice(agent, "the data of host %s cannot be used: %s", host ? host->name : "", why);
         ask_next(agent);
         return;
     }

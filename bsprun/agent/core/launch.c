@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -87,6 +88,8 @@ static void child(const struct agent_launch *launch)
     if (launch->directory[0] && chdir(launch->directory) != 0)
         goto failed;
     process_signals_restore(&launch->agent->signals);
+    if (!launch->tool && launch->agent->order.replicas > 1)
+        personality(ADDR_NO_RANDOMIZE); /* addresses are the same in all replicas */
     if (!launch->tool) {
         pass_board(launch->agent);
         note_initial(launch->agent->board);

@@ -55,10 +55,10 @@ void outside_tell(const struct outside *outside, void (*tell)(void *context, con
         snprintf(name, sizeof name, "/proc/self/fd/%d", outside->list[i].fd);
         if (readlink(name, path, sizeof path - 1) < 0)
             continue;
-        snprintf(text, sizeof text,
-                 "descriptor %d (%s) was open before bsprun was started: it is no part of the "
-                 "snapshots",
-                 outside->list[i].fd, path);
+        snprintf(
+            text, sizeof text,
+            "descriptor %d (%s) was open before bsprun was started: it is not part of snapshots",
+            outside->list[i].fd, path);
         tell(context, text);
     }
 }

@@ -135,7 +135,7 @@ static void blame_stop(struct agent *agent, enum wire_stop_how how, int signal, 
     if (agent->job == JOB_ENDING)
         snprintf(when, sizeof when, "after bsp_end");
     else if (agent->job == JOB_REWINDING || agent->job == JOB_RESTORING)
-        snprintf(when, sizeof when, "while it went back to a snapshot");
+        snprintf(when, sizeof when, "during a rollback");
     else if (agent->nprocs > 0)
         snprintf(when, sizeof when, "in superstep %llu",
                  (unsigned long long)newest_superstep(agent));
@@ -154,7 +154,7 @@ bool agent_is_alone(const struct agent *agent)
 
 void agent_end_alone(struct agent *agent)
 {
-    agent_stop(agent, WIRE_STOP_KILL, SIGKILL, "bsprun is gone");
+    agent_stop(agent, WIRE_STOP_KILL, SIGKILL, "bsprun has terminated");
     if (agent->job == JOB_OVER)
         agent_job_over(agent, &agent->outcome); /* Processor Zero would have decided */
 }

@@ -282,7 +282,7 @@ struct snapshot_way agent_snapshot_way(struct agent *agent)
     if (snapshots->way.short_of_memory && !snapshots->said_memory) {
         snapshots->said_memory = true;
         agent_notice(agent, "there is too little free memory for copies of the processes: "
-                            "snapshots take longer, and so does going back to one");
+                            "snapshots and rollbacks take longer");
     }
     return snapshots->way;
 }

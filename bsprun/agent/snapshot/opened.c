@@ -306,13 +306,13 @@ void opened_back(struct opened *opened, struct bspz_snapshot_name name,
             continue;
         if (error)
             snprintf(text, sizeof text,
-                     "%.300s cannot be given the length back that it had at "
+                     "%.300s cannot be restored to the length that it had at "
                      "superstep %llu: %s",
                      file->path, (unsigned long long)name.superstep, strerror(-error));
         else if (length == UNKNOWN)
             snprintf(text, sizeof text,
-                     "%.300s was opened after superstep %llu, and how long it was "
-                     "then is not known: what is appended to it again may be there twice",
+                     "%.300s was opened after superstep %llu, and its length then is not known: "
+                     "what is appended again may appear twice",
                      file->path, (unsigned long long)name.superstep);
         if (error || length == UNKNOWN)
             tell(context, text);

@@ -142,7 +142,8 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapsho
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (agent_is_here(agent, pid))
             agent_next_slot(agent, pid, way.copies);
-    write_order(agent, way.forked, haste);
+    /* After the last one nobody goes on: a process that writes by itself spares a copy. */
+    write_order(agent, way.forked && haste != SNAPSHOT_LAST, haste);
     return true;
 }
 
@@ -203,8 +204,8 @@ static void note_recorded(struct agent *agent, int pid)
     ticket->page_copy_ns += snap->page_copy_ns;
     if (snap->fell_back && !snapshots->said_fell_back) {
         snapshots->said_fell_back = true;
-        agent_notice(agent, "no memory or no process could be had for copies of the processes: "
-                            "snapshots take longer, and so does going back to one");
+        agent_notice(agent, "no memory or no process is available for copies of the processes: "
+                            "snapshots and rollbacks take longer");
     }
     if (--ticket->missing == 0)
         all_recorded(agent);

@@ -195,8 +195,8 @@ static bool is_of_this_library(struct sources *sources, const struct chain *chai
         return true; /* or damaged, which the process will report */
     snprintf(why, AGENT_WHY,
              "snapshot %llu.%u was taken by bspzero %.40s (libbsp %u), and this is bspzero %s "
-             "(libbsp %u): it goes on with the bsprun that took it, or from the start with the "
-             "program linked again",
+             "(libbsp %u): restart it with the bsprun that took it, or link the program again and "
+             "start from the beginning",
              (unsigned long long)name.superstep, name.term, manifest->version,
              header.libbsp_version, BSPZ_VERSION, BSPZ_LIBRARY_VERSION);
     return false;

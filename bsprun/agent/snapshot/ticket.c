@@ -75,13 +75,13 @@ static void say_failure(struct agent *agent, enum wire_cause cause, const char *
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     unsigned long long superstep = snapshots->ticket.name.superstep;
-    char instead[80] = "there is none to go back to";
+    char instead[80] = "there is none to roll back to";
 
     if (snapshots->said_failures & 1u << cause)
         return;
     snapshots->said_failures |= 1u << cause;
     if (agent->committed.term > 0)
-        snprintf(instead, sizeof instead, "a restart would go on from superstep %llu",
+        snprintf(instead, sizeof instead, "a restart would continue from superstep %llu",
                  (unsigned long long)agent->committed.superstep);
     agent_notice(agent, "no snapshot after superstep %llu: %s; %s", superstep, why, instead);
 }

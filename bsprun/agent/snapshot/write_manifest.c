@@ -199,7 +199,7 @@ int agent_write_manifest(struct agent *agent, const struct wire_message *order, 
     snprintf(why, AGENT_WHY, "out of memory");
     if (!agent_identified(agent) || processes != (uint32_t)agent->nprocs ||
         order->persist.images.count != processes) {
-        snprintf(why, AGENT_WHY, "nobody knows how the program was started");
+        snprintf(why, AGENT_WHY, "it is not known how the program was started");
         error = -EINVAL;
     } else if (lists.images && lists.host_of && lists.together && lists.hosts) {
         list_images(&order->persist, snapshots->ticket.first, &lists);

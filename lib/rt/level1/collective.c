@@ -44,8 +44,14 @@ static void prepare_area(const struct bspz_collective *call)
     bsp_push_reg_cpp(&area, sizeof(area), call->line, call->file);
     hidden_sync(call);
     if (bsp_pid() == 0) {
-        struct bspz_params params;
-        bspz_params_find(bsp_nprocs(), &params);
+        struct bspz_params found, params;
+
+        memset(&params, 0, sizeof(params)); /* its padding is put, too */
+        bspz_params_find(bsp_nprocs(), &found);
+        params.s = found.s;
+        params.l = found.l;
+        params.g = found.g;
+        params.n_half = found.n_half;
         for (int pid = 0; pid < bsp_nprocs(); pid++)
             bsp_put_cpp(pid, &params, &area, (char *)&area.params - (char *)&area, sizeof(params),
                         call->line, call->file);

@@ -104,6 +104,25 @@ static double thaw_once(struct host_agent *agent, uint64_t *words)
     return end - start;
 }
 
+/* One page in a hundred has been written to since the image before. */
+static double increment_once(const char *path, uint64_t *words, size_t bytes, size_t turn)
+{
+    size_t page_words = 4096 / sizeof *words;
+    char name[4096];
+    double start;
+
+    for (size_t page = turn % 100; page < bytes / 4096; page += 100)
+        words[page * page_words]++;
+    snprintf(name, sizeof name, "%s.increment", path);
+    unlink(name);
+    start = now();
+    if (host_snapshot_increment(name) == 1)
+        exit(0);
+    start = now() - start;
+    unlink(name);
+    return start;
+}
+
 int main(int argc, char **argv)
 {
     size_t bytes = argc > 1 ? (size_t)atol(argv[1]) << 20 : 0;
@@ -148,6 +167,9 @@ int main(int argc, char **argv)
         if (i == 0) /* the image that is restored has nothing of this in its buffer */
             fflush(stdout);
     }
+    printf("\nincrement");
+    for (int i = 0; i < ROUNDS; i++)
+        printf(" %7.2f", increment_once(argv[2], words, bytes, (size_t)i));
     printf("\n");
     return 0;
 }

@@ -28,6 +28,7 @@ static struct bspz_image_table *tables[2];
 static int newest;
 
 static void (*on_write)(void);
+static bool write_fails;
 static struct bspz_attributes given;  /* as the agent would say */
 static struct bspz_range excluded[3]; /* the tables, and what the agent shares */
 
@@ -55,6 +56,8 @@ static int write_all(void *context, const void *bytes, size_t size)
 {
     int fd = *(int *)context;
 
+    if (write_fails)
+        return -EIO;
     if (on_write)
         on_write();
     while (size > 0) {
@@ -85,6 +88,7 @@ void host_options(struct bspz_capture_options *options)
         .rules = rules,
         .rule_count = rule_count,
         .initial = &given,
+        .untracked = getenv("CAPTURE_UNTRACKED") != NULL,
     };
 }
 
@@ -186,6 +190,10 @@ static int snapshot(const char *path, struct host_agent *agent, int increment)
         plan.forked = &hooks;
     }
     result = bspz_capture_write(&plan);
+    if (result < 0 && write_fails) {
+        close(image);
+        return result;
+    }
     if (result < 0)
         refuse(plan.why);
     if (result == 1)
@@ -222,6 +230,14 @@ int host_snapshot(const char *path)
 int host_snapshot_increment(const char *path)
 {
     return snapshot(path, NULL, 1);
+}
+
+void host_snapshot_fails(const char *path)
+{
+    write_fails = true;
+    if (snapshot(path, NULL, 1) >= 0)
+        refuse("an image was written that could not be");
+    write_fails = false;
 }
 
 int host_snapshot_forked_start(const char *path, struct host_agent *agent)

@@ -4,6 +4,7 @@
  * Environment: CAPTURE_RESTORE  images to restore from, newest first, separated by ':'
  *              CAPTURE_MORE     newer ones that come later: lists as above, separated by '|'
  *              CAPTURE_HANDOVER a text for the restored process
+ *              CAPTURE_UNTRACKED  if set, the kernel does not record what is written to
  *              CAPTURE_OTHER    if set, the kernel counts as another one */
 #ifndef TESTS_CKPT_CAPTURE_HOST_H
 #define TESTS_CKPT_CAPTURE_HOST_H
@@ -20,6 +21,9 @@ int host_snapshot(const char *path);
 int host_snapshot_forked(const char *path);
 /* An increment upon the image written last in this process. */
 int host_snapshot_increment(const char *path);
+
+/* An attempt at such an increment: no byte of it can be written. */
+void host_snapshot_fails(const char *path);
 
 /* What the snapshot would be refused for, or NULL. */
 const char *host_refusal(void);

@@ -29,7 +29,7 @@ def too_many(place):
     if done.returncode == 77:
         print("no limit of pending signals that is high enough here")
         return
-    expect(done.returncode == REFUSED and b"signals wait" in done.stderr, f"{done}")
+    expect(done.returncode == REFUSED and b"signals are pending" in done.stderr, f"{done}")
 
 
 main([each_way, too_many] + ([confined] if os.path.exists(os.path.join(BIN, "confined")) else []))

@@ -6,11 +6,11 @@
  *
  * CASE: variable
  * SHELL: BSP_DEVICE=modem exec $BIN/bspcc '${file}' -o it
- * ERR: bspcc: BSP_DEVICE: 'modem' is no device of BSPlib: try SHMEM_SYSV
+ * ERR: bspcc: BSP_DEVICE: 'modem' is not a device of BSPlib: try SHMEM_SYSV
  *
  * CASE: option
  * SHELL: exec $BIN/bspcc -device modem '${file}' -o it
- * ERR: bspcc: -device: 'modem' is no device of BSPlib: try SHMEM_SYSV
+ * ERR: bspcc: -device: 'modem' is not a device of BSPlib: try SHMEM_SYSV
  */
 #include <bsp.h>
 

@@ -10,7 +10,7 @@
  * Processes on other hosts cannot have one without, which is said.
  *
  * CASE: file without a name
- * ERR-RE: \A(bsprun: host \w+: .* \(deleted\) is not, or not surely, the same file as .*\n)*\Z
+ * ERR-RE: \A(bsprun: host \w+: .* \(deleted\) is not, or not certainly, the same file as .*\n)*\Z
  */
 #include "../check.h"
 #include <unistd.h>

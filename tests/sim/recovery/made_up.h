@@ -176,7 +176,7 @@ enum action_kind {
     DO_ISOLATED, /* a host that is cut off stops what it has */
     DO_COMPLAIN, /* an agent has noticed that nothing comes over a link */
     DO_DISMISSED,
-    DO_ORPHANED, /* an agent has noticed that bsprun is gone */
+    DO_ORPHANED, /* an agent has noticed that bsprun has terminated */
     DO_RESTART,
     DO_FAULT,
     DO_COPY /* an image that had lost its second copy has one again */
