@@ -8,9 +8,9 @@
 
 struct agent;
 
-/* Looks through the descriptors of the processes here, which wait at a barrier or in bsp_begin; ends
- * the job with the first that is found.  Nothing is done without replicas, and with --replica-files
- * allow.  False: the end was asked for. */
+/* Looks through the descriptors of the processes here, which wait at a barrier or in bsp_begin;
+ * ends the job with the first that is found.  Nothing is done without replicas, and with
+ * --replica-files allow.  False: the end was asked for. */
 bool agent_check_twice(struct agent *agent);
 
 #endif
