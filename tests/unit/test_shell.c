@@ -209,12 +209,16 @@ START_TEST(a_job_from_message_to_message)
     hand_in(2, abort);
     hand_in(2, make(WIRE_RANKS_STOPPED, 2));
     hand_in(4, make(WIRE_RANKS_STOPPED, 4));
-    expect("to 4: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no copies=1\n"
-           "to 2: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no copies=1\n"
+    expect("to 4: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] leads=[] snapshot=no "
+           "copies=1\n"
+           "to 2: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] leads=[] snapshot=no "
+           "copies=1\n"
            "to 4: RUN term=5 superstep=0 processes=3 consult=0 measure=no\n"
            "to 2: RUN term=5 superstep=0 processes=3 consult=0 measure=no\n"
-           "to 4: RELEASE term=5 superstep=0 decision=0 consult=1 measure=no urgent=no last=no\n"
-           "to 2: RELEASE term=5 superstep=0 decision=0 consult=1 measure=no urgent=no last=no\n"
+           "to 4: RELEASE term=5 superstep=0 decision=0 consult=1 captures=[] measure=no urgent=no "
+           "last=no\n"
+           "to 2: RELEASE term=5 superstep=0 decision=0 consult=1 captures=[] measure=no urgent=no "
+           "last=no\n"
            "to 4: STOP_RANKS term=5 superstep=1 cause=1 pid=2 again=no\n"
            "to 2: STOP_RANKS term=5 superstep=1 cause=1 pid=2 again=no\n"
            "timer 10000\n"
@@ -231,13 +235,16 @@ START_TEST(answers_from_inside_wait)
     start(2, false);
     answer = true;
     register_three();
-    expect(
-        "to 4: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no copies=1\n"
-        "to 2: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] snapshot=no copies=1\n"
-        "to 4: RUN term=5 superstep=0 processes=3 consult=0 measure=no\n"
-        "to 2: RUN term=5 superstep=0 processes=3 consult=0 measure=no\n"
-        "to 4: RELEASE term=5 superstep=0 decision=2 consult=never measure=no urgent=no last=no\n"
-        "to 2: RELEASE term=5 superstep=0 decision=2 consult=never measure=no urgent=no last=no\n");
+    expect("to 4: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] leads=[] snapshot=no "
+           "copies=1\n"
+           "to 2: PLACE term=5 superstep=0 processes=3 host_of=[4, 2, 2] leads=[] snapshot=no "
+           "copies=1\n"
+           "to 4: RUN term=5 superstep=0 processes=3 consult=0 measure=no\n"
+           "to 2: RUN term=5 superstep=0 processes=3 consult=0 measure=no\n"
+           "to 4: RELEASE term=5 superstep=0 decision=2 consult=never captures=[] measure=no "
+           "urgent=no last=no\n"
+           "to 2: RELEASE term=5 superstep=0 decision=2 consult=never captures=[] measure=no "
+           "urgent=no last=no\n");
     used = 0;
     ask_to_stop(WIRE_STOP_SIGNAL, 2, "interrupted");
     expect("to 4: STOP_RANKS term=5 superstep=0 cause=9 pid=-1 again=no\n"
