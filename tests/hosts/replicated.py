@@ -185,6 +185,39 @@ def snapshots_and_a_loss():
         beats.check_output(expected)
 
 
+def mismatched(beats):
+    """The supersteps in which replicas of process 1 are said to differ."""
+    return set(map(int, re.findall(r"the replicas of process 1 on host \S+ and host \S+ differ in what they "
+                                   r"communicate in superstep (\d+)", beats.job.said())))
+
+
+def with_flip(place, how, *words, replicas):
+    """A job in which a bit is changed on each host of one replica, which has all processes."""
+    beats = Beats(place, 40, 20, *words, replicas=replicas, options=["--on-mismatch", how])
+    beats.tell("flip", [name for name in place.job_hosts if name != beats.zero()][-1])
+    return beats
+
+
+def one_bit():
+    """One that is communicated is reported in the superstep in which it is, and ends the job or, of one against
+    two, does not count; one that is not communicated is no matter."""
+    at = 12
+    for replicas, how, status in ((2, "end", 1), (2, "continue", 0), (3, "end", 0)):
+        with HostPlace(hosts=replicas, slots=P) as place:
+            expected = reference(place, 40)
+            beats = with_flip(place, how, "-b", at, replicas=replicas)
+            beats.job.wait(status)
+            # Superstep 0 is that of the registration.
+            check(min(mismatched(beats), default=-1) == at, mismatched(beats), beats.job)
+            if replicas == 3:
+                beats.check_output(expected)
+    with HostPlace(hosts=2, slots=P) as place:
+        expected = reference(place, 40)
+        beats = with_flip(place, "end", "-q", at, replicas=2)
+        beats.end(expected)
+        check(not mismatched(beats), "what is not communicated counts", beats.job)
+
+
 def what_is_not_the_same_twice():
     """It is named, with its path; and allowed, if that is asked for."""
     with here(4) as place:
@@ -222,5 +255,5 @@ if __name__ == "__main__":
     farms.require()
     main([without_faults, each_number, killed(0), killed(1), killed(2), one_after_the_other,
           stopped, slow, with_input,
-          all_of_one_process, snapshots_and_a_loss, what_is_not_the_same_twice,
+          all_of_one_process, snapshots_and_a_loss, one_bit, what_is_not_the_same_twice,
           input_before_bsp_begin])
