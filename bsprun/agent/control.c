@@ -109,7 +109,7 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->replicas = start->replicas;
     order->replica_log = start->replica_log;
     order->on_mismatch = start->on_mismatch;
-    order->any_files = start->any_files;
+    order->any_replica_files = start->any_replica_files;
 }
 
 static void cannot_start(struct agent *agent, const char *what, const char *why)

@@ -27,7 +27,6 @@
 #include "bsprun/agent/route.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/terms.h"
-#include "bsprun/agent/twice.h"
 #include "bsprun/agent/zero.h"
 #include "lib/base/digest.h"
 #include "lib/shm/board.h"
@@ -164,8 +163,7 @@ static void let_run(struct agent *agent, const struct wire_run *order)
 
 static void run(struct agent *agent, const struct wire_run *order)
 {
-    if (!job_may_move(agent->job, JOB_RUNNING) || !agent_check_twice(agent) ||
-        agent_debug_begin(agent, order, let_run))
+    if (!job_may_move(agent->job, JOB_RUNNING) || agent_debug_begin(agent, order, let_run))
         return;
     let_run(agent, order);
 }
@@ -212,8 +210,6 @@ static void release(struct agent *agent, const struct wire_message *message)
 {
     uint64_t superstep = message->envelope.superstep;
 
-    if (superstep + 1 == agent->consulted && !agent_check_twice(agent))
-        return;
     if (agent_has_replicas(agent) && !is_captured(agent, message)) {
         release_later(agent, message);
         return;

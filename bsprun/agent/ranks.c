@@ -32,6 +32,7 @@
 #include "bsprun/agent/differs.h"
 #include "bsprun/agent/measure.h"
 #include "bsprun/agent/ranks.h"
+#include "bsprun/agent/replica_files.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "lib/shm/board.h"
 
@@ -116,7 +117,8 @@ static void scan_rank(struct agent *agent, int pid)
     if (state <= seen)
         return;
     member->seen = state;
-    if (seen < BSPZ_RANK_READY && state >= BSPZ_RANK_READY && ++agent->ready == agent->here)
+    if (seen < BSPZ_RANK_READY && state >= BSPZ_RANK_READY && ++agent->ready == agent->here &&
+        agent_replica_files_are_good(agent))
         agent_all_ready(agent);
     if (state == BSPZ_RANK_ENDED && ++agent->ended == agent->here)
         all_ended(agent);
@@ -148,7 +150,7 @@ static void scan_consultation(struct agent *agent)
     agent->consulted = consulted;
     line = &bspz_rank_of(agent->board, agent->first_here)->line[(consulted - 1) & 1];
     agent->end_reported = line->flags & BSPZ_HAS_END;
-    if (agent_decided_take(agent, consulted - 1))
+    if (!agent_replica_files_are_good(agent) || agent_decided_take(agent, consulted - 1))
         return;
     if (!agent->end_reported) {
         arrive.barrier = WIRE_BARRIER_SYNC;

@@ -128,12 +128,19 @@ static void leave_to_zero(struct job_machine *machine, uint32_t host, uint32_t p
         machine_add(machine, effects, JOB_EFFECT_LOST_TO_ZERO)->host = host;
 }
 
+/* What the host has may run on in replicas: Processor Zero knows. */
+static bool goes_on_without(const struct job_machine *machine, uint32_t host)
+{
+    return machine->config.replicas && host != machine->zero && !machine->closed;
+}
+
 static void links_lost(struct job_machine *machine, struct job_effects *effects)
 {
     /* If Processor Zero has ended the term, it did so before it received CLOSED. */
     bool open = !machine->closed || machine->roll.loss.kind == JOB_EVENT_TERM_OVER;
-    bool rolls_back = machine->config.snapshots && open, again = is_again(machine);
     uint32_t host = pick(machine), peer = peer_of(machine, host);
+    bool rolls_back = machine->config.snapshots && open && !goes_on_without(machine, host);
+    bool again = is_again(machine);
     struct coord_outcome lost = machine_host_lost();
     if (!rolls_back) {
         uint32_t other = peer_of(machine, machine->zero); /* after bsp_end only its links matter */
@@ -157,7 +164,7 @@ static void bsprun_unheard(struct job_machine *machine, struct job_effects *effe
 {
     struct coord_outcome lost = machine_host_lost();
     uint32_t deaf = machine->roll.deaf;
-    if (!machine->config.snapshots || machine->closed) {
+    if (!machine->config.snapshots || machine->closed || goes_on_without(machine, deaf)) {
         leave_to_zero(machine, deaf, deaf, effects);
         return;
     }

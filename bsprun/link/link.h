@@ -121,7 +121,7 @@ struct links_home {
 struct links_replicas {
     const struct links_home *homes; /* of all hosts with ranks, the own one included */
     uint32_t home_count;
-    uint64_t log_bytes;   /* of memory for what is kept for hosts that trail, the own one included */
+    uint64_t log_bytes; /* of memory for what is kept for hosts that trail, the own one included */
     uint64_t spill_bytes; /* and then of a file without a name */
     /* How many replicas must agree before a host takes what they send, while so many are left; 1 or
      * 0: the first counts. */

@@ -78,9 +78,8 @@ static int accept_shared(struct link *link, struct mirror_block *block)
 static int block_is_there(struct link *link)
 {
     struct link_in *in = &link->in;
-    int error = link->links->replicas
-                    ? accept_shared(link, &in->block)
-                    : mirror_accept(link->links->mirror, link->host, &in->block);
+    int error = link->links->replicas ? accept_shared(link, &in->block)
+                                      : mirror_accept(link->links->mirror, link->host, &in->block);
 
     if (in->begun_ns > 0) {
         atomic_fetch_add(&link->timed_ns, bspz_now_ns() - in->begun_ns);
@@ -127,8 +126,9 @@ static int take_head(struct link *link, const unsigned char *bytes, uint32_t siz
     if (in->head.size < sizeof head)
         return 0;
     memcpy(&head, in->head.data, sizeof head);
-    if ((head.magic != MIRROR_MAGIC && head.magic != REPLICA_MAGIC) || head.head_bytes < sizeof head ||
-        head.head_bytes > MIRROR_HEAD_MAX || in->head.size > head.head_bytes)
+    if ((head.magic != MIRROR_MAGIC && head.magic != REPLICA_MAGIC) ||
+        head.head_bytes < sizeof head || head.head_bytes > MIRROR_HEAD_MAX ||
+        in->head.size > head.head_bytes)
         return not_understood(link);
     return in->head.size == head.head_bytes ? head_is_there(link) : 0;
 }

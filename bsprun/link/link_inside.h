@@ -13,8 +13,8 @@
 #include "lib/net/frames.h"
 #include "lib/net/meet.h"
 
-#define LINK_TEXT  256u
-#define LINK_TIMED (64u << 10) /* bytes of a block whose time is taken, at least */
+#define LINK_TEXT   256u
+#define LINK_TIMED  (64u << 10) /* bytes of a block whose time is taken, at least */
 
 #define LINK_FLYING 32u
 
@@ -93,9 +93,9 @@ struct links {
     unsigned spin_pause;      /* barriers to go without */
     struct mirror *mirror;
     struct link_replicas *replicas; /* NULL: each process lives on one host */
-    bool receipts; /* what has come may have left something to be sent */
-    _Atomic bool drain_due; /* output must be read before the superstep is sent */
-    uint64_t drained;       /* superstep + 1 for which it was read */
+    bool receipts;                  /* what has come may have left something to be sent */
+    _Atomic bool drain_due;         /* output must be read before the superstep is sent */
+    uint64_t drained;               /* superstep + 1 for which it was read */
 };
 
 /* ---- link_state.c ---- */

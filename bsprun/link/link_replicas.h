@@ -20,7 +20,7 @@ struct replica_head {
     uint64_t pid;        /* of a content */
     uint64_t head_bytes; /* all of the head, this and what follows included */
     uint64_t data_bytes;
-    uint64_t key;        /* of a content */
+    uint64_t key; /* of a content */
     struct replica_digest digest;
     uint64_t count; /* of notes */
     uint64_t reserved;

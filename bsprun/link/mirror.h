@@ -17,12 +17,12 @@
  * the places of its own ranks is ever written, and every chain ends.  The ranks check the records
  * in the chains.
  *
- * Where processes have replicas on several hosts (mirror_new_apart), each process is a source of its
- * own, named by its number instead of its host's: what it does at a stage is copied as a content,
- * head and data in one piece, of which parts are sent as blocks to those hosts that lack it
- * (mirror_content.c).  Since other hosts may be any number of supersteps ahead, or behind, contents
- * are applied when mirror_ready says so, and the ranks here pass a stage only when theirs have been
- * copied (mirror_open).
+ * Where processes have replicas on several hosts (mirror_new_apart), each process is a source of
+ * its own, named by its number instead of its host's: what it does at a stage is copied as a
+ * content, head and data in one piece, of which parts are sent as blocks to those hosts that lack
+ * it (mirror_content.c).  Since other hosts may be any number of supersteps ahead, or behind,
+ * contents are applied when mirror_ready says so, and the ranks here pass a stage only when theirs
+ * have been copied (mirror_open).
  */
 #ifndef BSPRUN_MIRROR_H
 #define BSPRUN_MIRROR_H

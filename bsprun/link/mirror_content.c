@@ -182,8 +182,8 @@ struct part {
 static void pass_ranges(struct walk *walk, uint64_t count, struct part *part)
 {
     for (; count > 0; count--) {
-        struct iovec *last = part && part->piece_count > 0 ? &part->data[part->piece_count - 1]
-                                                           : NULL;
+        struct iovec *last =
+            part && part->piece_count > 0 ? &part->data[part->piece_count - 1] : NULL;
 
         if (part) {
             part->ranges[part->range_count++] = *walk->range;
@@ -431,8 +431,8 @@ bool mirror_locate(const void *one, uint64_t one_size, const void *two, uint64_t
         for (uint64_t k = 0; k < heads[i]->ranges; k++)
             if (parts[i].ranges[k].bytes < sizeof(struct bspz_chunk) && k >= count_calls(&parts[i]))
                 return false;
-        walks[i] = (struct walk){parts[i].ranges,
-                                 (const unsigned char *)heads[i] + heads[i]->head_bytes};
+        walks[i] =
+            (struct walk){parts[i].ranges, (const unsigned char *)heads[i] + heads[i]->head_bytes};
         pass_ranges(&walks[i], count_calls(&parts[i]), NULL);
     }
     count = heads[0]->entries < heads[1]->entries ? heads[0]->entries : heads[1]->entries;
@@ -441,7 +441,7 @@ bool mirror_locate(const void *one, uint64_t one_size, const void *two, uint64_t
             return true;
     if (heads[0]->entries == heads[1]->entries)
         return false;
-    *place = (struct mirror_place){
-        .to = parts[heads[1]->entries > count].entries[count].to, .kind = BSPZ_PUTS};
+    *place = (struct mirror_place){.to = parts[heads[1]->entries > count].entries[count].to,
+                                   .kind = BSPZ_PUTS};
     return true;
 }

@@ -77,7 +77,7 @@ struct mirror_rank {
 
 struct mirror_peer {
     uint32_t host; /* or, where each process is a source of its own, the process */
-    int *pids; /* ascending */
+    int *pids;     /* ascending */
     int count;
     uint64_t next;         /* the superstep whose ARRIVED comes next */
     bool matched, replied; /* those stages of the previous one have arrived */
@@ -97,7 +97,7 @@ struct mirror {
     struct mirror_peer *peers;
     uint32_t peer_count;
     const struct mirror_peer **source_of; /* [nprocs] */
-    struct mirror_rank *ranks; /* [nprocs] */
+    struct mirror_rank *ranks;            /* [nprocs] */
     struct mirror_names {
         uint32_t sent, now; /* of a rank here: number known to others, and after the next block */
     } * names;              /* [nprocs] */

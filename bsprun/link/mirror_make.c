@@ -154,7 +154,8 @@ static bool belongs(enum bspz_stage stage, int kind)
 }
 
 /* False: this stage has no data for that rank. */
-static bool read_entry(const struct mirror_making *making, int from, int to, struct mirror_entry *entry)
+static bool read_entry(const struct mirror_making *making, int from, int to,
+                       struct mirror_entry *entry)
 {
     const struct bspz_entry *at =
         bspz_entry_at(making->mirror->board, making->mirror->nprocs, from, to, making->superstep);
@@ -176,7 +177,8 @@ static uint32_t add_entries(struct mirror_making *making)
     uint32_t count = 0;
 
     for (int i = 0; i < making->from_count; i++) {
-        if (making->stage == BSPZ_STAGE_ARRIVED && !(line_of(making, making->from[i])->flags & data))
+        if (making->stage == BSPZ_STAGE_ARRIVED &&
+            !(line_of(making, making->from[i])->flags & data))
             continue;
         for (int k = 0; k < making->to_count; k++) {
             struct mirror_entry entry, *added;
@@ -196,7 +198,9 @@ static uint32_t add_entries(struct mirror_making *making)
 
 int mirror_make(struct mirror_making *making, struct mirror_block *block)
 {
-    struct mirror_head head = {MIRROR_MAGIC, (uint32_t)making->stage, making->superstep};
+    struct mirror_head head = {.magic = MIRROR_MAGIC,
+                               .stage = (uint32_t)making->stage,
+                               .superstep = making->superstep};
     unsigned char *ranges;
 
     *block = (struct mirror_block){0};

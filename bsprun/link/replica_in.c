@@ -139,9 +139,8 @@ static unsigned most_votes(const struct replica_entry *entry)
     unsigned most = 0;
 
     for (unsigned slot = 0; slot < REPLICA_MOST; slot++) {
-        unsigned votes = entry->spoken & 1u << slot
-                             ? replica_entry_alike(entry, &entry->digests[slot])
-                             : 0;
+        unsigned votes =
+            entry->spoken & 1u << slot ? replica_entry_alike(entry, &entry->digests[slot]) : 0;
 
         most = votes > most ? votes : most;
     }
@@ -271,8 +270,7 @@ int replica_set_take(struct replica_set *set, uint32_t home, uint32_t number, ui
     bool wanted;
     int error;
 
-    if (!pid || pid->here || key == 0 || replica_slot(pid, home) == REPLICA_MOST ||
-        set->given_up) {
+    if (!pid || pid->here || key == 0 || replica_slot(pid, home) == REPLICA_MOST || set->given_up) {
         free(bytes);
         return set->given_up ? 0 : -EPROTO;
     }
@@ -300,7 +298,8 @@ int replica_set_note(struct replica_set *set, uint32_t home, const struct replic
     int error;
 
     if (!pid || note->key == 0 || replica_slot(pid, note->about) == REPLICA_MOST ||
-        note->about == set->own || note->have > 1 || (note->have ? !pid->here : note->about != home))
+        note->about == set->own || note->have > 1 ||
+        (note->have ? !pid->here : note->about != home))
         return -EPROTO;
     if (note->have && note->key > set->others[home].have[note->pid])
         set->others[home].have[note->pid] = note->key;

@@ -63,8 +63,8 @@ struct options_hosts {
     uint32_t first_port, last_port; /* ports on which the job may listen; 0: any */
     uint32_t copies;                /* of each image, where hosts do not share the directory */
     uint32_t replicas;              /* of each process, on as many hosts */
+    bool any_replica_files;         /* --replica-files allow */
     enum wire_mismatch on_mismatch;
-    bool any_files; /* --replica-files allow */
     uint64_t replica_log; /* bytes in memory of what is kept for replicas that are behind */
     bool encrypt, oversubscribe, load;
     bool balance; /* processes move to other hosts by Processor Zero's decision */

@@ -32,9 +32,9 @@ static const struct options_setting settings[] = {
     {OPT_PORTS, "BSPZERO_PORTS"},
     {OPT_COPIES, "BSPZERO_COPIES"},
     {OPT_REPLICAS, "BSPZERO_REPLICAS"},
+    {OPT_REPLICA_FILES, "BSPZERO_REPLICA_FILES"},
     {OPT_REPLICA_LOG, "BSPZERO_REPLICA_LOG"},
     {OPT_ON_MISMATCH, "BSPZERO_ON_MISMATCH"},
-    {OPT_REPLICA_FILES, "BSPZERO_REPLICA_FILES"},
     {OPT_ENCRYPT, "BSPZERO_ENCRYPT"},
     {OPT_OVERSUBSCRIBE, "BSPZERO_OVERSUBSCRIBE"},
     {OPT_LOAD, "BSPZERO_LOAD"},
@@ -215,14 +215,11 @@ static bool take_mismatch(struct options *options, const char *source, const cha
     return options_wrong(options, "%s%.80s: give rollback, continue or end", source, text);
 }
 
-static bool take_files(struct options *options, const char *source, const char *text)
+static bool take_replica_files(struct options *options, const char *source, const char *text)
 {
-    options->hosts.any_files = strcmp(text, "allow") == 0;
-    return options->hosts.any_files || strcmp(text, "check") == 0 ||
-           options_wrong(options,
-                         "%s%.80s: give check (files open for appending, pipes and sockets end a "
-                         "job with replicas), or allow",
-                         source, text);
+    options->hosts.any_replica_files = strcmp(text, "allow") == 0;
+    return options->hosts.any_replica_files || strcmp(text, "check") == 0 ||
+           options_wrong(options, "%s%.80s: give check or allow", source, text);
 }
 
 static bool take_log(struct options *options, const char *source, const char *text)
@@ -275,7 +272,7 @@ bool options_take_host(struct options *options, enum option_code code, const cha
     case OPT_ON_MISMATCH:
         return take_mismatch(options, source, text);
     case OPT_REPLICA_FILES:
-        return take_files(options, source, text);
+        return take_replica_files(options, source, text);
     case OPT_REPLICA_LOG:
         return take_log(options, source, text);
     case OPT_BALANCE:

@@ -309,7 +309,7 @@
  * given.  slots: of all hosts, 0: that host's cores.  bind, map: enum wire_bind, enum wire_map;
  * report_bindings: say to what each process is bound.  replicas: of each process; replica_log:
  * bytes of memory for what is kept for those that are behind; on_mismatch: enum wire_mismatch;
- * any_files: their open files are not looked through.
+ * any_replica_files: they may append to files and use pipes.
  * terminals, discards: what stdout (1) and stderr (2) of bsprun are, a terminal or /dev/null.
  * stdin_pid: the process whose stdin is bsprun's.  end_on_bad_exit: a process that fails after
  * bsp_end ends the job, else the others end by themselves.  only_named: nothing of the agent's own
@@ -353,7 +353,7 @@
     F(u32, replicas, WIRE_REPLICAS_MAX)                                                            \
     F(u64, replica_log, WIRE_U64_MAX)                                                              \
     F(u32, on_mismatch, WIRE_MISMATCH_LAST)                                                        \
-    F(flag, any_files, 0)                                                                          \
+    F(flag, any_replica_files, 0)                                                                  \
     F(flag, report_bindings, 0)                                                                    \
     F(u32, stdio, WIRE_STDIO_LAST)                                                                 \
     F(u32, stdin_pid, WIRE_RANKS_MAX - 1)                                                          \

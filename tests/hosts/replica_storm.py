@@ -58,14 +58,8 @@ class Storm:
 
     def disturb(self, place, case, p, cells, replicas):
         began, faults = time.monotonic(), []
-        job = place.start(BSPRUN, "-np", p, "--replicas", replicas, "--map-by", "node",
+        job = place.start(BSPRUN, "-v", "-np", p, "--replicas", replicas, "--map-by", "node",
                           *place.host_options(), *case.command(place), stdin=case.input(place))
-        victims = list(place.job_hosts)
-        for cell in range(cells):
-            # Without Processor Zero's host, which is the first, the job goes back.
-            left = self.choose.randrange(replicas) if cell > 0 else 0
-            victims.remove(place.job_hosts[cell + cells * left])
-        self.choose.shuffle(victims)
         mends = []
         where = f"{case.name} p={p} in {cells} cells of {replicas}"
         def runs():
@@ -74,6 +68,7 @@ class Storm:
                 for name in place.job_hosts)
         try:
             wait_until(runs, "processes on all hosts")
+            victims = self.victims(place, job, cells, replicas)
             for host in victims[:self.choose.randrange(len(victims) + 1)]:
                 time.sleep(0.6 + self.choose.expovariate(1 / 1.5))
                 if job.process.poll() is not None:
@@ -88,6 +83,22 @@ class Storm:
         place.check_clean()
         print(f"{time.monotonic() - self.began:6.0f} s: {where}: identical after {faults} in "
               f"{time.monotonic() - began:.1f} s", flush=True)
+
+    def victims(self, place, job, cells, replicas):
+        """All but one host of each cell, in any order.  Cells are dealt out from Processor Zero's host on,
+        without which a job goes back."""
+        wait_until(lambda: "Processor Zero is host " in job.said() or
+                   job.process.poll() is not None, "Processor Zero")
+        if job.process.poll() is not None:
+            return []
+        zero = job.said().split("Processor Zero is host ")[1].split()[0]
+        first = place.job_hosts.index(zero)
+        hosts = place.job_hosts[first:] + place.job_hosts[:first]
+        left = {hosts[cell + cells * (self.choose.randrange(replicas) if cell > 0 else 0)]
+                for cell in range(cells)}
+        victims = [host for host in hosts if host not in left]
+        self.choose.shuffle(victims)
+        return victims
 
     def hit(self, place, host, mends):
         farm, kind = place.farm, self.choose.choices(list(self.kinds), list(self.kinds.values()))[0]

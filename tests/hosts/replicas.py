@@ -9,7 +9,7 @@ from loopback import *
 from loopback import LoopbackPlace, alive, check, check_said, main, marked, wait_said, wait_until
 
 P, SUPERSTEPS = 2, 150
-BACK = "the job goes on from superstep"
+BACK = "restart 1 of"
 
 
 class Scene:
@@ -27,7 +27,8 @@ class Scene:
 
     def begin(self):
         self.job = self.place.ticker(P, self.supersteps, "-t", "10", options=(
-            "--every", "10", "--replicas", str(self.replicas), "--heartbeat", "1", "-v", *self.options))
+            "--every", "10", "--replicas", str(self.replicas), "--heartbeat", "1", "-v",
+            "--replica-files", "allow", *self.options))
 
     def zero(self):
         """The host of Processor Zero, without which a term ends."""
@@ -118,7 +119,7 @@ def what_is_lost_is_made_anew():
         zero, others = scene.zero(), scene.others()
         for pid in scene.processes(others[0]):
             os.kill(pid, signal.SIGKILL)
-        wait_said(scene.job, "goes on from superstep")
+        wait_said(scene.job, "continues from superstep")
         wait_until(lambda: scene.job.said().count("Processor Zero is host") == 2, "the next term")
         for host in others[1:]:
             if host == zero:
@@ -127,7 +128,7 @@ def what_is_lost_is_made_anew():
                 os.kill(pid, signal.SIGKILL)
             break
         scene.right()
-        check("restart" not in scene.job.said(), "it went back", scene.job)
+        check(BACK not in scene.job.said(), "it went back", scene.job)
 
 
 def all_replicas_are_lost():
@@ -141,12 +142,20 @@ def all_replicas_are_lost():
         check_said(scene.job, "restart 1 of")
 
 
+def files_that_are_appended_to():
+    """Are written twice, which is said before it has happened often."""
+    with Scene("--replica-files", "check") as scene:
+        scene.job.wait(1)
+        check_said(scene.job, " appends to a file, ", "together (descriptor ", "--replica-files allow")
+
+
 def mistakes():
     with LoopbackPlace(slots=(1, 1)) as place:
         for words, text in ((("--replicas", "3"), "each process runs on as many hosts, and there are 2"),
                             (("--replicas", "5"), "give a number from 1 to 4"),
                             (("--replicas", "2", "--on-mismatch", "no"), "give rollback, continue or end"),
                             (("--replicas", "2", "--replica-log", "x"), "give bytes of memory"),
+                            (("--replicas", "2", "--replica-files", "no"), "give check or allow"),
                             (("--replicas", "2", "--stdin", "1"), "replicas have no stdin")):
             job = place.bsprun("-np", 2, *words, "true")
             job.wait(2)
@@ -155,4 +164,4 @@ def mistakes():
 
 if __name__ == "__main__":
     main([nothing_happens, a_host_is_killed, a_process_is_killed, a_host_stops, what_is_lost_is_made_anew,
-          all_replicas_are_lost, mistakes])
+          all_replicas_are_lost, files_that_are_appended_to, mistakes])

@@ -66,13 +66,13 @@ START_TEST(replica_values)
 
     PARSE(&options, "--hosts", "a,b,c", "prog");
     ck_assert(options_find_hosts(&options, "a"));
-    ck_assert(options.hosts.replicas == 1 && !options.hosts.any_files);
+    ck_assert(options.hosts.replicas == 1 && !options.hosts.any_replica_files);
     ck_assert_int_eq(options.hosts.on_mismatch, WIRE_MISMATCH_ROLLBACK);
     options_free(&options);
     PARSE(&options, "--hosts", "a,b,c", "--replicas", "3", "--replica-log", "64M",
           "--replica-files", "allow", "--on-mismatch", "end", "prog");
     ck_assert(options_find_hosts(&options, "a"));
-    ck_assert(options.hosts.replicas == 3 && options.hosts.any_files);
+    ck_assert(options.hosts.replicas == 3 && options.hosts.any_replica_files);
     ck_assert(!options.run.no_stdin);
     ck_assert_uint_eq(options.hosts.replica_log, 64u << 20);
     ck_assert_int_eq(options.hosts.on_mismatch, WIRE_MISMATCH_END);

@@ -18,7 +18,9 @@ static const struct play_layout *layout;
 const struct play_layout play_all[PLAY_LAYOUTS] = {
     [PLAY_TWO_OF_EACH] = {4, {2, 2, 2, 2}, {{0, 1}, {2, 3}, {0, 1}, {2, 3}}},
     [PLAY_ALL_ON_EACH] = {2, {4, 4}, {{0, 1, 2, 3}, {0, 1, 2, 3}}},
-    [PLAY_THREE_OF_EACH] = {6, {2, 2, 2, 2, 2, 2}, {{0, 1}, {2, 3}, {0, 1}, {2, 3}, {0, 1}, {2, 3}}},
+    [PLAY_THREE_OF_EACH] = {6,
+                            {2, 2, 2, 2, 2, 2},
+                            {{0, 1}, {2, 3}, {0, 1}, {2, 3}, {0, 1}, {2, 3}}},
     [PLAY_ONE_IS_UNIQUE] = {3, {2, 3, 2}, {{0, 1}, {1, 2, 3}, {2, 3}}},
     [PLAY_OVERLAP] = {3, {3, 3, 2}, {{0, 1, 2}, {1, 2, 3}, {0, 3}}},
 };
@@ -144,8 +146,8 @@ void play_begin(unsigned which)
     play_setup.homes = homes;
     play_setup.home_count = layout->hosts;
     for (unsigned host = 0; host < layout->hosts; host++)
-        ck_assert_int_eq(
-            links_mirror(play[host].links, play[host].at.fd, PLAY_PROCS, &play_setup), 0);
+        ck_assert_int_eq(links_mirror(play[host].links, play[host].at.fd, PLAY_PROCS, &play_setup),
+                         0);
 }
 
 static void close_host(unsigned host)
@@ -222,7 +224,8 @@ static void flip(unsigned host)
         bspz_entry_at(at->at.board, PLAY_PROCS, at->flip_pid, at->flip_to, at->superstep);
     uint64_t offset = entry->first[BSPZ_PUTS] + sizeof(struct bspz_chunk);
 
-    ((unsigned char *)at->at.board + offset)[at->flip_at / 8] ^= (unsigned char)(1u << at->flip_at % 8);
+    ((unsigned char *)at->at.board + offset)[at->flip_at / 8] ^=
+        (unsigned char)(1u << at->flip_at % 8);
 }
 
 static void send_all(unsigned host, enum bspz_kind kind, uint64_t bytes)
@@ -258,10 +261,10 @@ static void check_from_all(unsigned host, enum bspz_kind kind, uint64_t bytes)
 
     for (int from = 0; from < PLAY_PROCS && play_checks && bytes > 0; from++)
         for (uint32_t i = 0; i < layout->counts[host]; i++)
-            ck_assert_msg(board_has(&at->at, from, (int)layout->pids[host][i], kind, at->superstep,
-                                    2, bytes),
-                          "host %u has not got what %d sent in superstep %lu", host, from,
-                          (unsigned long)at->superstep);
+            ck_assert_msg(
+                board_has(&at->at, from, (int)layout->pids[host][i], kind, at->superstep, 2, bytes),
+                "host %u has not got what %d sent in superstep %lu", host, from,
+                (unsigned long)at->superstep);
 }
 
 static void go_on(unsigned host, bool matched)

@@ -37,11 +37,11 @@ struct play_host {
 extern struct play_host play[PLAY_HOSTS];
 extern const struct play_layout play_all[]; /* named by these */
 enum {
-    PLAY_TWO_OF_EACH,    /* four hosts with two processes each */
-    PLAY_ALL_ON_EACH,    /* two hosts that need nothing of each other */
-    PLAY_THREE_OF_EACH,  /* six hosts */
-    PLAY_ONE_IS_UNIQUE,  /* process 0, on host 0 */
-    PLAY_OVERLAP,        /* three hosts, none with the same processes */
+    PLAY_TWO_OF_EACH,   /* four hosts with two processes each */
+    PLAY_ALL_ON_EACH,   /* two hosts that need nothing of each other */
+    PLAY_THREE_OF_EACH, /* six hosts */
+    PLAY_ONE_IS_UNIQUE, /* process 0, on host 0 */
+    PLAY_OVERLAP,       /* three hosts, none with the same processes */
     PLAY_LAYOUTS
 };
 

@@ -58,8 +58,9 @@ START_TEST(one_is_slow)
 {
     unsigned slow = 1;
 
-    play_begin((unsigned)_i == 0 ? PLAY_TWO_OF_EACH : (unsigned)_i == 1 ? PLAY_ALL_ON_EACH
-                                                                         : PLAY_OVERLAP);
+    play_begin((unsigned)_i == 0   ? PLAY_TWO_OF_EACH
+               : (unsigned)_i == 1 ? PLAY_ALL_ON_EACH
+                                   : PLAY_OVERLAP);
     ck_assert(play_until(10, present()));
     ck_assert(play_until(120, present() & ~(1u << slow)));
     ck_assert_uint_eq(play[slow].superstep, 10);

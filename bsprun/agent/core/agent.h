@@ -68,8 +68,8 @@ struct agent_order {
     uint64_t consult_every, abort_at;
     uint64_t dataspace_memory; /* bytes of objects in memory; 0: half of what is available */
     uint32_t replicas;         /* of each process; 0: one */
+    bool any_replica_files;    /* --replica-files allow */
     uint32_t on_mismatch;      /* enum wire_mismatch */
-    bool any_files;            /* replicas may do what is not the same when it is done twice */
     uint64_t replica_log;      /* bytes in memory of what is kept for replicas that are behind */
 };
 

@@ -7,7 +7,8 @@
  * hear of that at different times; and single contents differ from those of the other replicas.
  * What must hold:
  *
- *   - each host applies, for each process that lives elsewhere, the same contents in the same order;
+ *   - each host applies, for each process that lives elsewhere, the same contents in the same
+ * order;
  *   - hosts that together have all processes are not held up by any other;
  *   - what is kept stays within its bounds, and no host is given up that alone has some process;
  *   - a content that differs is reported by a host that can see it;
@@ -20,11 +21,11 @@
 #include "bsprun/link/replica_set.h"
 #include "tests/sim/timeline.h"
 
-#define HOSTS_MOST  12u
-#define PIDS_MOST   10u
-#define NEVER       UINT64_MAX
-#define SLACK       (UINT64_C(1) << 16)
-#define TOLD_MOST   (UINT64_C(1) << 20) /* the least bound of what is told */
+#define HOSTS_MOST 12u
+#define PIDS_MOST  10u
+#define NEVER      UINT64_MAX
+#define SLACK      (UINT64_C(1) << 16)
+#define TOLD_MOST  (UINT64_C(1) << 20) /* the least bound of what is told */
 
 enum kind { PUBLISH, ARRIVES, FREEZE, LOSE, HEARS };
 
@@ -56,7 +57,7 @@ struct host {
     uint64_t frozen_until;
     bool lost, given_up;
     bool cut[HOSTS_MOST]; /* takes that host for lost */
-    uint64_t made;    /* the last key its ranks have published */
+    uint64_t made;        /* the last key its ranks have published */
     bool computes;
     uint64_t applied[PIDS_MOST];
     struct way ways[HOSTS_MOST]; /* to each other one */
@@ -80,7 +81,8 @@ struct world {
 };
 
 static struct {
-    uint64_t frozen, lost, behind_self, behind_other, flips, flips_due, spilled, held_back, agreed, over;
+    uint64_t frozen, lost, behind_self, behind_other, flips, flips_due, spilled, held_back, agreed,
+        over;
 } summary;
 
 static struct host *home_of(struct world *world, uint32_t host)
@@ -201,8 +203,8 @@ static bool is_unique(struct world *world, uint32_t host)
         unsigned left = 0;
 
         for (uint32_t other = 0; other < world->host_count; other++)
-            left += other != host && home_of(world, other)->has[pid] &&
-                    !is_gone(home_of(world, other));
+            left +=
+                other != host && home_of(world, other)->has[pid] && !is_gone(home_of(world, other));
         if (home_of(world, host)->has[pid] && left == 0)
             return true;
     }
@@ -260,9 +262,8 @@ static void check_bounds(struct world *world, uint32_t host)
     uint64_t most = (world->log_bytes + world->spill_bytes) / 2 + SLACK;
 
     if (held.copies > most || held.logged > most || held.told > TOLD_MOST + SLACK)
-        timeline_fail(&world->time, "host %u keeps %lu, %lu, %lu", host,
-                      (unsigned long)held.copies, (unsigned long)held.logged,
-                      (unsigned long)held.told);
+        timeline_fail(&world->time, "host %u keeps %lu, %lu, %lu", host, (unsigned long)held.copies,
+                      (unsigned long)held.logged, (unsigned long)held.told);
     summary.spilled += held.logged > world->log_bytes / 2 || held.copies > world->log_bytes / 2;
 }
 
@@ -304,7 +305,8 @@ static void send_on(struct world *world, uint32_t host)
             continue;
         load(world, host, way, &order);
         way->busy = true;
-        action = timeline_plan(&world->time, 1 + timeline_random(&world->time, 60) + way->size / 16);
+        action =
+            timeline_plan(&world->time, 1 + timeline_random(&world->time, 60) + way->size / 16);
         action->kind = ARRIVES;
         action->host = host;
         action->other = other;
@@ -538,8 +540,7 @@ static void choose_flip(struct world *world)
     for (uint64_t i = 0; i <= steps; i++)
         key = next_key(key);
     if (wanted && at->count > 0)
-        world->flip = (struct flip){
-            .host = host, .pid = at->pids[steps % at->count], .key = key};
+        world->flip = (struct flip){.host = host, .pid = at->pids[steps % at->count], .key = key};
 }
 
 static void make_hosts(struct world *world)
@@ -554,7 +555,8 @@ static void make_hosts(struct world *world)
     uint64_t delay = 1 + timeline_random(&world->time, 200);
 
     for (uint32_t host = 0; host < world->host_count; host++)
-        homes[host] = (struct replica_home){home_of(world, host)->pids, home_of(world, host)->count};
+        homes[host] =
+            (struct replica_home){home_of(world, host)->pids, home_of(world, host)->count};
     for (uint32_t host = 0; host < world->host_count; host++) {
         int error;
 
@@ -655,9 +657,12 @@ static void run_one(const struct seeds_job *job)
     for (uint32_t host = 0; host < world.host_count; host++)
         go_on(&world, host);
     while (!world.over && timeline_next(&world.time, &action)) {
-        static void (*const handlers[])(struct world *, const struct action *) = {
-            [PUBLISH] = publish, [ARRIVES] = arrives, [FREEZE] = freeze,
-            [LOSE] = lose,       [HEARS] = hears};
+        static void (*const handlers[])(struct world *,
+                                        const struct action *) = {[PUBLISH] = publish,
+                                                                  [ARRIVES] = arrives,
+                                                                  [FREEZE] = freeze,
+                                                                  [LOSE] = lose,
+                                                                  [HEARS] = hears};
 
         handlers[action.kind](&world, &action);
     }
@@ -694,11 +699,8 @@ static int report(uint64_t count)
 
 int main(int argc, char **argv)
 {
-    static const struct seeds_program program = {.name = "shared",
-                                                 .count = 3000,
-                                                 .has_supersteps = true,
-                                                 .run = run_one,
-                                                 .report = report};
+    static const struct seeds_program program = {
+        .name = "shared", .count = 3000, .has_supersteps = true, .run = run_one, .report = report};
 
     return seeds_main(&program, argc, argv);
 }

@@ -1,0 +1,105 @@
+/* replica_files.c - see replica_files.h. */
+#include "bsprun/agent/replica_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/cells.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/stop.h"
+#include "lib/base/io.h"
+
+static bool is_appending(pid_t ospid, int number)
+{
+    char path[64], text[256];
+    const char *flags;
+
+    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)ospid, number);
+    if (!bspz_read_text(path, text, sizeof text))
+        return false;
+    flags = strstr(text, "flags:");
+    return flags && (strtoul(flags + strlen("flags:"), NULL, 8) & O_APPEND);
+}
+
+/* Whether it is the program's own, and not what bsprun gave it or passed on. */
+static bool is_of_program(const struct agent *agent, int number, const struct stat *file)
+{
+    return number > STDERR_FILENO && number != agent_relay_writer_of_ranks(agent->relay, 1) &&
+           number != agent_relay_writer_of_ranks(agent->relay, 2) &&
+           !outside_has(&agent->outside, number, file);
+}
+
+/* What the process would do twice with the descriptor; NULL: nothing. */
+static const char *harm_of(const struct agent *agent, pid_t ospid, int directory, const char *name)
+{
+    int number = atoi(name);
+    struct stat link, file;
+
+    if (name[0] == '.' || fstatat(directory, name, &link, AT_SYMLINK_NOFOLLOW) != 0 ||
+        fstatat(directory, name, &file, 0) != 0 || !is_of_program(agent, number, &file))
+        return NULL;
+    if (S_ISFIFO(file.st_mode))
+        return "uses a pipe";
+    if (S_ISSOCK(file.st_mode))
+        return "uses a socket";
+    return S_ISREG(file.st_mode) && file.st_nlink > 0 && (link.st_mode & S_IWUSR) &&
+                   is_appending(ospid, number)
+               ? "appends to a file"
+               : NULL;
+}
+
+static void refuse(struct agent *agent, int pid, const char *harm, int directory, const char *name)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_REFUSED, .status = 1};
+    char path[PATH_MAX];
+    ssize_t length = readlinkat(directory, name, path, sizeof path - 1);
+
+    snprintf(
+        verdict.text, sizeof verdict.text,
+        "pid %d %s, %.300s (descriptor %.20s), as each of its replicas does: the result is not that "
+        "of one process; --replica-files allow runs it in spite of that",
+        pid, harm, length > 0 ? (path[length] = '\0', path) : "?", name);
+    agent_abort(agent, pid, &verdict);
+}
+
+/* False: it has been refused. */
+static bool look(struct agent *agent, int pid)
+{
+    pid_t ospid = agent->members[pid].process.ospid;
+    char path[64];
+    bool good = true;
+
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)ospid);
+    DIR *list = opendir(path);
+    const struct dirent *entry;
+
+    while (list && good && (entry = readdir(list))) {
+        const char *harm = harm_of(agent, ospid, dirfd(list), entry->d_name);
+
+        if (harm)
+            refuse(agent, pid, harm, dirfd(list), entry->d_name);
+        good = harm == NULL;
+    }
+    if (list)
+        closedir(list);
+    return good;
+}
+
+bool agent_replica_files_are_good(struct agent *agent)
+{
+    if (!agent_has_replicas(agent) || agent->order.any_replica_files)
+        return true;
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid) && agent->members[pid].process.state == WATCH_LIVES &&
+            !look(agent, pid))
+            return false;
+    return true;
+}

@@ -1,0 +1,16 @@
+/* replica_files.h - files that replicas of a process must not share: what is written to them is not
+ * the same when it is written twice.
+ */
+#ifndef BSPRUN_AGENT_REPLICA_FILES_H
+#define BSPRUN_AGENT_REPLICA_FILES_H
+
+#include <stdbool.h>
+
+struct agent;
+
+/* Looks at the open files of the processes of this host, where they have replicas and
+ * --replica-files does not allow it.  False: one appends to a file, or has a pipe or a socket, and
+ * the job is being ended with a message that names it. */
+bool agent_replica_files_are_good(struct agent *agent);
+
+#endif

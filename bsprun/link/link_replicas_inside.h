@@ -1,0 +1,43 @@
+/* link_replicas_inside.h - what the parts of link_replicas.h share. */
+#ifndef BSPRUN_LINK_REPLICAS_INSIDE_H
+#define BSPRUN_LINK_REPLICAS_INSIDE_H
+
+#include "bsprun/link/link_replicas.h"
+
+#define LINK_NO_HOME UINT32_MAX
+
+struct replica_clock {
+    int64_t ahead_ns; /* the least by which ours was ahead; MIRROR_NO_CLOCK */
+};
+
+/* What the loop is to be told. */
+struct replica_report {
+    struct replica_report *next;
+    bool is_behind;
+    struct links_mismatch mismatch;
+    uint32_t host; /* behind */
+    uint64_t superstep;
+};
+
+struct link_replicas {
+    struct links *links;
+    struct replica_set *set;
+    uint32_t home_count, own, nprocs;
+    uint32_t *hosts; /* [home_count] */
+    struct replica_clock *clocks;
+    bool *lives;   /* [home_count][nprocs] */
+    int **needers; /* [nprocs] of a process here: for which processes its contents are copied */
+    int *needer_counts;
+    struct replica_report *reports, **tail;
+};
+
+/* [nprocs]: which processes live there. */
+static inline bool *link_replicas_on(const struct link_replicas *replicas, uint32_t home)
+{
+    return replicas->lives + (size_t)home * replicas->nprocs;
+}
+
+/* What has come could not be applied: this host cannot go on without it. */
+void link_replicas_check(struct link_replicas *replicas, int error);
+
+#endif
