@@ -7,7 +7,10 @@
  *
  * A tag is 0 to 4096 bytes, an object 0 to 1 GiB.  All operations are atomic, and those on one tag
  * take effect one after the other.  A call that is used wrongly prints one line on stderr, has no
- * effect and returns -1.  Jobs that recover from failures (bsprun --ckpt) have no dataspace.
+ * effect and returns -1.
+ *
+ * In a job that recovers from failures (bsprun --ckpt) a program that begins with volpex_init is
+ * saved at its calls, with all objects; it has no supersteps then: bsp_sync is an error.
  *
  * Every call but the enquiries is also a macro that passes the caller's line and file on.
  */

@@ -17,10 +17,12 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/spill.h"
+#include "bsprun/dataspace/keeper.h"
 #include "bsprun/dataspace/service.h"
 #include "lib/base/temporary.h"
 
@@ -42,6 +44,8 @@ struct agent_dataspace {
     unsigned char **windows; /* by pid; NULL: not mapped (yet) */
     uint32_t nprocs;
     uv_timer_t timer;
+    bool said_rule;        /* whatever there is to say of --every */
+    struct keeper *keeper; /* of the snapshot that is being taken; NULL: nobody keeps the objects */
 };
 
 /* ---- Calls of the service -------------------------------------------------------------------- */
@@ -64,6 +68,13 @@ static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t lengt
     request->size = size;
     request->piece = length;
     bspz_word_set(&request->state, BSPZ_REQUEST_ANSWERED);
+}
+
+static void on_withdrawn(void *context, uint32_t pid)
+{
+    struct agent *agent = context;
+
+    bspz_word_set(&bspz_rank_of(agent->board, (int)pid)->request.state, BSPZ_REQUEST_WITHDRAWN);
 }
 
 /* Told when the lock is free again, and to the loop. */
@@ -107,6 +118,7 @@ static const struct pool_files files = {.map = on_map, .unmap = on_unmap};
 static const struct dataspace_calls calls = {.send = on_send,
                                              .has_room = on_has_room,
                                              .answer = on_answer,
+                                             .withdrawn = on_withdrawn,
                                              .no_memory = on_no_memory,
                                              .broken = on_broken};
 
@@ -119,6 +131,7 @@ static void on_closed(uv_handle_t *handle)
 
 static void close_space(struct agent_dataspace *shell)
 {
+    keeper_end(shell->keeper);
     dataspace_close(shell->space);
     pool_close(shell->pool);
 }
@@ -171,6 +184,21 @@ void agent_dataspace_forget(struct agent *agent)
     uv_close((uv_handle_t *)&shell->timer, on_closed);
 }
 
+/* A program that is saved at its calls has no supersteps that could be counted: process 0 shows
+ * whether it is one. */
+static void warn_of_rule(struct agent *agent)
+{
+    struct agent_dataspace *shell = agent->dataspace;
+
+    if (shell->said_rule || !agent_is_here(agent, 0) ||
+        !bspz_rank_of(agent->board, 0)->request.safe)
+        return;
+    shell->said_rule = true;
+    if (agent->election.first_of_run && agent_counts_supersteps(agent))
+        agent_notice(agent, "--every: a program that begins with volpex_init has no supersteps to "
+                            "count, so no snapshots are taken of it: give a time, or auto");
+}
+
 /* NULL: no memory.  By the loop. */
 static struct agent_dataspace *begin(struct agent *agent)
 {
@@ -198,8 +226,10 @@ static struct agent_dataspace *begin(struct agent *agent)
     lock(agent);
     agent->dataspace = shell;
     unlock(agent);
-    agent_quiet_watch(agent, shell->space);
-    return shell;
+    if (agent_quiet_watch(agent, shell->space))
+        return shell;
+    agent_dataspace_forget(agent); /* who waits for ever would not be found out */
+    return NULL;
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
@@ -245,6 +275,39 @@ static uint32_t least(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
+/* A process that is to stop at a safe point must not wait for an object. */
+static void withdraw_if_wanted(struct agent *agent, int pid)
+{
+    const struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+
+    if (rank->request.safe &&
+        atomic_load(&agent->board->consult_from) <= atomic_load(&rank->superstep))
+        dataspace_withdraw(agent->dataspace->space, (uint32_t)pid);
+}
+
+/* The next piece of all objects of the host, for a snapshot. */
+static void give_kept(struct agent *agent, int pid, unsigned char *window, uint64_t had)
+{
+    struct agent_dataspace *shell = agent->dataspace;
+    uint64_t size = UINT64_MAX;
+    uint32_t length = 0;
+
+    if (had == 0) {
+        keeper_end(shell->keeper);
+        shell->keeper = dataspace_keep(shell->space);
+    }
+    /* Objects in files are more than there is memory for. */
+    if (shell->keeper && (had > 0 || keeper_size(shell->keeper) <= memory_available())) {
+        size = keeper_size(shell->keeper);
+        length = keeper_read(shell->keeper, window + BSPZ_TAG_MOST, BSPZ_PIECE_MOST);
+    }
+    if (shell->keeper && keeper_done(shell->keeper) == keeper_size(shell->keeper)) {
+        keeper_end(shell->keeper);
+        shell->keeper = NULL;
+    }
+    on_answer(agent, (uint32_t)pid, size, length);
+}
+
 /* What the process has written to the board is bounded here, so that a defect of the program cannot
  * make the agent read or write elsewhere. */
 static void handle(struct agent *agent, int pid, struct bspz_request *posted)
@@ -261,6 +324,10 @@ static void handle(struct agent *agent, int pid, struct bspz_request *posted)
         on_no_memory(agent, (uint32_t)pid, BSPZ_WINDOW_BYTES);
         return;
     }
+    if (posted->kind == BSPZ_REQUEST_KEEP) {
+        give_kept(agent, pid, window, posted->size);
+        return;
+    }
     request = (struct dataspace_request){.kind = kinds[kind],
                                          .tag = window,
                                          .tag_size = least(posted->tag_size, BSPZ_TAG_MOST),
@@ -270,6 +337,7 @@ static void handle(struct agent *agent, int pid, struct bspz_request *posted)
                                                        : BSPZ_PIECE_MOST,
                                          .size = size};
     dataspace_posted(agent->dataspace->space, (uint32_t)pid, &request);
+    withdraw_if_wanted(agent, pid);
 }
 
 static struct bspz_request *posted_by(const struct agent *agent, int pid)
@@ -299,31 +367,18 @@ static bool any_posted(const struct agent *agent)
     return false;
 }
 
-/* The objects would not come back with the processes. */
-static void refuse_all(struct agent *agent)
-{
-    for (int pid = 0; pid < agent->nprocs; pid++) {
-        struct bspz_request *request = posted_by(agent, pid);
-
-        if (request)
-            bspz_word_set(&request->state, BSPZ_REQUEST_REFUSED);
-    }
-}
-
 void agent_dataspace_scan(struct agent *agent)
 {
     bool more;
 
-    if (agent->job != JOB_RUNNING || !any_posted(agent))
+    /* Processes that are restored put the objects back that they have kept. */
+    if ((agent->job != JOB_RUNNING && agent->job != JOB_RESTORING) || !any_posted(agent))
         return;
-    if (agent_recovers(agent)) {
-        refuse_all(agent);
-        return;
-    }
     if (!begin(agent)) {
         end_job(agent, 0, sizeof *agent->dataspace);
         return;
     }
+    warn_of_rule(agent);
     lock(agent);
     handle_all(agent);
     more = dataspace_go_on(agent->dataspace->space);
@@ -359,4 +414,24 @@ void agent_dataspace_message(struct agent *agent, uint32_t host, const struct wi
     unlock(agent);
     if (more)
         go_on_later(agent);
+}
+
+void agent_dataspace_consult(struct agent *agent)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid))
+            bspz_word_add(&bspz_rank_of(agent->board, pid)->nudge);
+    if (!agent->dataspace)
+        return;
+    lock(agent);
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid))
+            withdraw_if_wanted(agent, pid);
+    unlock(agent);
+}
+
+void agent_dataspace_mark(struct agent *agent)
+{
+    agent->board->snap_order.objects =
+        agent->dataspace && dataspace_totals(agent->dataspace->space).objects > 0;
 }

@@ -18,6 +18,11 @@ bool agent_dataspace_rung(struct agent *agent);
 /* DATA_* from another host. */
 void agent_dataspace_message(struct agent *agent, uint32_t host,
                              const struct wire_message *message);
+/* The board says that Processor Zero wants to decide the next barrier: processes whose calls are
+ * safe points (lib/rt/safe_point.h) are woken, and their waiting requests withdrawn. */
+void agent_dataspace_consult(struct agent *agent);
+/* A snapshot is about to be ordered: tells the ranks whether this host has objects for it. */
+void agent_dataspace_mark(struct agent *agent);
 /* The term, or the agent, is over. */
 void agent_dataspace_forget(struct agent *agent);
 

@@ -21,6 +21,7 @@
 #include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/debug.h"
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/ranks.h"
@@ -218,6 +219,7 @@ static void release(struct agent *agent, const struct wire_message *message)
         return; /* a barrier of bsp_end at which no rank waits here */
     agent->measures = message->release.measure;
     agent->let_out = message->release.decision == WIRE_DECISION_END;
+    agent_dataspace_mark(agent);
     if (message->release.decision == WIRE_DECISION_SNAPSHOT &&
         !agent_snapshots_order(agent, superstep, haste_of(&message->release)))
         return;
@@ -230,6 +232,7 @@ static void consult(struct agent *agent, const struct wire_consult *order)
 {
     agent->measures = order->measure;
     atomic_store(&agent->board->consult_from, 0);
+    agent_dataspace_consult(agent);
 }
 
 static void stop_ranks(struct agent *agent, const struct wire_stop_ranks *order)

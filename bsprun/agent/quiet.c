@@ -175,20 +175,21 @@ static void stop_watching(struct agent *agent)
     uv_close((uv_handle_t *)&quiet->timer, on_closed);
 }
 
-void agent_quiet_watch(struct agent *agent, const struct dataspace *space)
+bool agent_quiet_watch(struct agent *agent, const struct dataspace *space)
 {
     struct agent_quiet *quiet;
 
     stop_watching(agent);
     quiet = space ? calloc(1, sizeof *quiet) : NULL;
     if (!quiet)
-        return; /* without memory nobody is told, and a job that is stuck stays so */
+        return !space;
     quiet->space = space;
     quiet->next_ms = FIRST_MS;
     uv_timer_init(&agent->loop, &quiet->timer);
     quiet->timer.data = agent;
     agent->quiet = quiet;
     look_later(quiet);
+    return true;
 }
 
 void agent_quiet_answer(struct agent *agent, uint64_t round)

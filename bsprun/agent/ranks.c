@@ -139,24 +139,32 @@ static void registered(struct agent *agent)
     agent_send(agent, &message);
 }
 
+/* While some are at a safe point (lib/rt/safe_point.h) the others are in bsp_end, and will arrive
+ * there again. */
+static enum wire_barrier barrier_of(const struct agent *agent, uint64_t superstep)
+{
+    uint32_t flags = bspz_rank_of(agent->board, agent->first_here)->line[superstep & 1].flags;
+
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (bspz_rank_of(agent->board, pid)->line[superstep & 1].flags & BSPZ_HAS_CALL)
+            return WIRE_BARRIER_CALL;
+    return flags & BSPZ_HAS_END ? WIRE_BARRIER_END : WIRE_BARRIER_SYNC;
+}
+
 static void scan_consultation(struct agent *agent)
 {
     uint64_t consulted = atomic_load(&agent->board->consulted);
-    struct wire_arrive arrive = {.barrier = WIRE_BARRIER_END};
-    const struct bspz_line *line;
+    struct wire_arrive arrive = {0};
 
     if (consulted <= agent->consulted)
         return;
     agent->consulted = consulted;
-    line = &bspz_rank_of(agent->board, agent->first_here)->line[(consulted - 1) & 1];
-    agent->end_reported = line->flags & BSPZ_HAS_END;
+    arrive.barrier = barrier_of(agent, consulted - 1);
+    agent->end_reported = arrive.barrier == WIRE_BARRIER_END;
     if (!agent_replica_files_are_good(agent) || agent_decided_take(agent, consulted - 1))
         return;
-    if (!agent->end_reported) {
-        arrive.barrier = WIRE_BARRIER_SYNC;
-        if (agent->measures)
-            agent_measure(agent, consulted - 1, &arrive);
-    }
+    if (arrive.barrier == WIRE_BARRIER_SYNC && agent->measures)
+        agent_measure(agent, consulted - 1, &arrive);
     agent_arrived(agent, consulted - 1, &arrive);
     agent_measure_free(&arrive);
 }

@@ -33,7 +33,8 @@ void agent_route_message(void *context, uint32_t host, const struct wire_message
     else if (message->kind == WIRE_KEEP)
         agent_replicas_take(agent, host, message);
     else if (message->kind == WIRE_DATA_PUT || message->kind == WIRE_DATA_STORED ||
-             message->kind == WIRE_DATA_ASK || message->kind == WIRE_DATA_GRANT)
+             message->kind == WIRE_DATA_ASK || message->kind == WIRE_DATA_GRANT ||
+             message->kind == WIRE_DATA_WITHDRAW || message->kind == WIRE_DATA_WITHDRAWN)
         agent_dataspace_message(agent, host, message);
     else if (way == WIRE_WAY_AMONG_AGENTS)
         agent_fetch_message(agent, host, message);

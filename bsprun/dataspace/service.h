@@ -5,7 +5,8 @@
  * on who has which.  Happy path of a put: posted -> its pieces are collected here, or sent to the
  * owner as DATA_PUT, each answered at once -> with the last one the owner stores the object,
  * DATA_STORED -> answered.  Of a get or read: posted -> the owner is asked, DATA_ASK -> as soon as
- * there is an object, DATA_GRANT, in pieces -> answered piece by piece.
+ * there is an object, DATA_GRANT, in pieces -> answered piece by piece.  While it waits it can be
+ * withdrawn, DATA_WITHDRAW, which the owner answers with DATA_WITHDRAWN unless it has granted it.
  *
  * What can fail: no memory for an object; another host breaks a rule of the protocol.  Either is
  * told to the caller, who ends the job or drops the host.  With the term everything is over.
@@ -21,6 +22,7 @@
 #include "lib/wire/wire.h"
 
 struct dataspace;
+struct keeper; /* keeper.h */
 
 enum dataspace_kind { DATASPACE_PUT, DATASPACE_GET, DATASPACE_READ };
 
@@ -45,6 +47,8 @@ struct dataspace_calls {
     /* The piece of this process is taken (put), or is in its place: `length` bytes of `size` that
      * it gets in all. */
     void (*answer)(void *context, uint32_t pid, uint64_t size, uint32_t length);
+    /* The request of this process is withdrawn. */
+    void (*withdrawn)(void *context, uint32_t pid);
     /* There is no memory for an object of that many bytes, put or wanted by a process: object.h. */
     void (*no_memory)(void *context, uint32_t pid, uint64_t bytes);
     /* The host broke a rule. */
@@ -71,6 +75,11 @@ void dataspace_posted(struct dataspace *space, uint32_t pid,
                       const struct dataspace_request *request);
 /* One of the messages DATA_* from another host. */
 void dataspace_message(struct dataspace *space, uint32_t host, const struct wire_message *message);
+/* Withdraws the get or read of a process of this host: calls->withdrawn, at once or later, unless
+ * it is granted before.  No effect if it waits for no object. */
+void dataspace_withdraw(struct dataspace *space, uint32_t pid);
+/* The objects of this host's tags, to be copied: see keeper.h.  NULL: no memory. */
+struct keeper *dataspace_keep(const struct dataspace *space);
 /* Sends what waited for room.  Whether something still does. */
 bool dataspace_go_on(struct dataspace *space);
 

@@ -198,6 +198,25 @@ int tags_ask(struct tags *tags, const void *tag, size_t size, bool removes,
     return 0;
 }
 
+bool tags_withdraw(struct tags *tags, const void *tag, size_t size, uint32_t pid)
+{
+    struct tag_entry *entry = find(tags, tag, size);
+    struct request **at = entry ? &entry->first : NULL, *request;
+
+    while (at && *at && (*at)->asker.pid != pid)
+        at = &(*at)->next;
+    if (!at || !*at)
+        return false;
+    request = *at;
+    *at = request->next;
+    if (!*at)
+        entry->last = at;
+    free(request);
+    tags->totals.waiting--;
+    forget_if_empty(tags, entry);
+    return true;
+}
+
 /* ---- What there is --------------------------------------------------------------------------- */
 
 struct walk {
@@ -215,6 +234,30 @@ static void show_entry(const void *node, VISIT visit, void *closure)
         return;
     for (const struct request *request = entry->first; request; request = request->next)
         walk->show(walk->context, &request->asker, entry->tag, entry->size, request->removes);
+}
+
+struct tour {
+    void (*show)(void *context, const void *tag, size_t size, struct object *object);
+    void *context;
+};
+
+static void show_object(const void *node, VISIT visit, void *closure)
+{
+    const struct tag_entry *entry = *(struct tag_entry *const *)node;
+    const struct tour *tour = closure;
+
+    if ((visit == postorder || visit == leaf) && entry->object)
+        tour->show(tour->context, entry->tag, entry->size, entry->object);
+}
+
+void tags_each_object(const struct tags *tags,
+                      void (*show)(void *context, const void *tag, size_t size,
+                                   struct object *object),
+                      void *context)
+{
+    struct tour tour = {show, context};
+
+    twalk_r(tags->tree, show_object, &tour);
 }
 
 void tags_each_waiting(const struct tags *tags,

@@ -45,6 +45,14 @@ int tags_put(struct tags *tags, const void *tag, size_t size, struct object *obj
 int tags_ask(struct tags *tags, const void *tag, size_t size, bool removes,
              const struct asker *asker);
 
+/* The process's request for that tag does not wait any longer.  False: it did not. */
+bool tags_withdraw(struct tags *tags, const void *tag, size_t size, uint32_t pid);
+
+/* Calls show(context, tag, size, object) for each object, by tag. */
+void tags_each_object(const struct tags *tags,
+                      void (*show)(void *context, const void *tag, size_t size,
+                                   struct object *object),
+                      void *context);
 /* Calls show(context, asker, tag, size, removes) for each request that waits, by tag. */
 void tags_each_waiting(const struct tags *tags,
                        void (*show)(void *context, const struct asker *asker, const void *tag,

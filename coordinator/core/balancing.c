@@ -137,7 +137,7 @@ bool coord_balancing_glance(struct coord *state, uint64_t superstep)
 {
     struct coord_balancing *balancing = &state->balancing;
 
-    if (!balancing->balance)
+    if (!balancing->balance || state->saved_at_calls)
         return false;
     if (state->phase != COORD_RUNNING || state->wish != COORD_WISH_NONE ||
         superstep == COORD_NEVER || balancing->confirming) {
@@ -154,7 +154,7 @@ bool coord_balancing_glance(struct coord *state, uint64_t superstep)
 
 void coord_balancing_timer(struct coord *state, struct coord_effects *effects)
 {
-    if (state->balancing.balance)
+    if (state->balancing.balance && !state->saved_at_calls)
         coord_set_timer(state, effects, COORD_TIMER_GLANCE, state->config.look_ns / 1000000u + 1);
 }
 
@@ -162,7 +162,7 @@ uint64_t coord_balancing_due_ns(const struct coord *state)
 {
     const struct coord_balancing *balancing = &state->balancing;
 
-    if (!balancing->balance || state->wish != COORD_WISH_NONE)
+    if (!balancing->balance || state->saved_at_calls || state->wish != COORD_WISH_NONE)
         return POLICY_NEVER;
     return balancing->due_ns > state->now_ns ? balancing->due_ns - state->now_ns : 0;
 }

@@ -147,7 +147,7 @@ static int check_arrival(const struct coord *state, const struct coord_host *hos
     if (!coord_balancing_understands(state, host, &message->arrive))
         return coord_broken(effects, "host %u measures processes that are not its own", host->id);
     if (superstep == COORD_NEVER || superstep < state->superstep || superstep > state->consult ||
-        (message->arrive.barrier == WIRE_BARRIER_SYNC && superstep != state->consult &&
+        (message->arrive.barrier != WIRE_BARRIER_END && superstep != state->consult &&
          !state->asked))
         return coord_broken(effects, "host %u arrives at the end of superstep %llu", host->id,
                             (unsigned long long)superstep);
@@ -291,6 +291,7 @@ int coord_take_arrive(struct coord *state, struct coord_host *host,
     host->arrived = true;
     host->barrier = message->arrive.barrier;
     state->superstep = message->envelope.superstep;
+    state->saved_at_calls = state->saved_at_calls || message->arrive.barrier == WIRE_BARRIER_CALL;
     coord_balancing_note(state, host, &message->arrive);
 
     if (state->phase == COORD_RUNNING && coord_all_arrived(state))

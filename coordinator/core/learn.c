@@ -83,7 +83,8 @@ void coord_pace(struct coord *state)
 
     if (steps == 0 || state->now_ns <= state->paced_ns || state->superstep < state->paced_superstep)
         return;
-    state->facts.superstep_ns = (state->now_ns - state->paced_ns) / steps;
+    state->facts.superstep_ns =
+        state->saved_at_calls ? 0 : (state->now_ns - state->paced_ns) / steps;
 }
 
 /* ---- Costs -------------------------------------------------------------------------------- */

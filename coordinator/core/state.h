@@ -137,6 +137,9 @@ struct coord {
     struct coord_host *hosts;
     bool all_drained; /* which is as if none were */
 
+    /* The program has no supersteps but those that snapshots make (lib/rt/safe_point.h): they are not
+     * measured, and nothing is gained by asking for one. */
+    bool saved_at_calls;
     bool registered;
     uint32_t registered_host; /* index */
     uint32_t wanted;

@@ -63,6 +63,7 @@ struct bspz_runtime {
     bool warn;               /* BSP_WARN: warn of doubtful calls, see warn.h */
     bool tracing;            /* prof or stat, in the SPMD part: calls are counted one by one */
     bool direct;             /* cross-process copies work so far */
+    bool safe_calls;         /* calls are safe points, see safe_point.h */
     uint64_t direct_minimum; /* least bytes of an hp call for which they are used */
 
     unsigned

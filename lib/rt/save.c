@@ -9,6 +9,7 @@
 #include "lib/rt/save.h"
 #include "lib/base/io.h"
 #include "lib/rt/reserve.h"
+#include "lib/rt/safe_point.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -325,6 +326,9 @@ static void resume_rank(bool restored)
     if (error)
         bspz_restore_failed(-error, why);
     bspz_attributes_put_affinity(was);
+    error = bspz_planes_put_back();
+    if (error)
+        bspz_restore_failed(error, "what the process kept of its communication cannot be put back");
     bspz_wait_to_run();
 }
 
@@ -409,15 +413,20 @@ void bspz_save_superstep(void)
     struct bspz_snap *snap = bspz_own_snap();
     uint64_t superstep = bspz_rt.superstep, begun = bspz_now_ns();
     enum saved saved = SAVED;
+    const char *what = "no memory to keep unread messages";
     enum bspz_wait waited;
     int error;
 
     bspz_release_pool();
     error = bspz_state_keep();
+    if (!error) {
+        error = bspz_planes_keep();
+        what = "no memory to keep the objects of the dataspace";
+    }
     if (!settle())
         bspz_leave();
     if (error)
-        report(order()->name.superstep, error, "no memory to keep unread messages");
+        report(order()->name.superstep, error, what);
     else
         saved = save();
     if (saved == RESTORED)
@@ -428,6 +437,7 @@ void bspz_save_superstep(void)
     }
     open_tables(false);
     snap->page_copy_ns = error ? 0 : bspz_state_probe_ns();
+    bspz_planes_drop();
     bspz_state_drop();
     snap->pause_ns = bspz_now_ns() - begun;
     atomic_store(&snap->recorded, superstep + 1);

@@ -16,6 +16,7 @@
 #include "lib/rt/outbox.h"
 #include "lib/rt/registration.h"
 #include "lib/rt/rt.h"
+#include "lib/rt/safe_point.h"
 #include "lib/rt/save.h"
 #include "lib/rt/times.h"
 #include "lib/rt/warn.h"
@@ -24,7 +25,8 @@
 struct summary {
     uint32_t flags;   /* of all ranks */
     bool mixed_end;   /* some end, some synchronise */
-    bool mixed_calls; /* not all are in the same collective operation, or in none */
+    bool mixed_calls; /* not all are in the same collective operation or in none, or not all at a
+                         safe point */
     bool digests_differ;
     bool positions_differ;
     int numbers_differ_at; /* first rank whose sync number differs from rank 0's, or -1 */
@@ -76,7 +78,7 @@ static struct summary summarise(void)
         const struct bspz_line *line = line_of(pid);
 
         all.mixed_end |= (line->flags ^ first->flags) & BSPZ_HAS_END;
-        all.mixed_calls |= (line->flags ^ first->flags) & BSPZ_COLLECTIVE_MASK;
+        all.mixed_calls |= (line->flags ^ first->flags) & (BSPZ_COLLECTIVE_MASK | BSPZ_HAS_CALL);
         all.digests_differ |= line->digest != first->digest;
         all.positions_differ |= line->position != first->position;
         if (line->sync_number != first->sync_number && all.numbers_differ_at < 0)
@@ -176,6 +178,9 @@ static void check_positions(int line, const char *file)
 
 static void check_summary(const struct summary *all, int line, const char *file)
 {
+    /* Whoever is not at a safe point then is at the end, and arrives there again. */
+    if (bspz_unlikely(all->mixed_calls) && all->flags & BSPZ_HAS_CALL)
+        return;
     if (bspz_unlikely(all->mixed_calls))
         fail_collective();
     if (bspz_unlikely(all->mixed_end))
@@ -183,7 +188,8 @@ static void check_summary(const struct summary *all, int line, const char *file)
                      file);
     if (bspz_unlikely(all->numbers_differ_at >= 0))
         fail_barrier("the processes synchronise with different numbers:", true, line, file);
-    if (bspz_unlikely(bspz_rt.check_syncs && all->positions_differ))
+    if (bspz_unlikely(bspz_rt.check_syncs && all->positions_differ) &&
+        !(all->flags & BSPZ_HAS_CALL))
         check_positions(line, file);
 }
 
@@ -209,7 +215,18 @@ static BSPZ_COLD void consult(void)
         bspz_leave_when_stopped();
 }
 
-/* Publishes, waits for all, checks; returns the summary of all ranks. */
+/* What some jobs need before a process arrives. */
+static void prepare_to_arrive(uint32_t flags, int line, const char *file)
+{
+    if (bspz_rt.board->flags & BSPZ_BOARD_LABELS)
+        bspz_stdio_hand_over();
+    if (bspz_unlikely(bspz_rt.safe_calls) && flags == 0 && bspz_has_safe_points())
+        bspz_fail("bsp_sync", line, file,
+                  "a job that recovers from failures (--ckpt) saves this program at its calls, and "
+                  "not at the end of supersteps: begin it with bsp_begin");
+}
+
+/* Publishes, waits for all, checks; returns the summary of all ranks.  flags: 0: bsp_sync. */
 static struct summary meet(uint32_t end_flags, int number, int line, const char *file)
 {
     bspz_position position = bspz_here(file, line);
@@ -217,11 +234,12 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
     uint32_t flags = end_flags;
     struct summary all;
 
-    bspz_note(end_flags ? BSPZ_CALL_END : inside ? inside : BSPZ_CALL_SYNC, position);
+    if (!(end_flags & BSPZ_HAS_CALL)) /* else the plane has noted its call */
+        bspz_note(end_flags ? BSPZ_CALL_END : inside ? inside : BSPZ_CALL_SYNC, position);
     if (bspz_rt.checks)
         bspz_stdio_flush_output();
-    if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_LABELS))
-        bspz_stdio_hand_over();
+    if (bspz_unlikely(bspz_rt.board->flags & (BSPZ_BOARD_LABELS | BSPZ_BOARD_CALLS)))
+        prepare_to_arrive(end_flags, line, file);
     flags |= bspz_sequence_seal(bspz_rt.superstep, line, file);
     flags |= bspz_outbox_seal(bspz_rt.superstep);
     if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS))
@@ -269,7 +287,7 @@ static void count_superstep(const struct summary *all)
     struct bspz_counters *counters = &bspz_rt.self->counters;
     uint64_t out;
 
-    counters->supersteps++;
+    counters->supersteps += !(all->flags & BSPZ_HAS_CALL);
     if (!(all->flags & (BSPZ_HAS_PUT | BSPZ_HAS_GET | BSPZ_HAS_MESSAGE)))
         return;
     out = bspz_outbox_bytes_out();
@@ -294,32 +312,20 @@ static void begin_work(uint64_t met_ns)
     bspz_processor_time_begin(&bspz_rt.processor_time, met_ns, thread_ns());
 }
 
-/* Its name marks the beginning of libbsp in profiles: bsp_sync_cpp leaves no frame. */
-static void bspz_synchronise(int number, int line, const char *file)
+/* All have met: the rest of the superstep. */
+static inline __attribute__((always_inline)) void
+complete(const struct summary *all, uint64_t entered, int line, const char *file)
 {
     struct bspz_rank *self = bspz_rt.self;
-    uint64_t entered = 0, met = 0, paused;
-    struct summary all;
-    int errno_before = errno; /* changed by waiting, and by a restore */
+    uint64_t met = 0, paused;
 
-    if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD))
-        bspz_fail_outside("bsp_sync", line, file);
-    if (bspz_unlikely(self->timed_ns)) {
-        entered = bspz_times_wait(self);
-        if (bspz_rt.measuring)
-            self->counters.work_ns +=
-                bspz_processor_time_end(&bspz_rt.processor_time, entered, thread_ns());
-    }
-    if (bspz_unlikely(bspz_rt.warn))
-        bspz_warn_unread("bsp_sync", line, file);
-    all = meet(0, number, line, file);
     if (bspz_unlikely(self->timed_ns)) {
         met = bspz_times_communicate(self, entered);
         if (bspz_rt.measuring)
             begin_work(met);
     }
-    communicate(&all, line, file);
-    count_superstep(&all);
+    communicate(all, line, file);
+    count_superstep(all);
     if (bspz_unlikely(bspz_rt.tracing))
         bspz_trace_superstep(entered, line, file);
     bspz_rt.superstep++;
@@ -349,6 +355,28 @@ static void bspz_synchronise(int number, int line, const char *file)
         if (bspz_rt.tracing)
             bspz_trace_publish();
     }
+}
+
+/* Its name marks the beginning of libbsp in profiles: bsp_sync_cpp leaves no frame. */
+static void bspz_synchronise(uint32_t flags, int number, int line, const char *file)
+{
+    struct bspz_rank *self = bspz_rt.self;
+    uint64_t entered = 0;
+    struct summary all;
+    int errno_before = errno; /* changed by waiting, and by a restore */
+
+    if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD))
+        bspz_fail_outside("bsp_sync", line, file);
+    if (bspz_unlikely(self->timed_ns)) {
+        entered = bspz_times_wait(self);
+        if (bspz_rt.measuring)
+            self->counters.work_ns +=
+                bspz_processor_time_end(&bspz_rt.processor_time, entered, thread_ns());
+    }
+    if (bspz_unlikely(bspz_rt.warn))
+        bspz_warn_unread("bsp_sync", line, file);
+    all = meet(flags, number, line, file);
+    complete(&all, entered, line, file);
     if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS))
         bspz_clear_stack();
     errno = errno_before;
@@ -368,25 +396,34 @@ void bspz_count_memory(void)
 
 void bsp_sync_cpp(int line, const char *file)
 {
-    bspz_synchronise(0, line, file);
+    bspz_synchronise(0, 0, line, file);
 }
 
 void bspz_sync_numbered(int number, int line, const char *file)
 {
-    bspz_synchronise(number, line, file);
+    bspz_synchronise(0, number, line, file);
 }
 
+void bspz_safe_point(int line, const char *file)
+{
+    bspz_synchronise(BSPZ_HAS_CALL, 0, line, file);
+}
+
+/* While others stop at safe points the processes at the end take part in these. */
 static void end_barrier(uint32_t flags, int line, const char *file)
 {
-    struct bspz_rank *self = bspz_rt.self;
-    uint64_t entered = self->timed_ns ? bspz_times_wait(self) : 0;
+    uint64_t entered = bspz_rt.self->timed_ns ? bspz_times_wait(bspz_rt.self) : 0;
+    struct summary all;
 
     if (bspz_unlikely(bspz_rt.warn))
         bspz_warn_unread("bsp_end", line, file);
     bspz_queue_clear();
-    meet(flags, 0, line, file);
-    if (self->timed_ns)
-        bspz_times_communicate(self, entered);
+    while ((all = meet(flags, 0, line, file)).flags & BSPZ_HAS_CALL) {
+        complete(&all, entered, line, file);
+        entered = bspz_rt.self->timed_ns ? bspz_times_wait(bspz_rt.self) : 0;
+    }
+    if (bspz_rt.self->timed_ns)
+        bspz_times_communicate(bspz_rt.self, entered);
 }
 
 void bspz_sync_end_barrier(int line, const char *file)

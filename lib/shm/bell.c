@@ -16,6 +16,12 @@ void bspz_word_set(_Atomic uint32_t *word, uint32_t value)
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+void bspz_word_add(_Atomic uint32_t *word)
+{
+    atomic_fetch_add(word, 1);
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 bool bspz_word_move(_Atomic uint32_t *word, uint32_t from, uint32_t to)
 {
     if (!atomic_compare_exchange_strong(word, &from, to))

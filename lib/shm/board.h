@@ -190,6 +190,7 @@ struct bspz_line {
 #define BSPZ_HAS_EXIT          64u /* ... that stands for an exit without bsp_end (BSP_COMPAT=oxford) */
 #define BSPZ_HAS_WARNING       128u
 #define BSPZ_HAS_MORE_WARNINGS 256u
+#define BSPZ_HAS_CALL          512u /* a safe point (lib/rt/safe_point.h), not bsp_sync */
 /* The bits from here on: enum bspz_call of the collective operation of the barrier, or 0. */
 #define BSPZ_COLLECTIVE_SHIFT  16
 #define BSPZ_COLLECTIVE_MASK   0xff0000u
@@ -221,13 +222,20 @@ enum bspz_activity { BSPZ_COMPUTES, BSPZ_COMMUNICATES, BSPZ_WAITS, BSPZ_PAUSES }
  * Only the rank and the agent of its host map the window, at its first request.
  */
 enum bspz_request_state {
-    BSPZ_REQUEST_NONE,     /* or answered, and the answer is taken; by the rank */
-    BSPZ_REQUEST_POSTED,   /* by the rank */
-    BSPZ_REQUEST_ANSWERED, /* by the agent */
-    BSPZ_REQUEST_REFUSED, /* by the agent: the job has no dataspace, as it recovers from failures */
+    BSPZ_REQUEST_NONE,      /* or answered, and the answer is taken; by the rank */
+    BSPZ_REQUEST_POSTED,    /* by the rank */
+    BSPZ_REQUEST_ANSWERED,  /* by the agent */
+    BSPZ_REQUEST_WITHDRAWN, /* by the agent: a safe point is wanted; the rank posts it again */
 };
 
-enum bspz_request_kind { BSPZ_REQUEST_PUT, BSPZ_REQUEST_GET, BSPZ_REQUEST_READ };
+/* KEEP, at a snapshot, is for all objects of the host, as in lib/base/kept.h: `size` is how many
+ * bytes the rank has had, and the agent's answer how many there are, or UINT64_MAX: no memory. */
+enum bspz_request_kind {
+    BSPZ_REQUEST_PUT,
+    BSPZ_REQUEST_GET,
+    BSPZ_REQUEST_READ,
+    BSPZ_REQUEST_KEEP
+};
 
 #define BSPZ_TAG_MOST     4096 /* bytes of a tag */
 #define BSPZ_WINDOW_BYTES (UINT64_C(1) << 20)
@@ -239,6 +247,7 @@ struct bspz_request {
     uint32_t kind;          /* enum bspz_request_kind */
     uint32_t tag_size;
     uint32_t piece; /* bytes in the window; of a get or read by the agent */
+    uint32_t safe;  /* 1: it may be withdrawn while it waits */
     /* Of the object.  Of a get or read the rank writes how many bytes it has room for, and the
      * agent how many it delivers. */
     uint64_t size;
@@ -275,6 +284,9 @@ struct bspz_rank {
      * nothing yet; BSPZ_DOING_CHANGES: the counters are being changed. */
     _Atomic uint64_t doing;
     _Atomic uint32_t plea; /* enum bspz_plea, futex; the agent writes TAKEN and GO */
+    /* Futex; by the agent when the rank is to stop at a safe point, and by ranks that have
+     * something for it: see lib/rt/safe_point.h. */
+    _Atomic uint32_t nudge;
     struct bspz_counters counters __attribute__((aligned(BSPZ_LINE)));
     struct bspz_request request;
 };
@@ -289,6 +301,7 @@ struct bspz_rank {
 #define BSPZ_BOARD_LABELS    128u /* output is labelled: ranks arrive when theirs has been read */
 #define BSPZ_BOARD_MEASURES  64u  /* ranks keep work_ns; with BSPZ_BOARD_TIMING */
 #define BSPZ_BOARD_HOSTS     32u  /* ranks live on other hosts, too: see "Several hosts" above */
+#define BSPZ_BOARD_CALLS     4096u /* the job recovers: calls may be safe points (lib/rt/safe_point.h) */
 /* Why the ranks of this term go on from a snapshot, by the agent before they are made; neither of
  * these: after a failure. */
 #define BSPZ_BOARD_RESTARTED 512u  /* the user has started the job again */
@@ -536,6 +549,9 @@ void bspz_board_ring(struct bspz_board *board);
 
 /* Sets a word and wakes all who sleep on it. */
 void bspz_word_set(_Atomic uint32_t *word, uint32_t value);
+
+/* The same with the next value. */
+void bspz_word_add(_Atomic uint32_t *word);
 
 /* The same if it has the value `from`; returns whether it had. */
 bool bspz_word_move(_Atomic uint32_t *word, uint32_t from, uint32_t to);

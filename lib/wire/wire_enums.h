@@ -46,9 +46,11 @@
     E(AHEAD, "restored ahead")                                                                     \
     E(RESTORED, "being restored")
 
+/* CALL: some or all processes are at a safe point (lib/rt/safe_point.h). */
 #define WIRE_BARRIERS(E)                                                                           \
     E(SYNC, "bsp_sync")                                                                            \
-    E(END, "bsp_end")
+    E(END, "bsp_end")                                                                              \
+    E(CALL, "a call")
 
 /* SNAPSHOT: record the state, then wait for RESUME. */
 #define WIRE_DECISIONS(E)                                                                          \

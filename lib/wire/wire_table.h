@@ -286,7 +286,9 @@
     M(DATA_PUT, data_put, WIRE_FIELDS_DATA_PUT, AMONG_AGENTS)                                      \
     M(DATA_STORED, data_stored, WIRE_FIELDS_DATA_STORED, AMONG_AGENTS)                             \
     M(DATA_ASK, data_ask, WIRE_FIELDS_DATA_ASK, AMONG_AGENTS)                                      \
-    M(DATA_GRANT, data_grant, WIRE_FIELDS_DATA_GRANT, AMONG_AGENTS)
+    M(DATA_GRANT, data_grant, WIRE_FIELDS_DATA_GRANT, AMONG_AGENTS)                                \
+    M(DATA_WITHDRAW, data_withdraw, WIRE_FIELDS_DATA_WITHDRAW, AMONG_AGENTS)                       \
+    M(DATA_WITHDRAWN, data_withdrawn, WIRE_FIELDS_DATA_WITHDRAWN, AMONG_AGENTS)
 
 /* The first message to an agent of a job with several hosts; on another host over its standard
  * input, so that the key is in no argument and no environment: its number (WIRE_HOSTS_MAX: that of
@@ -661,6 +663,14 @@
     F(bytes, tag, WIRE_TAG_MAX)                                                                    \
     F(flag, removes, 0)                                                                            \
     F(u64, room, WIRE_OBJECT_MAX)
+
+/* The get or read of that process, of this tag, is taken back; answered by DATA_WITHDRAWN unless it
+ * has been granted. */
+#define WIRE_FIELDS_DATA_WITHDRAW(F, E)                                                            \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(bytes, tag, WIRE_TAG_MAX)
+
+#define WIRE_FIELDS_DATA_WITHDRAWN(F, E) F(u32, pid, WIRE_RANKS_MAX - 1)
 
 #define WIRE_FIELDS_DATA_GRANT(F, E)                                                               \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \

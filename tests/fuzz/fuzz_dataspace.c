@@ -53,6 +53,13 @@ static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t lengt
     processes[pid].busy = processes[pid].done < size;
 }
 
+static void on_withdrawn(void *context, uint32_t pid)
+{
+    (void)context;
+    FUZZ_CHECK(pid < PROCESSES && processes[pid].busy);
+    processes[pid].busy = processes[pid].posted = false;
+}
+
 static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
 {
     (void)context, (void)bytes;
@@ -65,8 +72,8 @@ static void on_broken(void *context, uint32_t host, const char *complaint)
     FUZZ_CHECK(host > 0 && *complaint);
 }
 
-static const struct dataspace_calls calls = {on_send, on_has_room, on_answer, on_no_memory,
-                                             on_broken};
+static const struct dataspace_calls calls = {on_send, on_has_room, on_answer, on_withdrawn,
+                                             on_no_memory, on_broken};
 
 static uint64_t number(uint8_t which)
 {
@@ -99,10 +106,11 @@ static void post(struct dataspace *space, const uint8_t *step)
 static void message(struct dataspace *space, const uint8_t *step)
 {
     static const enum wire_kind kinds[] = {WIRE_DATA_PUT, WIRE_DATA_STORED, WIRE_DATA_ASK,
-                                           WIRE_DATA_GRANT};
+                                           WIRE_DATA_GRANT, WIRE_DATA_WITHDRAW,
+                                           WIRE_DATA_WITHDRAWN};
     static const char bytes[40];
     struct wire_bytes tag = {tags[step[3] % 8], (uint32_t)strlen(tags[step[3] % 8])};
-    struct wire_message message = {.kind = kinds[step[2] % 4]};
+    struct wire_message message = {.kind = kinds[step[2] % 6]};
     uint32_t pid = step[3] / 8 % 8;
     uint64_t size = number(step[4]), offset = number(step[5]);
     struct wire_bytes data = {bytes, (uint32_t)number(step[5] / 16)};
@@ -120,6 +128,12 @@ static void message(struct dataspace *space, const uint8_t *step)
         break;
     case WIRE_DATA_ASK:
         message.data_ask = (struct wire_data_ask){pid, tag, step[5] & 1, size};
+        break;
+    case WIRE_DATA_WITHDRAW:
+        message.data_withdraw = (struct wire_data_withdraw){pid, tag};
+        break;
+    case WIRE_DATA_WITHDRAWN:
+        message.data_withdrawn.pid = pid;
         break;
     default:
         message.data_grant = (struct wire_data_grant){pid, size, offset, data};
@@ -146,6 +160,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             full = !full;
         else if (step[0] % 16 == 2)
             dataspace_go_on(space);
+        else if (step[0] % 16 == 3)
+            dataspace_withdraw(space, step[1] % 2);
         else
             message(space, step);
     }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <volpex.h>
 
 static int pid, nprocs;
@@ -135,6 +136,82 @@ static void mixed(void)
     printf("pid %d is content\n", pid);
 }
 
+/* A ring and a token, with output between the calls: an operation that is lost or done twice shows
+ * in the numbers, or ends in waiting.  Process 0 is at the end long before the others. */
+static void work(int rounds, int us)
+{
+    char tag[32];
+    int token = 0, sum = 0;
+
+    if (pid == 0)
+        volpex_put("token", 5, &token, sizeof token);
+    for (int i = 0; i < rounds; i++) {
+        int value = pid * 100000 + i;
+
+        volpex_put(tag, tag_of(tag, "work", (pid + 1) % nprocs * 100000 + i), &value, sizeof value);
+        volpex_get(tag, tag_of(tag, "work", pid * 100000 + i), &value, sizeof value);
+        if (value != (pid + nprocs - 1) % nprocs * 100000 + i)
+            fail("the ring", value);
+        sum += value % 1000;
+        volpex_get("token", 5, &token, sizeof token);
+        token++;
+        volpex_put("token", 5, &token, sizeof token);
+        if (i % 40 == 0) {
+            printf("pid %d: round %d\n", pid, i);
+            fflush(stdout);
+        }
+        usleep((unsigned)us);
+    }
+    volpex_put(tag, tag_of(tag, "over", pid), &sum, sizeof sum);
+    for (int i = 0; i < rounds / 4 && pid != 0; i++)
+        usleep((unsigned)us), volpex_read(tag, tag_of(tag, "over", pid), &sum, sizeof sum);
+    printf("pid %d: sum %d\n", pid, sum);
+    if (pid == nprocs - 1) {
+        for (int other = 0; other < nprocs; other++)
+            volpex_read(tag, tag_of(tag, "over", other), &sum, sizeof sum);
+        volpex_get("token", 5, &token, sizeof token);
+        printf("token %d\n", token);
+    }
+}
+
+/* Objects that outlive supersteps, one of them large; the first process uses none of them. */
+static void steps(int rounds, int us)
+{
+    enum { LARGE = 3000000 };
+    static unsigned char large[LARGE];
+    int from = pid == 1 ? nprocs - 1 : pid - 1, sum = 0, passed = 0;
+    char tag[32];
+
+    bsp_push_reg(&passed, sizeof passed);
+    bsp_sync();
+    for (int i = 0; i < rounds; i++) {
+        int value = pid * 1000 + i, to = pid % (nprocs - 1) + 1;
+
+        if (pid > 0)
+            volpex_put(tag, tag_of(tag, "steps", to), &value, sizeof value);
+        if (pid == 1)
+            memset(large, i, LARGE), volpex_put("large", 5, large, LARGE);
+        bsp_put((pid + 1) % nprocs, &value, &passed, 0, sizeof value);
+        bsp_sync();
+        if (passed != (pid + nprocs - 1) % nprocs * 1000 + i)
+            fail("passed", passed);
+        if (pid > 0) {
+            volpex_get(tag, tag_of(tag, "steps", pid), &value, sizeof value);
+            if (nprocs > 2 && value != from * 1000 + i)
+                fail("steps", value);
+            volpex_read("large", 5, large, LARGE);
+            if (large[0] != (unsigned char)i || large[LARGE - 1] != (unsigned char)i)
+                fail("large", i);
+        }
+        sum += value;
+        usleep((unsigned)us);
+        bsp_sync();
+        if (i % 10 == 0)
+            printf("pid %d: step %d\n", pid, i);
+    }
+    printf("pid %d: sum %d\n", pid, sum);
+}
+
 static void wrong(void)
 {
     int value = 0;
@@ -169,7 +246,7 @@ int main(int argc, char **argv)
 
     if (strcmp(what, "early") == 0)
         printf("%d\n", volpex_put("x", 1, &value, sizeof value));
-    if (strcmp(what, "mixed") == 0)
+    if (strcmp(what, "mixed") == 0 || strcmp(what, "steps") == 0)
         bsp_begin(0);
     else
         volpex_init(argc, argv);
@@ -185,6 +262,10 @@ int main(int argc, char **argv)
         tags();
     else if (strcmp(what, "mixed") == 0)
         mixed();
+    else if (strcmp(what, "work") == 0)
+        work(atoi(argv[2]), atoi(argv[3]));
+    else if (strcmp(what, "steps") == 0)
+        steps(atoi(argv[2]), atoi(argv[3]));
     else if (strcmp(what, "wrong") == 0)
         wrong();
     else if (strcmp(what, "wait") == 0)

@@ -339,7 +339,7 @@ def files_that_are_none():
             file.write(good[:-9])
         os.chmod(place.history, 0o600)
         job = place.learner(1, 3, options=("-v",)).wait(0)
-        check("1 line left out" in job.said(), job)
+        check("1 unreadable line ignored" in job.said(), job)
         check(place.lines().startswith(good[:-9] + b"\n"), place.lines())
         check(place.sites()[0]["jobs"] == 2, place.sites())
         place.check_clean()

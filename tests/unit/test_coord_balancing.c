@@ -155,6 +155,23 @@ START_TEST(a_slow_host_is_left)
 }
 END_TEST
 
+/* A look would stop all processes and measure nothing. */
+START_TEST(a_program_saved_at_its_calls_is_not_measured)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    ck_assert_uint_lt(coord_balancing_due_ns(coord), 1000 * MS);
+    compute(1, idle);
+    timer(COORD_TIMER_SNAPSHOT);
+    arrived(0, superstep, WIRE_BARRIER_CALL);
+    arrived(7, superstep, WIRE_BARRIER_CALL);
+    ck_assert(said()->kind == WIRE_RELEASE && said()->release.decision == WIRE_DECISION_GO);
+    ck_assert(coord_balancing_due_ns(coord) == POLICY_NEVER);
+    ck_assert_uint_eq(coord->facts.superstep_ns, 0);
+    coord_glance(coord, play_now_ns, superstep + 1, &effects);
+    ck_assert(!has_effect(COORD_EFFECT_SET_TIMER));
+}
+END_TEST
+
 /* In one step, though looks have become seldom: with 2 of 4 processes the host is as quick as the
  * other one with 6. */
 START_TEST(a_change_is_noticed_at_once)
@@ -515,6 +532,7 @@ int main(void)
 
     tcase_add_checked_fixture(tests, NULL, tear_down);
     tcase_add_test(tests, a_slow_host_is_left);
+    tcase_add_test(tests, a_program_saved_at_its_calls_is_not_measured);
     tcase_add_test(tests, a_change_is_noticed_at_once);
     tcase_add_test(tests, a_change_while_a_barrier_is_decided);
     tcase_add_test(tests, before_and_after_are_not_mixed);

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bsprun/dataspace/keeper.h"
 #include "bsprun/dataspace/service.h"
+#include "lib/base/kept.h"
 #include "tests/unit/suite.h"
 
 #define WINDOW 8u
@@ -20,7 +22,7 @@ static char ours[8], theirs[8]; /* tags of host 0, and of host 1 */
 static bool has_room;
 
 static struct {
-    unsigned answers, sent, complaints, failures;
+    unsigned answers, withdrawn, sent, complaints, failures;
     uint32_t pid, length, host;
     uint64_t size;
     struct wire_message message;
@@ -55,6 +57,12 @@ static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t lengt
     seen.length = length;
 }
 
+static void on_withdrawn(void *context, uint32_t pid)
+{
+    (void)context, (void)pid;
+    seen.withdrawn++;
+}
+
 static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
 {
     (void)context, (void)pid, (void)bytes;
@@ -79,8 +87,8 @@ static void find_tag(char tag[8], uint32_t host)
     ck_abort_msg("no tag belongs to host %u", host);
 }
 
-static const struct dataspace_calls calls = {on_send, on_has_room, on_answer, on_no_memory,
-                                             on_broken};
+static const struct dataspace_calls calls = {on_send,      on_has_room,  on_answer,
+                                             on_withdrawn, on_no_memory, on_broken};
 
 static void set_up(void)
 {
@@ -245,6 +253,137 @@ START_TEST(in_pieces)
 }
 END_TEST
 
+/* ---- Snapshots ---- */
+
+START_TEST(what_waits_is_withdrawn)
+{
+    ask(DATASPACE_GET, 0, ours, WINDOW);
+    ask(DATASPACE_READ, 1, ours, WINDOW);
+    dataspace_withdraw(space, 0);
+    ck_assert_uint_eq(seen.withdrawn, 1);
+    ck_assert_uint_eq(dataspace_totals(space).waiting, 1);
+    dataspace_withdraw(space, 0); /* waits for nothing */
+    ck_assert_uint_eq(seen.withdrawn, 1);
+    ck_assert_ptr_null(dataspace_waits_for(space, 0));
+    put(0, ours, "one"); /* the reader gets it, and nobody takes it away */
+    ck_assert_mem_eq(windows[1], "one", 3);
+    ck_assert_uint_eq(seen.answers, 2);
+    ck_assert_uint_eq(dataspace_totals(space).objects, 1);
+    ask(DATASPACE_GET, 0, ours, WINDOW);
+    expect(0, "one");
+    dataspace_withdraw(space, 0);
+    ck_assert_uint_eq(seen.withdrawn, 1);
+}
+END_TEST
+
+/* The owner forgets it, or has granted it before it hears of that. */
+START_TEST(withdrawn_at_another_host)
+{
+    struct wire_message withdrawn = {.kind = WIRE_DATA_WITHDRAWN};
+    struct wire_message grant = {.kind = WIRE_DATA_GRANT,
+                                 .data_grant = {.pid = 0, .size = 3, .data = {"one", 3}}};
+
+    ask(DATASPACE_GET, 0, theirs, WINDOW);
+    dataspace_withdraw(space, 0);
+    ck_assert_uint_eq(seen.message.kind, WIRE_DATA_WITHDRAW);
+    ck_assert_uint_eq(seen.message.data_withdraw.tag.size, strlen(theirs));
+    ck_assert_uint_eq(seen.withdrawn, 0);
+    ck_assert_ptr_null(dataspace_waits_for(space, 0)); /* something is on its way */
+    dataspace_withdraw(space, 0);
+    ck_assert_uint_eq(seen.sent, 2);
+    dataspace_message(space, 1, &withdrawn);
+    ck_assert_uint_eq(seen.withdrawn, 1);
+    ask(DATASPACE_GET, 0, theirs, WINDOW);
+    dataspace_withdraw(space, 0);
+    dataspace_message(space, 1, &grant);
+    expect(0, "one");
+    ck_assert_uint_eq(seen.complaints, 0);
+    dataspace_message(space, 1, &withdrawn);
+    ck_assert_uint_eq(seen.complaints, 1);
+    ck_assert_uint_eq(seen.withdrawn, 1);
+}
+END_TEST
+
+START_TEST(another_host_withdraws)
+{
+    struct wire_bytes tag = {ours, (uint32_t)strlen(ours)};
+    struct wire_message asks = {.kind = WIRE_DATA_ASK,
+                                .data_ask = {.pid = 2, .tag = tag, .removes = true, .room = 9}};
+    struct wire_message withdraws = {.kind = WIRE_DATA_WITHDRAW,
+                                     .data_withdraw = {.pid = 2, .tag = tag}};
+
+    dataspace_message(space, 1, &asks);
+    dataspace_message(space, 1, &withdraws);
+    ck_assert_uint_eq(seen.sent, 1);
+    ck_assert_uint_eq(seen.message.kind, WIRE_DATA_WITHDRAWN);
+    ck_assert_uint_eq(dataspace_totals(space).tags, 0);
+    put(0, ours, "x");
+    dataspace_message(space, 1, &asks); /* granted at once */
+    ck_assert_uint_eq(seen.message.kind, WIRE_DATA_GRANT);
+    dataspace_message(space, 1, &withdraws); /* too late, and no answer */
+    ck_assert_uint_eq(seen.sent, 2);
+    dataspace_message(space, 1, &asks);
+    withdraws.data_withdraw.tag = (struct wire_bytes){"another", 7};
+    dataspace_message(space, 1, &withdraws);
+    ck_assert_uint_eq(seen.complaints, 1);
+}
+END_TEST
+
+/* The stream in rooms of that many bytes is of the moment at which it began. */
+static void read_in(uint32_t room)
+{
+    static const char *const texts[] = {"", "one", "seven"};
+    char names[3][16] = {"", "b", "a longer tag"}, stream[1024];
+    struct keeper *keeper;
+    uint64_t done = 0, at = 0;
+    uint32_t length;
+
+    for (int i = 0; i < 3; i++) { /* by the owner of all tags */
+        for (int more = 0; dataspace_owner(space, names[i], strlen(names[i])) != 0; more++)
+            snprintf(names[i], sizeof names[i], "%.*s%d", i, "xx", more);
+        put(0, names[i], texts[i]);
+    }
+    keeper = dataspace_keep(space);
+    ck_assert_ptr_nonnull(keeper);
+    put(0, names[1], "other");
+    put(0, ours, "new");
+    while ((length = keeper_read(keeper, stream + done, room)) > 0)
+        done += length;
+    ck_assert_uint_eq(done, keeper_size(keeper));
+    ck_assert_uint_eq(done, keeper_done(keeper));
+    for (int i = 0; i < 3; i++) {
+        struct bspz_kept_object header;
+        const char *tag = stream + at + sizeof header;
+        int which = 0;
+
+        memcpy(&header, stream + at, sizeof header);
+        while (which < 3 && (strlen(names[which]) != header.tag_size ||
+                             memcmp(names[which], tag, header.tag_size) != 0))
+            which++;
+        ck_assert_int_lt(which, 3);
+        ck_assert_uint_eq(header.size, strlen(texts[which]));
+        ck_assert_mem_eq(tag + header.tag_size, texts[which], header.size);
+        at += sizeof header + header.tag_size + header.size;
+    }
+    ck_assert_uint_eq(at, done);
+    keeper_end(keeper);
+    ask(DATASPACE_GET, 1, ours, WINDOW);
+}
+
+START_TEST(all_objects_as_a_stream)
+{
+    struct keeper *keeper;
+    char some[20];
+
+    read_in(1);
+    read_in(7);
+    read_in(1000);
+    keeper = dataspace_keep(space); /* given up halfway */
+    keeper_read(keeper, some, sizeof some);
+    keeper_end(keeper);
+}
+END_TEST
+
 /* ---- Other hosts ---- */
 
 START_TEST(a_put_for_another_host)
@@ -304,6 +443,10 @@ START_TEST(what_breaks_the_rules)
         {.kind = WIRE_DATA_STORED, .data_stored = {.pid = 2}},
         {.kind = WIRE_DATA_GRANT, .data_grant = {.pid = 0, .size = 4, .data = data}},
         {.kind = WIRE_DATA_GRANT, .data_grant = {.pid = 9, .size = 4, .data = data}},
+        {.kind = WIRE_DATA_WITHDRAW, .data_withdraw = {.pid = 0, .tag = our_tag}},
+        {.kind = WIRE_DATA_WITHDRAW, .data_withdraw = {.pid = 3, .tag = our_tag}},
+        {.kind = WIRE_DATA_WITHDRAWN, .data_withdrawn = {.pid = 0}},
+        {.kind = WIRE_DATA_WITHDRAWN, .data_withdrawn = {.pid = 2}},
     };
 
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -474,6 +617,10 @@ int main(void)
                                   no_more_than_there_is_room_for,
                                   in_pieces,
                                   pieces_that_claim_more,
+                                  what_waits_is_withdrawn,
+                                  withdrawn_at_another_host,
+                                  another_host_withdraws,
+                                  all_objects_as_a_stream,
                                   a_put_for_another_host,
                                   a_grant_while_there_is_no_room,
                                   what_breaks_the_rules,

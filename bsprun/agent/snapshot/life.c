@@ -62,7 +62,7 @@ int agent_snapshots_open(struct agent *agent, const struct wire_start *start, ch
     snapshots->opened = snapshots->recover ? opened_new(&agent->outside) : NULL;
     memcpy(agent->board->snap_order.job, agent->job_id, sizeof agent->job_id);
     error = agent_store_open(agent, start->store, start->home, why);
-    agent->board->flags |= BSPZ_BOARD_SNAPSHOTS;
+    agent->board->flags |= BSPZ_BOARD_SNAPSHOTS | (snapshots->recover ? BSPZ_BOARD_CALLS : 0);
     return error;
 }
 

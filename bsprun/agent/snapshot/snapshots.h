@@ -31,6 +31,8 @@ void agent_snapshots_copies(struct agent *agent, uint32_t copies);
 bool agent_store_is_shared(const struct agent *agent);
 /* Whether the job recovers from faults, as the user wants snapshots. */
 bool agent_recovers(const struct agent *agent);
+/* Whether its snapshots are taken after so many supersteps (--every N). */
+bool agent_counts_supersteps(const struct agent *agent);
 /* Who waits for a snapshot: nobody; somebody, while the processes go on; the processes. */
 enum snapshot_haste { SNAPSHOT_IN_PASSING, SNAPSHOT_URGENT, SNAPSHOT_LAST };
 /* Orders a snapshot at the barrier that ends the superstep.  False: the barrier will be answered

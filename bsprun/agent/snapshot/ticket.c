@@ -37,6 +37,11 @@ bool agent_recovers(const struct agent *agent)
     return agent->snapshots && agent->snapshots->recover;
 }
 
+bool agent_counts_supersteps(const struct agent *agent)
+{
+    return agent_recovers(agent) && agent->snapshots->rule.kind == POLICY_SUPERSTEPS;
+}
+
 bool agent_store_is_shared(const struct agent *agent)
 {
     return agent->snapshots && agent->snapshots->shared;

@@ -1,5 +1,6 @@
 /* main.c - processes of several hosts that put, get and read in a made-up world, driven by one
- * seed: messages take their time, links are full, pieces are small.
+ * seed: messages take their time, links are full, pieces are small, requests are withdrawn for a
+ * while as for a snapshot.
  *
  *   dataspace [OPTIONS of seeds.h]
  *   dataspace --check         whether the check finds histories that are wrong
@@ -16,7 +17,7 @@
 #include "tests/sim/dataspace/world.h"
 
 static struct {
-    uint64_t operations, waited, messages, full, spilled, truncated, stuck;
+    uint64_t operations, waited, messages, full, spilled, truncated, stuck, withdrawn, late;
 } summary;
 
 static const char *const tag_names[TAGS] = {"", "a", "another tag"};
@@ -47,9 +48,10 @@ static void on_send(void *context, uint32_t to, const struct wire_message *messa
     size_t data = message->kind == WIRE_DATA_PUT     ? message->data_put.data.size
                   : message->kind == WIRE_DATA_GRANT ? message->data_grant.data.size
                                                      : 0;
-    size_t tag = message->kind == WIRE_DATA_PUT   ? message->data_put.tag.size
-                 : message->kind == WIRE_DATA_ASK ? message->data_ask.tag.size
-                                                  : 0;
+    size_t tag = message->kind == WIRE_DATA_PUT        ? message->data_put.tag.size
+                 : message->kind == WIRE_DATA_ASK      ? message->data_ask.tag.size
+                 : message->kind == WIRE_DATA_WITHDRAW ? message->data_withdraw.tag.size
+                                                       : 0;
     struct wire_message *copy = malloc(sizeof *copy + data + tag);
     unsigned char *bytes = (unsigned char *)(copy + 1);
     struct action *action;
@@ -69,6 +71,9 @@ static void on_send(void *context, uint32_t to, const struct wire_message *messa
     } else if (message->kind == WIRE_DATA_ASK) {
         memcpy(bytes, message->data_ask.tag.data, tag);
         copy->data_ask.tag.data = bytes;
+    } else if (message->kind == WIRE_DATA_WITHDRAW) {
+        memcpy(bytes, message->data_withdraw.tag.data, tag);
+        copy->data_withdraw.tag.data = bytes;
     }
     if (world->time.now + delay < host->last_moment[to])
         delay = host->last_moment[to] - world->time.now;
@@ -107,9 +112,30 @@ static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t lengt
         memcpy(process->data + process->done, process->window, length);
         process->request.size = size;
     }
+    summary.late += process->taken_back;
+    process->taken_back = false;
     process->done += length;
     process->posted = false;
     action = timeline_plan(&world->time, 1 + pick(world, 10));
+    action->kind = DO_ACT;
+    action->from = pid;
+}
+
+/* The process posts it again after the snapshot. */
+static void on_withdrawn(void *context, uint32_t pid)
+{
+    struct host *host = context;
+    struct world *world = host->world;
+    struct process *process = &world->processes[pid];
+    struct action *action;
+
+    if (process->home != host->number || !process->posted || !process->taken_back ||
+        process->request.kind == DATASPACE_PUT || process->done > 0)
+        fail(world, "a request of pid %u is withdrawn that does not wait", pid);
+    note(world, "pid %u has taken its request back", pid);
+    summary.withdrawn++;
+    process->posted = process->taken_back = false;
+    action = timeline_plan(&world->time, 1 + pick(world, 100));
     action->kind = DO_ACT;
     action->from = pid;
 }
@@ -151,6 +177,7 @@ static const struct pool_files files = {.map = on_map, .unmap = on_unmap};
 static const struct dataspace_calls calls = {.send = on_send,
                                              .has_room = on_has_room,
                                              .answer = on_answer,
+                                             .withdrawn = on_withdrawn,
                                              .no_memory = on_no_memory,
                                              .broken = on_broken};
 
@@ -294,6 +321,15 @@ static void make_world(struct world *world, const struct seeds_job *job)
         action->kind = DO_ACT;
         action->from = i;
     }
+    for (uint64_t i = pick(world, SNAPSHOTS + 1); i > 0; i--) {
+        uint64_t when = pick(world, SNAPSHOTS_WITHIN);
+
+        for (uint32_t pid = 0; pid < world->process_count; pid++) {
+            struct action *action = timeline_plan(&world->time, when + pick(world, 100));
+            action->kind = DO_WITHDRAW;
+            action->from = pid;
+        }
+    }
     world->barriers = 1 + pick(world, BARRIERS);
     timeline_take_course(&world->time);
     for (uint32_t i = 0; i < world->host_count; i++) {
@@ -307,6 +343,19 @@ static void make_world(struct world *world, const struct seeds_job *job)
             fail(world, "no memory");
     }
     waits_begin(world);
+}
+
+/* The process is to stop at a safe point. */
+static void withdraw(struct world *world, uint32_t pid)
+{
+    struct process *process = &world->processes[pid];
+    struct host *host = &world->hosts[process->home];
+
+    if (world->stuck || !dataspace_waits_for(host->space, pid))
+        return;
+    world->withdrawn_at = world->time.now;
+    process->taken_back = true;
+    dataspace_withdraw(host->space, pid);
 }
 
 static void carry_out(struct world *world, const struct action *action)
@@ -328,6 +377,9 @@ static void carry_out(struct world *world, const struct action *action)
     case DO_GO_ON:
         world->hosts[action->from].goes_on = false;
         go_on(world, &world->hosts[action->from]);
+        break;
+    case DO_WITHDRAW:
+        withdraw(world, action->from);
         break;
     default:
         waits_carry_out(world, action);
@@ -392,14 +444,16 @@ static int report(uint64_t count)
     int missing = 0;
 
     printf("%llu jobs: %llu operations, %llu messages, %llu times no room, %llu objects in files, "
-           "%llu cut short, "
+           "%llu cut short, %llu withdrawn, %llu too late for that, "
            "%llu processes that wait at the end of %llu jobs\n",
            (unsigned long long)count, (unsigned long long)summary.operations,
            (unsigned long long)summary.messages, (unsigned long long)summary.full,
            (unsigned long long)summary.spilled, (unsigned long long)summary.truncated,
+           (unsigned long long)summary.withdrawn, (unsigned long long)summary.late,
            (unsigned long long)summary.waited, (unsigned long long)summary.stuck);
     missing += !summary.operations + !summary.messages + !summary.full + !summary.spilled +
-               !summary.truncated + !summary.waited + !summary.stuck + (summary.stuck == count);
+               !summary.truncated + !summary.withdrawn + !summary.late + !summary.waited +
+               !summary.stuck + (summary.stuck == count);
     return seeds_verdict("dataspace", missing);
 }
 

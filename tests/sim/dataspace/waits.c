@@ -144,6 +144,9 @@ static void check_stuck(struct world *world)
 {
     uint64_t sent = 0, received = 0, least = WIRE_NEVER;
 
+    /* A snapshot that began since it was asked changes nothing: what is withdrawn waits again. */
+    if (world->withdrawn_at > 0 && world->time.now < world->withdrawn_at + SETTLED)
+        return;
     for (uint32_t i = 0; i < world->host_count; i++) {
         sent += dataspace_traffic(world->hosts[i].space).sent;
         received += dataspace_traffic(world->hosts[i].space).received;

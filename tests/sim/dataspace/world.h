@@ -7,23 +7,27 @@
 #include "tests/sim/dataspace/linear.h"
 #include "tests/sim/timeline.h"
 
-#define HOSTS      4u
-#define PROCESSES  8u
-#define TAGS       3u
-#define OPERATIONS 6u  /* of a process */
-#define BARRIERS   3u  /* ... between them, and one at the end */
-#define WINDOW     40u /* bytes that a process posts at a time */
-#define PIECE      24u /* ... that go to another host at a time */
-#define SIZE_LEAST 4u  /* an object begins with its number */
-#define SIZE_MOST  150u
-#define MEMORY     200u /* of a host: beyond that, objects go to files */
-#define SMALL      8u   /* ... but smaller ones */
-#define IN_FLIGHT  3u   /* messages of a link that is full */
+#define HOSTS            4u
+#define PROCESSES        8u
+#define TAGS             3u
+#define OPERATIONS       6u  /* of a process */
+#define BARRIERS         3u  /* ... between them, and one at the end */
+#define WINDOW           40u /* bytes that a process posts at a time */
+#define PIECE            24u /* ... that go to another host at a time */
+#define SIZE_LEAST       4u  /* an object begins with its number */
+#define SIZE_MOST        150u
+#define MEMORY           200u  /* of a host: beyond that, objects go to files */
+#define SMALL            8u    /* ... but smaller ones */
+#define IN_FLIGHT        3u    /* messages of a link that is full */
+#define SNAPSHOTS        3u    /* of a job, for which what waits is withdrawn ... */
+#define SNAPSHOTS_WITHIN 800u  /* ... begun that early */
+#define SETTLED          3000u /* after which nothing of a withdrawal is on its way */
 
 enum action_kind {
     DO_ACT,
     DO_DELIVER,
     DO_GO_ON,
+    DO_WITHDRAW,
     DO_MIRROR,     /* host `to` sees that process `from` has reached a barrier */
     DO_LOOK,       /* host `from` looks whether all its processes wait */
     DO_HEAR_QUIET, /* Processor Zero hears of host `from` */
@@ -42,6 +46,7 @@ struct process {
     uint32_t home, left; /* operations to come */
     struct dataspace_request request;
     bool busy, posted;
+    bool taken_back; /* it has withdrawn its request, and does not know yet what became of it */
     uint32_t tag, operation; /* place in the history of the tag */
     uint32_t value;
     unsigned char window[WINDOW], data[SIZE_MOST];
@@ -73,9 +78,10 @@ struct world {
     struct history histories[TAGS];
     uint32_t values; /* so many objects have been put */
     uint64_t moments, barriers;
-    struct quiet quiet; /* of Processor Zero */
-    unsigned looks;     /* since anything else has happened */
-    bool stuck;         /* Processor Zero has ended the job */
+    struct quiet quiet;    /* of Processor Zero */
+    unsigned looks;        /* since anything else has happened */
+    bool stuck;            /* Processor Zero has ended the job */
+    uint64_t withdrawn_at; /* when a request was last withdrawn */
 };
 
 #define note(world, ...) timeline_note(&(world)->time, __VA_ARGS__)

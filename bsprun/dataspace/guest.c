@@ -1,0 +1,129 @@
+/* guest.c - requests of processes of other hosts for the tags of this one; see inside.h. */
+#include "bsprun/dataspace/inside.h"
+
+#include "lib/base/states.h"
+
+#define TO BSPZ_STATES_TO
+static const struct bspz_states_row guest_rows[GUEST_STATE_COUNT] = {
+    [GUEST_IDLE] = {"idle", TO(GUEST_STORING) | TO(GUEST_WAITING)},
+    [GUEST_STORING] = {"storing", TO(GUEST_IDLE)},
+    [GUEST_WAITING] = {"waiting", TO(GUEST_GRANTING) | TO(GUEST_IDLE)},
+    [GUEST_GRANTING] = {"granting", TO(GUEST_IDLE)},
+};
+static const struct bspz_states guest_states = {"a guest", GUEST_STATE_COUNT, guest_rows};
+
+static void move_guest(struct dataspace *space, struct process *process, enum guest_state to)
+{
+    space->stalled -= service_is_stalled(process);
+    process->guest = (enum guest_state)bspz_states_move(&guest_states, process->guest, to);
+    space->stalled += service_is_stalled(process);
+    if (to == GUEST_IDLE) {
+        object_drop(process->object);
+        process->object = NULL;
+    }
+}
+
+/* Sends pieces to a process of another host while there is room.  One of no bytes has one piece,
+ * too. */
+static void send_pieces(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+    struct wire_message message = {.kind = WIRE_DATA_GRANT};
+    bool more = true;
+
+    message.data_grant.pid = pid;
+    message.data_grant.size = process->size;
+    while (more && space->calls->has_room(space->context, process->home)) {
+        uint64_t length = service_least(process->size - process->done, space->piece);
+
+        message.data_grant.offset = process->done;
+        message.data_grant.data =
+            (struct wire_bytes){process->object->bytes + process->done, (uint32_t)length};
+        service_send(space, process->home, &message);
+        process->done += length;
+        more = process->done < process->size;
+    }
+    if (!more)
+        move_guest(space, process, GUEST_IDLE);
+}
+
+void guest_give(struct dataspace *space, const struct asker *to, struct object *object)
+{
+    struct process *process = &space->processes[to->pid];
+
+    process->object = object;
+    process->size = service_least(object->size, to->room);
+    process->done = 0;
+    move_guest(space, process, GUEST_GRANTING);
+    send_pieces(space, to->pid);
+}
+
+void guest_go_on(struct dataspace *space, uint32_t pid)
+{
+    send_pieces(space, pid);
+}
+
+void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_put *put)
+{
+    struct process *process = &space->processes[put->pid];
+    struct piece piece = {put->size, put->offset, put->data};
+    struct wire_message stored = {.kind = WIRE_DATA_STORED};
+    struct object *object;
+
+    if (put->offset == 0 && process->guest == GUEST_IDLE) {
+        if (!service_begin_object(space, put->pid, put->size))
+            return;
+        move_guest(space, process, GUEST_STORING);
+    }
+    if (process->guest != GUEST_STORING || !piece_add(process, &piece)) {
+        service_broken(space, host, "a piece of an object that is out of place");
+        return;
+    }
+    if (!piece_is_last(&piece))
+        return;
+    if (dataspace_owner(space, put->tag.data, put->tag.size) != space->host) {
+        service_broken(space, host, "an object for a tag of another host");
+        return;
+    }
+    object = service_take_object(process);
+    move_guest(space, process, GUEST_IDLE);
+    if (tags_put(space->tags, put->tag.data, put->tag.size, object) != 0) {
+        service_no_memory(space, put->pid, put->tag.size);
+        return;
+    }
+    stored.data_stored.pid = put->pid;
+    service_send(space, host, &stored);
+}
+
+void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_ask *ask)
+{
+    struct process *process = &space->processes[ask->pid];
+    struct asker asker = {host, ask->pid, ask->room};
+
+    if (process->guest != GUEST_IDLE) {
+        service_broken(space, host, "a second request of a process");
+    } else if (dataspace_owner(space, ask->tag.data, ask->tag.size) != space->host) {
+        service_broken(space, host, "a request for a tag of another host");
+    } else {
+        move_guest(space, process, GUEST_WAITING);
+        if (tags_ask(space->tags, ask->tag.data, ask->tag.size, ask->removes, &asker) != 0)
+            service_no_memory(space, ask->pid, ask->tag.size);
+    }
+}
+
+/* What is not granted yet is forgotten; else the grant is on its way. */
+void guest_withdraw(struct dataspace *space, uint32_t host, const struct wire_data_withdraw *of)
+{
+    struct process *process = &space->processes[of->pid];
+    struct wire_message withdrawn = {.kind = WIRE_DATA_WITHDRAWN};
+
+    if (process->guest != GUEST_WAITING)
+        return;
+    if (!tags_withdraw(space->tags, of->tag.data, of->tag.size, of->pid)) {
+        service_broken(space, host, "a request for another tag is withdrawn");
+        return;
+    }
+    move_guest(space, process, GUEST_IDLE);
+    withdrawn.data_withdrawn.pid = of->pid;
+    service_send(space, host, &withdrawn);
+}

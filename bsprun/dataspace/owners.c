@@ -1,0 +1,38 @@
+/* owners.c - which host has which tags; see inside.h. */
+#include "bsprun/dataspace/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/digest.h"
+
+uint32_t dataspace_owner(const struct dataspace *space, const void *tag, size_t size)
+{
+    uint64_t digest = bspz_digest(BSPZ_DIGEST_NOTHING, tag, size);
+
+    digest ^= digest >> 32; /* the low bits alone are those of few bytes of the tag */
+    return space->owners[digest * UINT64_C(0x9e3779b97f4a7c15) % space->owner_count];
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+bool service_find_owners(struct dataspace *space, const uint32_t *homes)
+{
+    uint32_t count = 0;
+
+    space->owners = malloc(((size_t)space->nprocs + 1) * sizeof *space->owners);
+    if (!space->owners)
+        return false;
+    memcpy(space->owners, homes, space->nprocs * sizeof *homes);
+    qsort(space->owners, space->nprocs, sizeof *space->owners, ascending);
+    for (uint32_t i = 0; i < space->nprocs; i++)
+        if (i == 0 || space->owners[i] != space->owners[i - 1])
+            space->owners[count++] = space->owners[i];
+    space->owner_count = count;
+    return true;
+}

@@ -1,0 +1,171 @@
+"""Snapshots of programs that use the dataspace: rollbacks after kills at random moments, restarts, on one host and several.
+
+dataspace_saved.py [SEED]: the moments and victims of the kills come from the seed, which is printed; without one from the clock.
+"""
+import os
+import random
+import re
+import signal
+import sys
+import time
+
+from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, run, scratch, wait_until
+
+BSPCTL = os.path.join(BIN, "bspctl")
+OBJECTS = os.environ["INTEG_OBJECTS"]
+RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
+ONE = ["-np", "4"]
+SEVERAL = ["--launcher", RSH, "--hosts", "h0:1,h1:2,h2:1"]
+WORK = [OBJECTS, "work", "300", "1000"]
+STEPS = [OBJECTS, "steps", "60", "5000"]
+KILLS = int(os.environ.get("DATASPACE_KILLS", "4"))
+
+seed = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else time.time_ns() % 10**9
+chance = random.Random(seed)
+print(f"seed {seed}", flush=True)
+wanted = {}
+stores = 0
+
+
+def new_store():
+    global stores
+    stores += 1
+    return os.path.join(scratch, f"store {stores}")
+
+
+def answer(program):
+    """The output, in any order, of a job that nothing happens to."""
+    if program[1] not in wanted:
+        quick = [*program[:-1], "0"]
+        wanted[program[1]] = sorted(expect(bsprun(*ONE, *quick), 0, no_err=True).out.splitlines())
+    return wanted[program[1]]
+
+
+def wait_snapshot(job, store, least):
+    """Until there is a snapshot of so many supersteps or more."""
+    def found():
+        return any(step >= least for step in committed(store)) or job.is_over()
+    wait_until(found, f"a snapshot of superstep {least}")
+
+
+def kill_one(job):
+    ranks = [pid for pid, name in job.members().items() if name == "integ_objects"]
+    if not ranks:
+        return False
+    try:
+        os.kill(chance.choice(ranks), signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def shown_by(job):
+    return sorted(line for line in (line.rstrip("\r") for line in job.text().splitlines())
+                  if not line.startswith("bsprun: "))
+
+
+def rolls_back(where, program, every):
+    """Processes are killed at random moments: every operation has its effect once, every line is shown once."""
+    store = new_store()
+    killed = 0
+    with Job([BSPRUN, *where, f"--ckpt={store}", "--every", every, "--max-restarts", "1000", *program]) as job:
+        wait_snapshot(job, store, 1)
+        for _ in range(KILLS):
+            time.sleep(chance.uniform(0, 0.15))
+            killed += not job.is_over() and kill_one(job)
+        check(job.finish() == 0, f"seed {seed}", job.status, job.text())
+        check(killed > 0, job.text())
+        check(shown_by(job) == answer(program), f"seed {seed}", job.text(), answer(program))
+        job.check_gone()
+
+
+def kills_on_one_host():
+    rolls_back(ONE, WORK, "0.03s")
+
+
+def kills_on_several_hosts():
+    rolls_back(SEVERAL, WORK, "0.1s")
+
+
+def kills_in_supersteps():
+    rolls_back(ONE, STEPS, "0.03s")
+
+
+def kills_in_supersteps_on_several_hosts():
+    rolls_back(SEVERAL, STEPS, "0.1s")
+
+
+def restarts(first, then):
+    """Saved while processes wait and compute, and gone on from elsewhere: owners of tags are others then."""
+    store = new_store()
+    with Job([BSPRUN, *first, f"--ckpt={store}", "--every", "0.05s", *WORK]) as job:
+        wait_snapshot(job, store, 2)
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 123, job.status, job.text())
+        before = [line.rstrip("\r") for line in job.text().splitlines()]
+    result = expect(bsprun("--restart", store, *then), 0)
+    shown = sorted(line for line in before + result.out.splitlines() if not line.startswith("bsprun: "))
+    check(shown == answer(WORK), before, result.out)
+
+
+def goes_on_elsewhere():
+    restarts(ONE, [])
+    restarts(SEVERAL, ["--hosts", "h0:4", "--launcher", RSH])
+    restarts(ONE, ["--hosts", "h0:2,h1:2", "--launcher", RSH])
+
+
+def moves_when_asked():
+    """A snapshot on request, and a host that is drained while processes wait for objects that it owns."""
+    store = new_store()
+    with Job([BSPRUN, "-v", *SEVERAL, f"--ckpt={store}", "--every", "1000s", *WORK]) as job:
+        job.wait_for("round 40", 1)
+        expect(run([BSPCTL, "--wait", str(job.os_pid), "save"]), 0)
+        check(committed(store)[-1] > 0, committed(store))
+        expect(run([BSPCTL, "--wait", str(job.os_pid), "drain", "h1"]), 0)
+        check(job.finish() == 0, job.status, job.text())
+        check(shown_by(job) == answer(WORK), job.text())
+
+
+def loses_a_host():
+    """The objects of its tags come back with the processes, on the hosts that are left."""
+    store = new_store()
+    with Job([BSPRUN, *SEVERAL, f"--ckpt={store}", "--every", "0.05s", "--max-restarts", "1000", *WORK]) as job:
+        wait_snapshot(job, store, 2)
+        agents = [pid for pid, name in job.members().items() if name == "bspnode"]
+        check(len(agents) == 3, agents)
+        os.kill(chance.choice(agents), signal.SIGKILL)
+        check(job.finish() == 0, f"seed {seed}", job.status, job.text())
+        check("lost" in job.text(), job.text())
+        check(shown_by(job) == answer(WORK), f"seed {seed}", job.text())
+
+
+def nobody_can_put_it():
+    """Snapshots go on while all wait, and do not hide it."""
+    for where in (ONE, SEVERAL):
+        expect(bsprun(*where, f"--ckpt={new_store()}", "--every", "0.3s", OBJECTS, "wait"), 1,
+               err=r"^bsprun: all processes wait, and nothing is on its way to them:$")
+
+
+def no_supersteps_between_calls():
+    """A process cannot be at the end of a superstep and at a safe point: the first bsp_sync says so."""
+    expect(bsprun("-np", 2, f"--ckpt={new_store()}", OBJECTS, "count", 3), 1,
+           err=r"objects\.c:\d+: bsp_sync: .*: a job that recovers from failures \(--ckpt\) saves this program at its "
+               r"calls, and not at the end of supersteps: begin it with bsp_begin$")
+
+
+def nothing_to_count():
+    """--every N counts supersteps, of which there are none: a line says so."""
+    for where in (ONE, SEVERAL):
+        result = expect(bsprun(*where, f"--ckpt={new_store()}", "--every", "5", *WORK[:2], "50", "0"), 0)
+        check(len(re.findall(r"^bsprun: --every: a program that begins with volpex_init has no supersteps to count, so no "
+                             r"snapshots are taken of it: give a time, or auto$", result.err, re.M)) == 1, result.err)
+
+
+def objects_in_files():
+    """Those that did not fit into the memory are part of snapshots, too."""
+    rolls_back([*ONE, "--dataspace-memory", "1M"], STEPS, "0.05s")
+
+
+if __name__ == "__main__":
+    main([kills_on_one_host, kills_on_several_hosts, kills_in_supersteps, kills_in_supersteps_on_several_hosts,
+          goes_on_elsewhere, moves_when_asked, loses_a_host, nobody_can_put_it, no_supersteps_between_calls, nothing_to_count, objects_in_files])
