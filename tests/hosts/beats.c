@@ -1,14 +1,15 @@
 /* beats.c - a program whose answer depends on every message of every superstep, and whose pace on a
  * host a test can set.
  *
- *   beats [-i] [-b SUPERSTEP] [-q SUPERSTEP] [-n] [-a FILE] [-p] DIRECTORY SUPERSTEPS MILLISECONDS
+ *   beats [-i] [-r PID] [-b SUPERSTEP] [-q SUPERSTEP] [-n] [-a FILE] [-p] DIRECTORY SUPERSTEPS
+ * MILLISECONDS
  *
  * Each superstep takes so long, ten times that on a host for which DIRECTORY/slow.HOST exists; then
  * each process puts to the next one, sends to all and gets from the one before, and process 0 and
- * one other, another one in each superstep, print a line.  -i: process 0 also reads a line of its
- * input.  For DIRECTORY/flip.HOST -b changes one bit of what process 1 communicates in that
- * superstep, -q one that is never communicated; -n communicates the time.  In superstep 3 process 1
- * opens a file for appending (-a) or a pipe (-p).  DIRECTORY/at.HOST says
+ * one other, another one in each superstep, print a line.  -i: process 0, or that of -r, also reads
+ * a line of the job's input.  For DIRECTORY/flip.HOST -b changes one bit of what process 1
+ * communicates in that superstep, -q one that is never communicated; -n communicates the time.  In
+ * superstep 3 process 1 opens a file for appending (-a) or a pipe (-p).  DIRECTORY/at.HOST says
  * which superstep has begun there. */
 #include <bsp.h>
 #include <fcntl.h>
@@ -23,6 +24,7 @@
 static const char *directory;
 static char host[64];
 static long supersteps, milliseconds, bit_at = -1, quiet_at = -1;
+static int reader;
 static bool reads, tells_time, pipes;
 static const char *appended;
 
@@ -71,7 +73,7 @@ static void read_line(uint64_t *sum)
 {
     char line[256];
 
-    if (!reads || bsp_pid() != 0)
+    if (!reads || bsp_pid() != reader)
         return;
     if (!fgets(line, sizeof line, stdin))
         bsp_abort("beats: the input is too short\n");
@@ -138,10 +140,13 @@ int main(int argc, char **argv)
     int option;
 
     bsp_init(spmd, argc, argv);
-    while ((option = getopt(argc, argv, "ib:q:na:p")) != -1)
+    while ((option = getopt(argc, argv, "ir:b:q:na:p")) != -1)
         switch (option) {
         case 'i':
             reads = true;
+            break;
+        case 'r':
+            reader = atoi(optarg);
             break;
         case 'n':
             tells_time = true;

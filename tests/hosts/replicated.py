@@ -59,11 +59,11 @@ class Beats:
               "it was rolled back", self.job)
 
 
-def reference(place, supersteps, *words, stdin=None):
+def reference(place, supersteps, *words, options=(), stdin=None):
     """What the job prints without any host but its own."""
     directory = place.path("alone")
     os.makedirs(directory, exist_ok=True)
-    job = place.start(BSPRUN, "-np", P, BEATS, directory, supersteps, 0, *words, stdin=stdin)
+    job = place.start(BSPRUN, "-np", P, *options, BEATS, directory, supersteps, 0, *words, stdin=stdin)
     return job.wait(0).out().decode().splitlines()
 
 
@@ -148,18 +148,22 @@ def slow():
         check(took < 1.5 * undisturbed + 2, f"{took:.1f} s instead of {undisturbed:.1f} s", beats.job)
 
 
-def with_input():
-    """Every replica of process 0 reads the same."""
-    with here(4) as place:
-        text = "".join(f"line {i}\n" for i in range(60))
-        source = place.write("input", text)
-        with open(source) as file:
-            expected = reference(place, 60, "-i", stdin=file)
-        with open(source) as file:
-            beats = Beats(place, 60, 20, "-i", stdin=file)
-        beats.wait_at(10, *place.job_hosts)
-        place.farm.kill_host([name for name in place.job_hosts if name != beats.zero()][0])
-        beats.end(expected)
+def with_input(reader):
+    """Every replica of the process that reads gets the same."""
+    def test():
+        with here(4) as place:
+            text = "".join(f"line {i}\n" for i in range(60))
+            source = place.write("input", text)
+            words, options = ["-i", "-r", reader], ["--stdin", reader]
+            with open(source) as file:
+                expected = reference(place, 60, *words, options=options, stdin=file)
+            with open(source) as file:
+                beats = Beats(place, 60, 20, *words, options=options, stdin=file)
+            beats.wait_at(10, *place.job_hosts)
+            place.farm.kill_host([name for name in place.job_hosts if name != beats.zero()][0])
+            beats.end(expected)
+    test.__name__ = f"with_input_of_{reader}"
+    return test
 
 
 def all_of_one_process():
@@ -254,6 +258,6 @@ def input_before_bsp_begin():
 if __name__ == "__main__":
     farms.require()
     main([without_faults, each_number, killed(0), killed(1), killed(2), one_after_the_other,
-          stopped, slow, with_input,
+          stopped, slow, with_input(0), with_input(1), with_input(3),
           all_of_one_process, snapshots_and_a_loss, one_bit, what_is_not_the_same_twice,
           input_before_bsp_begin])
