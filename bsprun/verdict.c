@@ -102,7 +102,7 @@ void verdict_of_rank(const struct whereabouts *where, const struct death *death,
         break;
     case BSPZ_RANK_ABORTED:
         verdict->cause = WIRE_CAUSE_ABORT_CALLED;
-        verdict->status = 1;
+        verdict->status = where->exit_status & 0xff ? where->exit_status & 0xff : 1;
         break;
     case BSPZ_RANK_FAILED:
         verdict->cause = WIRE_CAUSE_RANK_ERROR;

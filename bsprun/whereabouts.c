@@ -27,9 +27,9 @@ static enum wire_rank_state state_of(const struct bspz_rank *rank, enum bspz_ran
     case BSPZ_RANK_READY:
         return WIRE_RANK_IN_BEGIN;
     case BSPZ_RANK_RUNNING:
-        if (call == BSPZ_CALL_END)
+        if (call == BSPZ_CALL_END || call == BSPZ_CALL_MPI_Finalize)
             return WIRE_RANK_IN_END;
-        if (atomic_load(&rank->in_barrier) ||
+        if (atomic_load(&rank->in_barrier) || atomic_load(&rank->dozing) ||
             atomic_load(&rank->request.state) == BSPZ_REQUEST_POSTED)
             return WIRE_RANK_WAITING;
         return has_arrived(rank) ? WIRE_RANK_COMMUNICATING : WIRE_RANK_COMPUTING;

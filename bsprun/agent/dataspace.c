@@ -344,7 +344,8 @@ static struct bspz_request *posted_by(const struct agent *agent, int pid)
 {
     struct bspz_request *request = &bspz_rank_of(agent->board, pid)->request;
 
-    return agent_is_here(agent, pid) && atomic_load(&request->state) == BSPZ_REQUEST_POSTED
+    return agent_is_here(agent, pid) && atomic_load(&request->state) == BSPZ_REQUEST_POSTED &&
+                   request->kind < BSPZ_REQUEST_MAIL
                ? request
                : NULL;
 }

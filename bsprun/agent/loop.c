@@ -1,6 +1,7 @@
 /* loop.c - set-up, bell, signals and end of a node agent; see loop.h. */
 #include "bsprun/agent/loop.h"
 #include "bsprun/agent/dataspace.h"
+#include "bsprun/agent/mail.h"
 #include "bsprun/agent/fence.h"
 #include "bsprun/agent/guest.h"
 #include "bsprun/agent/snapshot/replicas.h"
@@ -270,6 +271,7 @@ void agent_close(struct agent *agent)
     agent_peers_close(agent);
     agent_fetch_forget(agent);
     agent_dataspace_forget(agent);
+    agent_mail_forget(agent);
     agent_replicas_forget(agent);
     agent_fence_close(agent);
     agent_guest_close(agent);

@@ -8,6 +8,7 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/dataspace/service.h"
+#include "lib/shm/mail.h"
 
 /* How long the processes have to wait before Processor Zero is told, and how often it is told
  * again: twice as long each time. */
@@ -16,8 +17,15 @@
 #define TAG_MOST  40u   /* bytes of a tag that are shown */
 #define TEXT_MOST 3500u /* of the lines of a host */
 
-struct agent_quiet {
+/* What processes may wait for; each may be NULL. */
+struct watched_parts {
     const struct dataspace *space;
+    const struct bspz_post *post;
+    const struct agent_quiet_reports *reports; /* with post */
+};
+
+struct agent_quiet {
+    struct watched_parts parts;
     uint32_t next_ms;
     uv_timer_t timer;
 };
@@ -65,14 +73,47 @@ static void show_tag(FILE *text, const struct dataspace_request *request)
     fprintf(text, "%s\"", request->tag_size > TAG_MOST ? "..." : "");
 }
 
+/* The mailbox of a process that sleeps until it gets news, and has not got any; NULL: it does not,
+ * or the agent has still to pass something on. */
+static const struct bspz_mail *waits_for_mail(const struct agent *agent,
+                                              const struct bspz_post *post, int pid)
+{
+    const struct bspz_mail *mail = post ? bspz_mail_of(post, pid) : NULL;
+
+    if (!mail || atomic_load(&mail->waits) == BSPZ_MAIL_AWAKE)
+        return NULL;
+    for (int word = 0; word * 64 < post->nprocs; word++)
+        if (atomic_load(&mail->in[word]) || atomic_load(&mail->out[word]))
+            return NULL;
+    return atomic_load(&bspz_rank_of(agent->board, pid)->dozing) ? mail : NULL;
+}
+
+static void show_mail(FILE *text, const struct bspz_mail *mail)
+{
+    uint32_t waits = atomic_load(&mail->waits);
+
+    fputs(bspz_call_name(mail->call), text);
+    if (waits == BSPZ_MAIL_TO) {
+        fprintf(text, ", to process %d with tag %d", mail->peer, mail->tag);
+    } else if (waits == BSPZ_MAIL_FROM) {
+        fputs(mail->peer < 0 ? ", from any process" : ", from process ", text);
+        if (mail->peer >= 0)
+            fprintf(text, "%d", mail->peer);
+        fputs(mail->tag < 0 ? " with any tag" : " with tag ", text);
+        if (mail->tag >= 0)
+            fprintf(text, "%d", mail->tag);
+    }
+}
+
 /* Adds the line of a process that waits; false: it does not. */
-static bool show_wait(const struct agent *agent, const struct dataspace *space, int pid,
+static bool show_wait(const struct agent *agent, const struct watched_parts *parts, int pid,
                       struct barriers *barriers, FILE *text)
 {
     const struct dataspace_request *request =
-        space ? dataspace_waits_for(space, (uint32_t)pid) : NULL;
+        parts->space ? dataspace_waits_for(parts->space, (uint32_t)pid) : NULL;
+    const struct bspz_mail *mail = waits_for_mail(agent, parts->post, pid);
 
-    if (!request && !is_held_up(agent, pid, barriers))
+    if (!request && !mail && !is_held_up(agent, pid, barriers))
         return false;
     if ((size_t)ftell(text) > TEXT_MOST)
         return true;
@@ -80,6 +121,8 @@ static bool show_wait(const struct agent *agent, const struct dataspace *space, 
     if (request) {
         fprintf(text, "volpex_%s of ", request->kind == DATASPACE_GET ? "get" : "read");
         show_tag(text, request);
+    } else if (mail) {
+        show_mail(text, mail);
     } else {
         fprintf(text, "a barrier");
     }
@@ -87,7 +130,7 @@ static bool show_wait(const struct agent *agent, const struct dataspace *space, 
 }
 
 /* Whether all processes of this host wait; their lines go to `text`. */
-static bool all_wait(const struct agent *agent, const struct dataspace *space,
+static bool all_wait(const struct agent *agent, const struct watched_parts *parts,
                      struct barriers *barriers, FILE *text)
 {
     if (agent->job != JOB_RUNNING || agent->here == 0)
@@ -97,7 +140,7 @@ static bool all_wait(const struct agent *agent, const struct dataspace *space,
 
         if (!agent_is_here(agent, pid))
             continue;
-        if (!show_wait(agent, space, pid, barriers, text))
+        if (!show_wait(agent, parts, pid, barriers, text))
             return false;
         if (arrived < barriers->arrived)
             barriers->arrived = arrived;
@@ -105,11 +148,61 @@ static bool all_wait(const struct agent *agent, const struct dataspace *space,
     return true;
 }
 
+/* Records in the ring that have not been read. */
+static uint64_t unread_in(const struct bspz_ring *ring, uint64_t size)
+{
+    uint64_t at = atomic_load(&ring->head), end = atomic_load(&ring->tail), count = 0;
+
+    while (at < end && end - at <= size) {
+        struct bspz_record record;
+
+        bspz_ring_bytes_out(ring, size, at, &record, sizeof record);
+        at += bspz_record_bytes(bspz_record_content(&record));
+        count++;
+    }
+    return count;
+}
+
+/* Records for that process, which does not read any while it is at a barrier. */
+static uint64_t unread_by(const struct agent *agent, const struct bspz_post *post, int pid)
+{
+    uint64_t count = 0;
+
+    for (int from = 0; from < agent->nprocs; from++)
+        count += unread_in(bspz_ring_of(post, from, pid),
+                           bspz_ring_size(post, agent_is_here(agent, from)));
+    return count;
+}
+
+static struct dataspace_traffic traffic_of(const struct agent *agent,
+                                           const struct watched_parts *parts)
+{
+    struct dataspace_traffic traffic = {0, 0};
+
+    if (parts->space)
+        traffic = dataspace_traffic(parts->space);
+    if (!parts->post)
+        return traffic;
+    traffic.sent += parts->reports->sent;
+    traffic.received += parts->reports->received;
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        const struct bspz_mail *mail = bspz_mail_of(parts->post, pid);
+
+        if (!agent_is_here(agent, pid))
+            continue;
+        traffic.sent += atomic_load(&mail->sent);
+        traffic.received += atomic_load(&mail->received);
+        if (atomic_load(&bspz_rank_of(agent->board, pid)->in_barrier))
+            traffic.received += unread_by(agent, parts->post, pid);
+    }
+    return traffic;
+}
+
 /* Returns whether all wait; if not, only a question is answered. */
-static bool tell(struct agent *agent, const struct dataspace *space, uint64_t round)
+static bool tell(struct agent *agent, const struct watched_parts *parts, uint64_t round)
 {
     struct wire_message message = {.kind = WIRE_QUIET};
-    struct dataspace_traffic traffic = {0, 0};
+    struct dataspace_traffic traffic;
     char *waits = NULL;
     size_t size;
     FILE *text = open_memstream(&waits, &size);
@@ -117,9 +210,8 @@ static bool tell(struct agent *agent, const struct dataspace *space, uint64_t ro
     bool quiet;
 
     pthread_mutex_lock(&agent->dataspace_lock);
-    quiet = text && all_wait(agent, space, &barriers, text);
-    if (space)
-        traffic = dataspace_traffic(space);
+    quiet = text && all_wait(agent, parts, &barriers, text);
+    traffic = traffic_of(agent, parts);
     pthread_mutex_unlock(&agent->dataspace_lock);
     if (text)
         fclose(text);
@@ -145,7 +237,7 @@ static void on_look(uv_timer_t *timer)
     struct agent *agent = timer->data;
     struct agent_quiet *quiet = agent->quiet;
 
-    if (tell(agent, quiet->space, 0))
+    if (tell(agent, &quiet->parts, 0))
         quiet->next_ms = quiet->next_ms < LAST_MS ? 2 * quiet->next_ms : LAST_MS;
     else
         quiet->next_ms = FIRST_MS;
@@ -175,15 +267,20 @@ static void stop_watching(struct agent *agent)
     uv_close((uv_handle_t *)&quiet->timer, on_closed);
 }
 
-bool agent_quiet_watch(struct agent *agent, const struct dataspace *space)
+static struct watched_parts parts_of(const struct agent *agent)
+{
+    return agent->quiet ? agent->quiet->parts : (struct watched_parts){NULL, NULL, NULL};
+}
+
+static bool watch(struct agent *agent, const struct watched_parts *parts)
 {
     struct agent_quiet *quiet;
 
     stop_watching(agent);
-    quiet = space ? calloc(1, sizeof *quiet) : NULL;
+    quiet = parts->space || parts->post ? calloc(1, sizeof *quiet) : NULL;
     if (!quiet)
-        return !space;
-    quiet->space = space;
+        return !parts->space && !parts->post;
+    quiet->parts = *parts;
     quiet->next_ms = FIRST_MS;
     uv_timer_init(&agent->loop, &quiet->timer);
     quiet->timer.data = agent;
@@ -192,7 +289,27 @@ bool agent_quiet_watch(struct agent *agent, const struct dataspace *space)
     return true;
 }
 
+bool agent_quiet_watch(struct agent *agent, const struct dataspace *space)
+{
+    struct watched_parts parts = parts_of(agent);
+
+    parts.space = space;
+    return watch(agent, &parts);
+}
+
+bool agent_quiet_watch_mail(struct agent *agent, const struct bspz_post *post,
+                            const struct agent_quiet_reports *reports)
+{
+    struct watched_parts parts = parts_of(agent);
+
+    parts.post = post;
+    parts.reports = reports;
+    return watch(agent, &parts);
+}
+
 void agent_quiet_answer(struct agent *agent, uint64_t round)
 {
-    tell(agent, agent->quiet ? agent->quiet->space : NULL, round);
+    struct watched_parts parts = parts_of(agent);
+
+    tell(agent, &parts, round);
 }

@@ -28,6 +28,7 @@
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/dataspace.h"
+#include "bsprun/agent/mail.h"
 #include "bsprun/agent/debug.h"
 #include "bsprun/agent/differs.h"
 #include "bsprun/agent/measure.h"
@@ -179,6 +180,7 @@ void agent_scan(struct agent *agent)
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (agent_is_here(agent, pid))
             scan_rank(agent, pid);
+    agent_mail_scan(agent);
     agent_dataspace_scan(agent);
     agent_debug_scan(agent);
     agent_snapshots_scan(agent);

@@ -11,6 +11,7 @@
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/dataspace.h"
+#include "bsprun/agent/mail.h"
 #include "bsprun/agent/over.h"
 #include "bsprun/agent/terms.h"
 
@@ -36,6 +37,9 @@ void agent_route_message(void *context, uint32_t host, const struct wire_message
              message->kind == WIRE_DATA_ASK || message->kind == WIRE_DATA_GRANT ||
              message->kind == WIRE_DATA_WITHDRAW || message->kind == WIRE_DATA_WITHDRAWN)
         agent_dataspace_message(agent, host, message);
+    else if (message->kind == WIRE_MAIL || message->kind == WIRE_MAIL_READ ||
+             message->kind == WIRE_MAIL_MARK)
+        agent_mail_message(agent, host, message);
     else if (way == WIRE_WAY_AMONG_AGENTS)
         agent_fetch_message(agent, host, message);
     else

@@ -20,6 +20,7 @@
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/dataspace.h"
+#include "bsprun/agent/mail.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/replicas.h"
 #include "bsprun/agent/snapshot/snapshots.h"
@@ -291,6 +292,7 @@ static int change_hosts(struct agent *agent, const struct wire_message *message)
 
     agent_fetch_forget(agent);
     agent_dataspace_forget(agent);
+    agent_mail_forget(agent);
     agent_replicas_forget(agent);
     return error;
 }

@@ -198,7 +198,7 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
     case JOB_EFFECT_LOST_TO_ZERO:
         if (launcher->common.options->hosts.replicas > 1)
             notices_say(&launcher->common.notices,
-                        "host %s was lost; processes that have replicas elsewhere go on there",
+                        "host %s was lost; processes with replicas elsewhere continue there",
                         launcher->agents.items[effect->host].name);
         launcher_lost_to_zero(launcher, effect->host, launcher_last_fault(launcher));
         break;

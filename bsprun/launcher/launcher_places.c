@@ -76,7 +76,7 @@ static void tell_missed(struct launcher *launcher, uint32_t i)
     /* A host that was to be removed is drained then. */
     status_socket_tell(launcher->status_socket, 1u << STATUS_DRAIN | 1u << STATUS_REMOVE,
                        name_of(launcher, move->host), text);
-    status_socket_tell_move(launcher->status_socket, move->pid, text);
+    status_socket_tell_move(launcher->status_socket, move->pid, NULL, text);
     status_socket_tell_all(launcher->status_socket, 1u << STATUS_PLACE, text);
 }
 
@@ -320,6 +320,23 @@ static bool is_there(const struct launcher *launcher, uint32_t pid, uint32_t hos
     return false;
 }
 
+/* Whoever still waits for the opposite does so in vain. */
+static void tell_overtaken(struct launcher *launcher, const struct status_order *order)
+{
+    char text[WIRE_NAME_MAX + 96];
+
+    if (order->what == STATUS_MOVE) {
+        snprintf(text, sizeof text, "process %u is to move to host %s now, by another bspctl",
+                 order->pid, order->host);
+        status_socket_tell_move(launcher->status_socket, order->pid, order->host, text);
+    } else if (order->what == STATUS_OPEN) {
+        snprintf(text, sizeof text, "host %s may have processes again, by another bspctl",
+                 order->host);
+        status_socket_tell(launcher->status_socket, 1u << STATUS_DRAIN | 1u << STATUS_REMOVE,
+                           order->host, text);
+    }
+}
+
 const char *launcher_change_places(struct launcher *launcher, struct status_order *order)
 {
     static const enum job_use uses[STATUS_REQUEST_COUNT] = {[STATUS_DRAIN] = JOB_USE_DRAINED,
@@ -350,6 +367,7 @@ const char *launcher_change_places(struct launcher *launcher, struct status_orde
     /* What is drained for its owner is now by request: it is used again by request, too. */
     if (event.kind == JOB_EVENT_USE)
         owners_taken(&launcher->owners, agent->host);
+    tell_overtaken(launcher, order);
     launcher_await_next_term(launcher);
     launcher_event(launcher, event);
     return NULL;

@@ -34,8 +34,7 @@ const char options_help[] =
     "  --on-mismatch rollback|continue|end (of replicas)\n"
     "  --owner-policy nice|yield|leave (if active)  --display-map --dry-run\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
-    "Exit status: the program's; 128+N: killed by signal N; 123: stopped after a\n"
-    "snapshot; 2: wrong usage; 126, 127: not started.  Ctrl-C ends the job.\n";
+    "Exit status: the program's; 128+N: killed by signal N; 123: saved; 2: bad usage\n";
 
 #define OLD POPT_ARGFLAG_ONEDASH /* -name as well as --name */
 

@@ -404,8 +404,8 @@ static bool check_replicas(struct options *options)
         return true;
     if (usable < hosts->replicas)
         return options_wrong(options,
-                             "--replicas %u: each process runs on as many hosts, and there %s %u "
-                             "without the spares; name more with --hosts",
+                             "--replicas %u: each process needs this number of hosts, and there %s "
+                             "%u besides spares; list more with --hosts",
                              hosts->replicas, usable == 1 ? "is" : "are", usable);
     if (options->debug.asked || options->debug.attach)
         return options_wrong(options, "--replicas with debuggers: run the job without replicas");

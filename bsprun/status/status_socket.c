@@ -215,10 +215,12 @@ void status_socket_done(struct status_socket *status, unsigned kinds)
     status_socket_tell_all(status, kinds, "done");
 }
 
-void status_socket_tell_move(struct status_socket *status, uint32_t pid, const char *outcome)
+void status_socket_tell_move(struct status_socket *status, uint32_t pid, const char *but,
+                             const char *outcome)
 {
     for (struct client *client = status ? status->clients : NULL; client; client = client->next)
-        if (awaits(client, 1u << STATUS_MOVE) && client->order.pid == pid)
+        if (awaits(client, 1u << STATUS_MOVE) && client->order.pid == pid &&
+            !(but && strcmp(client->order.host, but) == 0))
             take_outcome(client, outcome);
 }
 

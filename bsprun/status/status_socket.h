@@ -85,8 +85,10 @@ void status_socket_done(struct status_socket *status, unsigned kinds);
 /* The outcome of those that name this host: "done", or why not; a line without its end. */
 void status_socket_tell(struct status_socket *status, unsigned kinds, const char *host,
                         const char *outcome);
-/* The outcome of those that move this process; of all of these kinds. */
-void status_socket_tell_move(struct status_socket *status, uint32_t pid, const char *outcome);
+/* The outcome of those that move this process, but not to the host `but`, unless NULL; of all of
+ * these kinds. */
+void status_socket_tell_move(struct status_socket *status, uint32_t pid, const char *but,
+                             const char *outcome);
 void status_socket_tell_all(struct status_socket *status, unsigned kinds, const char *outcome);
 /* Removes the socket and answers no more requests; clients that wait for the end of the job learn
  * of it when this process exits.  The handles close in the loop. */

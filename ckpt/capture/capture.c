@@ -362,7 +362,7 @@ static long capture_on_own_stack(void *argument)
     struct bspz_capture_plan *plan = call->plan;
     struct bspz_image_written written;
     struct file_limit before;
-    int error = bspz_snapshot_read(snapshot, plan->forked != NULL);
+    int error = bspz_snapshot_read(snapshot, plan->forked != NULL || plan->just_frozen);
 
     if (error)
         return error;

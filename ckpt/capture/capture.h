@@ -128,7 +128,8 @@ struct bspz_capture_plan {
     void (*finished)(void *context, int error, const struct bspz_image_written *written,
                      const char *why);
     void *finished_context;
-    bool urgent;           /* a forked writer has the priority of the process, not the lowest */
+    bool just_frozen; /* an `exact` copy has just been made: mappings have the flags they had */
+    bool urgent;      /* a forked writer has the priority of the process, not the lowest */
     const uint64_t *cores; /* of a forked writer, as for sched_setaffinity; NULL: all */
     size_t cores_bytes;
 
@@ -163,6 +164,9 @@ struct bspz_freeze_plan {
     /* If not NULL, the copy has this image written by a copy of its own before it waits, so that
      * the process is delayed by one fork only.  `forked` must be set; `options` are those above. */
     struct bspz_capture_plan *image;
+    /* The flags of mappings are read, not guessed and confirmed by the copy: for a process that
+     * will write an image at once, `just_frozen`. */
+    bool exact;
     char why[BSPZ_WHY_SIZE];
     bool replaced; /* in a thawed copy: it has made a new frozen copy of itself */
     struct bspz_attributes attributes; /* in a thawed copy: those of the process */

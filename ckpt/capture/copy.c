@@ -281,7 +281,7 @@ struct freeze_call {
 static long freeze_on_own_stack(void *argument)
 {
     const struct freeze_call *call = argument;
-    int result = bspz_snapshot_read(call->snapshot, true);
+    int result = bspz_snapshot_read(call->snapshot, !call->plan->exact);
 
     if (!result)
         result = bspz_snapshot_copy_lost(call->snapshot);

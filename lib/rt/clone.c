@@ -178,7 +178,7 @@ static void map_board(int nprocs)
         most = ((uint64_t)memory.totalram + memory.totalswap) * memory.mem_unit;
     most = most_under_valgrind(nprocs, most);
     board = bspz_board_map_rank(bspz_rt.board_fd, nprocs, most,
-                                bspz_rt.board->flags & BSPZ_BOARD_SNAPSHOTS);
+                                bspz_rt.board->flags & BSPZ_BOARD_SNAPSHOTS, bspz_rt.has_mail);
     if (!board)
         bspz_fail(
             "bsp_begin", BSPZ_AT_BEGIN,

@@ -55,6 +55,7 @@ struct bspz_runtime {
     } inside;
 
     bool bare;               /* without bsprun */
+    bool has_mail;           /* the program communicates by MPI; before bsp_begin */
     bool oxford;             /* BSP_COMPAT=oxford */
     bool checks;             /* library level 0 */
     bool check_syncs;        /* syncs at different lines are an error */

@@ -32,7 +32,8 @@
 
 static struct bspz_capture_plan plan;
 static struct bspz_freeze_plan freeze_plan;
-static int image; /* the descriptor of the image being written */
+static int image;        /* the descriptor of the image being written */
+static bool just_frozen; /* this process has made a frozen copy at this barrier */
 static struct bspz_handover handover;
 static struct bspz_range excluded;
 static int job_descriptors[BSPZ_JOB_DESCRIPTORS];
@@ -210,6 +211,7 @@ static void fill_plan(void)
     plan.image.context = &image;
     plan.image.compress = order()->compress != 0;
     plan.urgent = order()->urgent != 0;
+    plan.just_frozen = just_frozen;
     memcpy(header->job, order()->job, sizeof header->job);
     header->superstep = order()->name.superstep;
     header->term = order()->name.term;
@@ -359,6 +361,7 @@ static enum saved make_frozen_copy(bool with_image)
     fill_options(&freeze_plan.options, with_image ? image : -1);
     bspz_frozen_hooks(&freeze_plan.hooks);
     freeze_plan.image = with_image ? &plan : NULL;
+    freeze_plan.exact = !with_image;
     result = bspz_copy_freeze(&freeze_plan);
     if (result == 2)
         return RESTORED;
@@ -366,6 +369,7 @@ static enum saved make_frozen_copy(bool with_image)
         bspz_restore_failed(-result, freeze_plan.why);
     if (result < 0 && result != -EBUSY)
         snap->fell_back = 1;
+    just_frozen = result == 0;
     if (with_image && result >= 0)
         close(image);
     return result == 1 ? THAWED : result == 0 && with_image ? SAVED : COPIED;
@@ -376,6 +380,7 @@ static enum saved save(void)
     bool copy = atomic_load(&bspz_own_snap()->copy_slot) >= 0;
     enum saved saved = COPIED;
 
+    just_frozen = false;
     /* What this process writes itself must not be in the copy. */
     if (copy && !order()->forked)
         saved = make_frozen_copy(false);

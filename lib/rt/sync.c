@@ -21,6 +21,9 @@
 #include "lib/rt/times.h"
 #include "lib/rt/warn.h"
 
+/* Has two callers, of which bsp_sync must not pay for the other one. */
+#define BSPZ_INLINED inline __attribute__((always_inline))
+
 /* A summary of the lines of all ranks at this barrier. */
 struct summary {
     uint32_t flags;   /* of all ranks */
@@ -234,8 +237,10 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
     uint32_t flags = end_flags;
     struct summary all;
 
-    if (!(end_flags & BSPZ_HAS_CALL)) /* else the plane has noted its call */
-        bspz_note(end_flags ? BSPZ_CALL_END : inside ? inside : BSPZ_CALL_SYNC, position);
+    if (bspz_likely(end_flags == 0))
+        bspz_note(inside ? inside : BSPZ_CALL_SYNC, position);
+    else if (!(end_flags & BSPZ_HAS_CALL)) /* else the plane has noted its call */
+        bspz_note(bspz_rt.has_mail ? BSPZ_CALL_MPI_Finalize : BSPZ_CALL_END, position);
     if (bspz_rt.checks)
         bspz_stdio_flush_output();
     if (bspz_unlikely(bspz_rt.board->flags & (BSPZ_BOARD_LABELS | BSPZ_BOARD_CALLS)))
@@ -257,7 +262,7 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
     return all;
 }
 
-static void communicate(const struct summary *all, int line, const char *file)
+static BSPZ_INLINED void communicate(const struct summary *all, int line, const char *file)
 {
     if (all->flags & BSPZ_HAS_SEQUENCE && (all->digests_differ || all->flags & BSPZ_HAS_NULL_POP)) {
         bspz_sequence_match(bspz_rt.superstep, line, file);
@@ -282,12 +287,12 @@ static void communicate(const struct summary *all, int line, const char *file)
 #define MEMORY_EVERY_NS 100000000u /* a system call, too expensive for every superstep */
 static uint64_t memory_ns;         /* when the peak memory was last recorded */
 
-static void count_superstep(const struct summary *all)
+static BSPZ_INLINED void count_superstep(const struct summary *all)
 {
     struct bspz_counters *counters = &bspz_rt.self->counters;
     uint64_t out;
 
-    counters->supersteps += !(all->flags & BSPZ_HAS_CALL);
+    counters->supersteps++;
     if (!(all->flags & (BSPZ_HAS_PUT | BSPZ_HAS_GET | BSPZ_HAS_MESSAGE)))
         return;
     out = bspz_outbox_bytes_out();
@@ -407,6 +412,7 @@ void bspz_sync_numbered(int number, int line, const char *file)
 void bspz_safe_point(int line, const char *file)
 {
     bspz_synchronise(BSPZ_HAS_CALL, 0, line, file);
+    bspz_rt.self->counters.supersteps--; /* it is none of the program's */
 }
 
 /* While others stop at safe points the processes at the end take part in these. */
@@ -420,6 +426,7 @@ static void end_barrier(uint32_t flags, int line, const char *file)
     bspz_queue_clear();
     while ((all = meet(flags, 0, line, file)).flags & BSPZ_HAS_CALL) {
         complete(&all, entered, line, file);
+        bspz_rt.self->counters.supersteps--;
         entered = bspz_rt.self->timed_ns ? bspz_times_wait(bspz_rt.self) : 0;
     }
     if (bspz_rt.self->timed_ns)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "lib/shm/barrier.h"
+#include "lib/shm/mail.h"
 
 #define HALF_MINIMUM         (UINT64_C(16) << 20)
 #define ENTRIES_APART_MOST   64 /* up to so many ranks have two cache lines for each entry */
@@ -175,10 +176,24 @@ struct bspz_board *bspz_board_map_agent(int fd, int nprocs)
     return map_shared(fd, bytes, PROT_READ | PROT_WRITE);
 }
 
-static struct bspz_layout plan_layout(int nprocs, uint64_t half_bytes, bool snapshots)
+/* Rings for every pair of ranks: shorter ones if there are many. */
+static void plan_mail(struct bspz_layout *layout, int nprocs)
 {
     const uint64_t p = (uint64_t)nprocs;
-    struct bspz_layout layout;
+
+    layout->mail = round_up(layout->total, 4096);
+    layout->ring_bytes =
+        BSPZ_RING_HEAD + (nprocs <= 16    ? BSPZ_RING_MOST
+                          : nprocs <= 64  ? BSPZ_RING_MOST / 4
+                          : nprocs <= 512 ? BSPZ_RING_MOST / 16
+                                          : BSPZ_RING_LEAST);
+    layout->total = layout->mail + p * BSPZ_MAIL_BYTES + p * p * layout->ring_bytes;
+}
+
+static struct bspz_layout plan_layout(int nprocs, uint64_t half_bytes, bool snapshots, bool mail)
+{
+    const uint64_t p = (uint64_t)nprocs;
+    struct bspz_layout layout = {0};
 
     layout.tables = round_up(bspz_agent_bytes(nprocs), 4096);
     layout.directory = layout.tables + p * BSPZ_TABLE_BYTES;
@@ -197,6 +212,8 @@ static struct bspz_layout plan_layout(int nprocs, uint64_t half_bytes, bool snap
     layout.total += snapshots ? 2 * p * layout.blocks_bytes : 0;
     layout.windows = layout.total;
     layout.total += p * BSPZ_WINDOW_BYTES;
+    if (mail)
+        plan_mail(&layout, nprocs);
     return layout;
 }
 
@@ -207,7 +224,8 @@ int bspz_board_open_front(struct bspz_board *board, const struct bspz_layout *la
     return mprotect(board, front, PROT_READ | PROT_WRITE) == 0 ? 0 : -errno;
 }
 
-struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted, bool snapshots)
+struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted, bool snapshots,
+                                       bool mail)
 {
     uint64_t half = round_up(half_wanted, 2u << 20);
     uint64_t most = ADDRESS_SPACE_BUDGET / (2 * (uint64_t)nprocs) & ~UINT64_C(0x1fffff);
@@ -215,7 +233,7 @@ struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted,
     if (half > most)
         half = most;
     for (;;) {
-        struct bspz_layout layout = plan_layout(nprocs, half, snapshots);
+        struct bspz_layout layout = plan_layout(nprocs, half, snapshots, mail);
         int error = bspz_board_grow(fd, layout.total);
         struct bspz_board *board = error ? NULL : map_shared(fd, layout.total, PROT_NONE);
 
@@ -246,6 +264,7 @@ void bspz_board_stop(struct bspz_board *board, int nprocs, enum bspz_stop kind, 
 
         syscall(SYS_futex, &rank->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
         syscall(SYS_futex, &rank->request.state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+        syscall(SYS_futex, &rank->nudge, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     }
 }
 
@@ -273,6 +292,9 @@ const char *bspz_call_name(unsigned call)
                                                        [BSPZ_CALL_VOLPEX_PUT] = "volpex_put",
                                                        [BSPZ_CALL_VOLPEX_GET] = "volpex_get",
                                                        [BSPZ_CALL_VOLPEX_READ] = "volpex_read",
+#define NAME(name) [BSPZ_CALL_MPI_##name] = "MPI_" #name,
+                                                       BSPZ_MPI_CALLS(NAME)
+#undef NAME
 #define NAME(name) [BSPZ_IN_##name] = #name,
                                                        BSPZ_COLLECTIVES(NAME)
 #undef NAME

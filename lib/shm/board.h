@@ -13,6 +13,7 @@
  *   layout.stretch[k]     k-th stretch of halves [2][p] bspz_stretch_bytes(k) each
  *   layout.blocks         hashes of pages [p][2]       layout.blocks_bytes each, with snapshots
  *   layout.windows        windows of the dataspace [p] BSPZ_WINDOW_BYTES each
+ *   layout.mail           rings of messages (mail.h), of a program that communicates by MPI
  *
  * With many ranks the costs are page tables and first touches, not bytes.  So data that all ranks
  * read of all others lie close together: slots, directory, and the first stretches of the outbox
@@ -43,7 +44,7 @@
 #include "lib/shm/snap.h"
 
 #define BSPZ_BOARD_MAGIC   0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 16u
+#define BSPZ_BOARD_VERSION 17u
 #define BSPZ_BOARD_BYTES   65536u
 #define BSPZ_RANK_BYTES    1024u
 #define BSPZ_NAMES_BYTES   65536u
@@ -121,6 +122,36 @@ enum bspz_decision {
                         X(bsp_constantI) X(bsp_sortI) X(bsp_sortR) X(bsp_sortD) X(bsp_sortC)       \
                             X(bspreduce) X(bspbroadcast)
 
+/* The calls of mpi.h that a rank may be in for long, or be wrong in. */
+#define BSPZ_MPI_CALLS(X)                                                                          \
+    X(Init)                                                                                        \
+    X(Finalize)                                                                                    \
+    X(Comm_size)                                                                                   \
+    X(Comm_rank)                                                                                   \
+    X(Send)                                                                                        \
+    X(Ssend)                                                                                       \
+    X(Recv)                                                                                        \
+    X(Sendrecv)                                                                                    \
+    X(Isend)                                                                                       \
+    X(Irecv)                                                                                       \
+    X(Wait)                                                                                        \
+    X(Waitall)                                                                                     \
+    X(Test)                                                                                        \
+    X(Probe)                                                                                       \
+    X(Iprobe)                                                                                      \
+    X(Get_count)                                                                                   \
+    X(Barrier)                                                                                     \
+    X(Bcast)                                                                                       \
+    X(Reduce)                                                                                      \
+    X(Allreduce)                                                                                   \
+    X(Gather)                                                                                      \
+    X(Gatherv)                                                                                     \
+    X(Scatter)                                                                                     \
+    X(Scatterv)                                                                                    \
+    X(Allgather)                                                                                   \
+    X(Alltoall)                                                                                    \
+    X(Type_contiguous) X(Type_commit) X(Type_free) X(Get_processor_name) X(Abort)
+
 /* The last call of a rank. */
 enum bspz_call {
     BSPZ_CALL_NONE,
@@ -145,6 +176,9 @@ enum bspz_call {
     BSPZ_CALL_VOLPEX_PUT,
     BSPZ_CALL_VOLPEX_GET,
     BSPZ_CALL_VOLPEX_READ,
+#define BSPZ_MPI_(name) BSPZ_CALL_MPI_##name,
+    BSPZ_MPI_CALLS(BSPZ_MPI_)
+#undef BSPZ_MPI_
 #define BSPZ_IN_(name) BSPZ_IN_##name,
     BSPZ_COLLECTIVES(BSPZ_IN_)
 #undef BSPZ_IN_
@@ -234,7 +268,11 @@ enum bspz_request_kind {
     BSPZ_REQUEST_PUT,
     BSPZ_REQUEST_GET,
     BSPZ_REQUEST_READ,
-    BSPZ_REQUEST_KEEP
+    BSPZ_REQUEST_KEEP,
+    /* Not to the dataspace, but about the rank's rings, see mail.h: it is about to use them; or, at a
+     * snapshot, it wants to know when all has come that others have sent before. */
+    BSPZ_REQUEST_MAIL,
+    BSPZ_REQUEST_MAIL_SETTLED
 };
 
 #define BSPZ_TAG_MOST     4096 /* bytes of a tag */
@@ -289,6 +327,9 @@ struct bspz_rank {
     _Atomic uint32_t nudge;
     struct bspz_counters counters __attribute__((aligned(BSPZ_LINE)));
     struct bspz_request request;
+    /* 1 while the rank sleeps, on `nudge`, until its rings change (mail.h), unless somebody has
+     * woken it. */
+    _Atomic uint32_t dozing __attribute__((aligned(BSPZ_LINE)));
 };
 
 /* board->flags */
@@ -328,6 +369,8 @@ struct bspz_layout {
     uint64_t blocks; /* offset, 0 without snapshots */
     uint64_t blocks_bytes;
     uint64_t windows;    /* offset */
+    uint64_t mail;       /* offset, 0 unless the program communicates by MPI */
+    uint64_t ring_bytes; /* of one ring */
     uint64_t half_bytes; /* address space of the last stretch of a half; committed on use */
     uint64_t total;      /* size of the memfd */
 };
@@ -530,7 +573,8 @@ struct bspz_board *bspz_board_map_agent(int fd, int nprocs);
  *
  * The part from the last stretch on is mapped without access (lib/rt/reserve.h): otherwise the
  * kernel would fill all of it in a process that has called mlockall. */
-struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted, bool snapshots);
+struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted, bool snapshots,
+                                       bool mail);
 
 /* Makes the part before the last stretch accessible in a mapping without access: 0 or -errno. */
 int bspz_board_open_front(struct bspz_board *board, const struct bspz_layout *layout);

@@ -53,6 +53,9 @@ static void empty(int fd, const struct bspz_layout *layout, int nprocs)
     if (start >= bspz_agent_bytes(nprocs) && end > start)
         fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)start,
                   (off_t)(end - start));
+    if (layout->mail >= bspz_agent_bytes(nprocs) && layout->total > layout->mail)
+        fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)layout->mail,
+                  (off_t)(layout->total - layout->mail));
 }
 
 void bspz_board_reset(struct bspz_board *board, int fd, int nprocs)

@@ -288,7 +288,10 @@
     M(DATA_ASK, data_ask, WIRE_FIELDS_DATA_ASK, AMONG_AGENTS)                                      \
     M(DATA_GRANT, data_grant, WIRE_FIELDS_DATA_GRANT, AMONG_AGENTS)                                \
     M(DATA_WITHDRAW, data_withdraw, WIRE_FIELDS_DATA_WITHDRAW, AMONG_AGENTS)                       \
-    M(DATA_WITHDRAWN, data_withdrawn, WIRE_FIELDS_DATA_WITHDRAWN, AMONG_AGENTS)
+    M(DATA_WITHDRAWN, data_withdrawn, WIRE_FIELDS_DATA_WITHDRAWN, AMONG_AGENTS)                    \
+    M(MAIL, mail, WIRE_FIELDS_MAIL, AMONG_AGENTS)                                                  \
+    M(MAIL_READ, mail_read, WIRE_FIELDS_MAIL_READ, AMONG_AGENTS)                                   \
+    M(MAIL_MARK, mail_mark, WIRE_FIELDS_MAIL_MARK, AMONG_AGENTS)
 
 /* The first message to an agent of a job with several hosts; on another host over its standard
  * input, so that the key is in no argument and no environment: its number (WIRE_HOSTS_MAX: that of
@@ -677,5 +680,25 @@
     F(u64, size, WIRE_OBJECT_MAX)                                                                  \
     F(u64, offset, WIRE_OBJECT_MAX)                                                                \
     F(bytes, data, WIRE_PIECE_MAX)
+
+/* ---- Messages from process to process: rings as in lib/shm/mail.h.  from, to: processes, that
+ * write and read the ring; at: a position in it. */
+
+/* The bytes of the ring from `at` on. */
+#define WIRE_FIELDS_MAIL(F, E)                                                                     \
+    F(u32, from, WIRE_RANKS_MAX - 1)                                                               \
+    F(u32, to, WIRE_RANKS_MAX - 1)                                                                 \
+    F(u64, at, WIRE_U64_MAX)                                                                       \
+    F(bytes, data, WIRE_PIECE_MAX)
+
+/* The ring has been read up to `at`. */
+#define WIRE_FIELDS_MAIL_READ(F, E)                                                                \
+    F(u32, from, WIRE_RANKS_MAX - 1)                                                               \
+    F(u32, to, WIRE_RANKS_MAX - 1)                                                                 \
+    F(u64, at, WIRE_U64_MAX)
+
+/* All MAIL that processes of the sender's host had written before the snapshot at that superstep has
+ * been sent. */
+#define WIRE_FIELDS_MAIL_MARK(F, E) F(u64, superstep, WIRE_U64_MAX)
 
 #endif

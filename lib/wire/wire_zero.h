@@ -58,11 +58,13 @@
     F(i32, status, WIRE_STATUS_MAX)                                                                \
     F(text, text, WIRE_TEXT_MAX)
 
-/* Whether all processes of the host wait for objects of the dataspace or at a barrier: of its own
- * accord, from time to time while they do (round 0), or as the answer to ASK_QUIET.  sent,
- * received: messages DATA_* to and from other hosts up to now; arrived: the barriers that each of
- * its processes has reached, at least; held: the earliest superstep at whose barrier one of them
- * waits, WIRE_NEVER: none does; waits: a line for each process, each after a newline. */
+/* Whether all processes of the host wait for objects of the dataspace, for messages of MPI or at a
+ * barrier: of its own accord, from time to time while they do (round 0), or as the answer to
+ * ASK_QUIET.  sent, received: messages DATA_* and MAIL_READ to and from other hosts up to now, and
+ * records of MPI (lib/shm/mail.h) that processes of the host have sent and received; arrived: the
+ * barriers that each of its processes has reached, at least; held: the earliest superstep at whose
+ * barrier one of them waits, WIRE_NEVER: none does; waits: a line for each process, each after a
+ * newline. */
 #define WIRE_FIELDS_QUIET(F, E)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, round, WIRE_U64_MAX)                                                                    \

@@ -6,7 +6,8 @@
                                                         pairs of runs: ten minutes on a quiet machine
     balancing.py --standstill [MOVES [KIBIBYTES [PERCENT]]]  how long a job waits for a process that moves, and for
                                                         what: with the kernel's record of writes, with hashes, and
-                                                        with full images that are written while all wait
+                                                        with images that are read only then
+    balancing.py --standstill-doc [MOVES]               the same, into doc/migration.md
 """
 import contextlib
 import ctypes
@@ -14,6 +15,7 @@ import json
 import math
 import os
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -22,7 +24,7 @@ import time
 
 from farm import Farm, FarmError
 from loopback import *
-from loopback import BIN, BSPRUN, BUILD, LoopbackPlace, check, main, wait_until
+from loopback import BIN, BSPRUN, BUILD, LoopbackPlace, check, main, marked, wait_until
 
 BURNER = os.environ.get("BURNER", os.path.join(BUILD, "tests/hosts/burner"))
 TALKER = os.environ.get("TALKER", os.path.join(BUILD, "tests/hosts/talker"))
@@ -325,10 +327,10 @@ WAIT = r"effect RELEASE .* decision last snapshot"
 
 
 class Heard:
-    """What a job says, with the time at which it does."""
+    """What a job says, with the time at which it does; at each line of that sign something is done."""
 
-    def __init__(self, job):
-        self.lines = []
+    def __init__(self, job, sign=None, react=None):
+        self.lines, self.sign, self.react = [], sign, react
         self.tail = subprocess.Popen(["tail", "-n", "+1", "-f", f"--pid={job.process.pid}", job.err_path],
                                      stdout=subprocess.PIPE, text=True)
         self.reader = threading.Thread(target=self.read)
@@ -337,6 +339,8 @@ class Heard:
     def read(self):
         for line in self.tail.stdout:
             self.lines.append((time.monotonic(), line))
+            if self.sign and self.sign in line:
+                self.react()
 
     def end(self):
         self.reader.join()
@@ -358,17 +362,31 @@ class Heard:
         return found
 
 
-WAYS = {"recorded": ({}, []), "hashed": ({"BSPZERO_TRACK": "off"}, []), "not ahead": ({}, ["--copies", "2"])}
+# What there is of the environment, and whether processes are restored ahead.
+WAYS = {"recorded": ({}, True), "hashed": ({"BSPZERO_TRACK": "off"}, True), "not ahead": ({}, False)}
+SAYS = {"recorded": "what has changed is known from the kernel", "hashed": "what has changed is found by hashes",
+        "not ahead": "known from the kernel, but the images are read only at the barrier"}
+STANDSTILL_DOC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../doc/migration.md")
+
+
+def kill_on(place, host, program):
+    """The processes of a host that run a program: there those that were restored ahead."""
+    for os_pid, name in marked(place.mark).items():
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{os_pid}/environ", "rb") as file:
+                if name == program and b"BSPZERO_HOST_NAME=" + host.encode() in file.read():
+                    os.kill(os_pid, signal.SIGKILL)
 
 
 def move_once(kibibytes, percent, way):
     """Milliseconds for which all waited, by what for; the longest superstep, the one after it, and the median."""
-    env, options = WAYS[way]
+    env, ahead = WAYS[way]
     with LoopbackPlace(slots=(2, 2)) as place:
         place.env.update(env)
-        job = burner(place, 2, SUPERSTEPS, 100000, "--balance", "off", "--every", "100000", "-vv", *options,
+        job = burner(place, 2, SUPERSTEPS, 100000, "--balance", "off", "--every", "100000", "-vv",
                      state=(kibibytes, percent))
-        heard = Heard(job)
+        heard = Heard(job, None if ahead else "event AHEAD_READY",
+                      lambda: kill_on(place, "h1", os.path.basename(BURNER)))
         wait_until(lambda: "RUNNING" in job.said(), "the job")
         env = {**os.environ, **place.env}
         subprocess.run([BSPCTL, "--wait", str(job.os_pid), "save"], check=True, env=env)
@@ -392,13 +410,25 @@ def standstill(moves=5, kibibytes=524288, percent=1):
             print(f"{way}: all waited {sum(parts.values()):.0f} ms: " +
                   ", ".join(f"{name} {milliseconds:.0f}" for name, milliseconds in parts.items()) +
                   f"; supersteps: longest {longest:.0f} ms, the next {following:.0f}, median {median:.0f}", flush=True)
-    print(f"\nmedians of {moves} moves, ms; load {os.getloadavg()[0]:.1f}\n")
-    print("| | all wait | least |", *(f" {name} |" for name, _ in PHASES), sep="")
-    print("|---" * (3 + len(PHASES)) + "|")
+    lines = [f"Medians of {moves} moves in milliseconds, and the least time of all; load {os.getloadavg()[0]:.1f}.", "",
+             "| | all wait | least |" + "".join(f" {name} |" for name, _ in PHASES),
+             "|---" * (3 + len(PHASES)) + "|"]
     for way, runs in found.items():
         waits = [sum(parts.values()) for parts in runs]
-        print(f"| {way} | {statistics.median(waits):.0f} | {min(waits):.0f} |",
-              *(f" {statistics.median([parts.get(name, 0) for parts in runs]):.0f} |" for name, _ in PHASES), sep="")
+        lines.append(f"| {SAYS[way]} | {statistics.median(waits):.0f} | {min(waits):.0f} |" +
+                     "".join(f" {statistics.median([parts.get(name, 0) for parts in runs]):.0f} |" for name, _ in PHASES))
+    print("", *lines, sep="\n")
+    return lines
+
+
+def standstill_doc(moves=9):
+    begin, end = "<!-- standstill: begin -->\n", "<!-- standstill: end -->\n"
+    lines = [f"Made by `tests/hosts/balancing.py --standstill-doc {moves}`.", *standstill(moves)]
+    with open(STANDSTILL_DOC, encoding="utf-8") as file:
+        before, _, rest = file.read().partition(begin)
+    _, _, after = rest.partition(end)
+    with open(STANDSTILL_DOC, "w", encoding="utf-8") as file:
+        file.write(before + begin + "\n" + "\n".join(lines) + "\n\n" + end + after)
 
 
 if __name__ == "__main__":
@@ -406,6 +436,8 @@ if __name__ == "__main__":
         gain(*map(int, sys.argv[2:]))
     elif sys.argv[1:2] == ["--overhead"]:
         overhead(*map(int, sys.argv[2:]))
+    elif sys.argv[1:2] == ["--standstill-doc"]:
+        standstill_doc(*map(int, sys.argv[2:]))
     elif sys.argv[1:2] == ["--standstill"]:
         standstill(*map(int, sys.argv[2:]))
     else:

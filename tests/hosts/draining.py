@@ -441,8 +441,9 @@ def a_process_is_there_already():
             out = said(control(place, job, *words), 0, job)
             check(out == "process 3 is on host h1 already\n", out)
         away = asked(place, job, "move", "3", "h2", "--wait")
-        check(said(control(place, job, "move", "3", "h1"), 0, job) == "", job)
-        at = step_until_done(place, job, away, 3)
+        back = asked(place, job, "move", "3", "h1", "--wait")
+        check("to host h1 now" in said(away, 1, job), job)
+        at = step_until_done(place, job, back, 3)
         now = places(place, job)
         check(now["h1"] == ("up", 2), now)
         check(said(control(place, job, "move", "3", "h1"), 0, job) == "process 3 is on host h1 already\n",

@@ -40,7 +40,7 @@ MAY_SAY = [
     r"is the last host that may have processes", r"already takes part in it", r"does not take part in it at present",
     r"is already drained", r"is drained and gets no processes", r"it has no host", r"it is ending",
     r"continues without it", r"is not running", r"it has ended (before that|without an answer)", r"its processes are not running yet",
-    r"continues on host", r"already",
+    r"continues on host", r"already", r"by another bspctl$",
 ]
 
 

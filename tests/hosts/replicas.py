@@ -94,7 +94,7 @@ def a_process_is_killed():
         lost = scene.others()[-1]
         os.kill(scene.processes(lost)[1], signal.SIGKILL)
         scene.right()
-        check_said(scene.job, f"host {lost}: pid", "its processes go on in their replicas")
+        check_said(scene.job, f"host {lost}: pid", "its processes continue in their replicas")
         check(BACK not in scene.job.said(), "it went back", scene.job)
 
 
@@ -151,7 +151,7 @@ def files_that_are_appended_to():
 
 def mistakes():
     with LoopbackPlace(slots=(1, 1)) as place:
-        for words, text in ((("--replicas", "3"), "each process runs on as many hosts, and there are 2"),
+        for words, text in ((("--replicas", "3"), "each process needs this number of hosts, and there are 2"),
                             (("--replicas", "5"), "give a number from 1 to 4"),
                             (("--replicas", "2", "--on-mismatch", "no"), "give rollback, continue or end"),
                             (("--replicas", "2", "--replica-log", "x"), "give bytes of memory"),

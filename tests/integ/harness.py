@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import uuid
 
@@ -178,9 +179,15 @@ class Job:
         self.command = [str(word) for word in command]
         env = environment(self.mark, env)
         if terminal:
+            begun, begin = os.pipe()
             self.os_pid, self.fd = pty.fork()
             if self.os_pid == 0:
+                os.close(begin)
+                os.read(begun, 1)
                 os.execve(self.command[0], self.command, env)
+            self.settings = termios.tcgetattr(self.fd)  # before the job can change them
+            os.close(begin)
+            os.close(begun)
             self.process = None
         else:
             self.process = subprocess.Popen(self.command, env=env, stdout=subprocess.PIPE,

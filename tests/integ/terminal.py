@@ -134,12 +134,11 @@ def redirected_by_the_program():
 def secrets_are_not_echoed():
     for start in (BARE, DIRECT, TAGGED, SPLIT):
         with at_terminal(*start, PROG, "secret", "before") as job:
-            before = termios.tcgetattr(job.fd)
             job.wait_for(r"number\? $")
             os.write(job.fd, b"17\n")
             check(job.finish() == 0 and "thanks for 17" in job.text(), job.text())
             check("number? 17" not in job.text(), "echoed:", start, repr(job.text()))
-            check(termios.tcgetattr(job.fd) == before, "not restored")
+            check(termios.tcgetattr(job.fd) == job.settings, "not restored")
 
 
 def control_d():
@@ -155,22 +154,20 @@ def control_c():
     for start in (DIRECT, TAGGED, SPLIT):
         for mode in (["wait"], ["ask", "before"], ["ask", "within"], ["ask", "after"]):
             with at_terminal(*start, PROG, *mode) as job:
-                before = termios.tcgetattr(job.fd)
                 job.wait_for(r"number\? $|ready 1")
                 os.write(job.fd, b"\x03")
                 check(job.finish() == 130, start, mode, job.status, job.text())
                 check("signal" in job.text(), job.text())
-                check(termios.tcgetattr(job.fd) == before, "not restored", start, mode)
+                check(termios.tcgetattr(job.fd) == job.settings, "not restored", start, mode)
                 job.check_gone()
 
 
 def bsprun_is_killed():
     with at_terminal(*TAGGED, PROG, "ask", "before") as job:
-        before = termios.tcgetattr(job.fd)
         job.wait_for(r"number\? $")
         job.signal(9)
         job.check_gone(at_once=False)
-        check(termios.tcgetattr(job.fd) == before, "not restored")
+        check(termios.tcgetattr(job.fd) == job.settings, "not restored")
 
 
 def nobody_reads(job):

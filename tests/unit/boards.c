@@ -26,7 +26,7 @@ void board_make(struct board_host *at, int host, int nprocs, const int *host_of,
     at->nprocs = nprocs;
     at->fd = bspz_board_create("boards", 0, 1, BSPZ_BOARD_HOSTS, &page);
     must(at->fd >= 0, "no board");
-    at->board = bspz_board_map_rank(at->fd, nprocs, half_bytes, false);
+    at->board = bspz_board_map_rank(at->fd, nprocs, half_bytes, false, false);
     must(at->board && mprotect(at->board, at->board->layout.total, PROT_READ | PROT_WRITE) == 0,
          "no memory for a board");
     munmap(page, BSPZ_BOARD_BYTES);

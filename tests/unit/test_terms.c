@@ -9,6 +9,7 @@
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/dataspace.h"
+#include "bsprun/agent/mail.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
@@ -143,6 +144,7 @@ void agent_notice(struct agent *at, const char *format, ...)
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 NOTHING(agent_fetch_forget, struct agent *at)
 NOTHING(agent_dataspace_forget, struct agent *at)
+NOTHING(agent_mail_forget, struct agent *at)
 NOTHING(agent_forget_announced, struct agent *at)
 NOTHING(agent_forget_blame, struct agent *at)
 NOTHING(agent_job_over, struct agent *at, const struct coord_outcome *outcome)

@@ -102,6 +102,12 @@ static void add_include_path(struct arguments *command, const struct layout *lay
     arguments_add(command, layout->includedir);
 }
 
+static void add_mpi_path(struct arguments *command, const struct layout *layout)
+{
+    arguments_add(command, "-isystem");
+    arguments_add(command, format_text("%s/bspmpi", layout->includedir));
+}
+
 static bool is_selected(const struct item *item, const struct selection *selection)
 {
     switch (item->kind) {
@@ -186,6 +192,8 @@ static void add_libraries(struct arguments *command, const struct request *reque
     }
     if (!request->no_libbsp && !request->shared_libbsp) {
         arguments_add(command, "-Wl,-z,now");
+        if (request->mpi)
+            arguments_add(command, format_text("%s/libbspmpi.a", layout->libdir));
         arguments_add(command, format_text("%s/libbsp.a", layout->libdir));
     }
     if (request->shared_libbsp) {
@@ -215,6 +223,8 @@ static void start_compile(struct arguments *command, const struct request *reque
     if (tool != TOOL_FORTRAN)
         add_plain_calls(command, request);
     arguments_add_all(command, &request->flags[tool]);
+    if (request->mpi)
+        add_mpi_path(command, layout);
     add_include_path(command, layout, tool);
 }
 

@@ -484,6 +484,8 @@ void request_parse(struct request *request, const char *called, const struct arg
     *request = (struct request){.default_tool = TOOL_C};
     if (strcmp(called, "bspcxx") == 0 || strcmp(called, "bspc++") == 0)
         request->default_tool = TOOL_CXX;
+    else if (strcmp(called, "bspmpicc") == 0)
+        request->mpi = true;
     else if (strcmp(called, "bspf77") == 0 || strcmp(called, "bspf90") == 0)
         request->default_tool = TOOL_FORTRAN;
     choose_compilers(request);

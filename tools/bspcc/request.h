@@ -51,6 +51,7 @@ struct request {
     bool compile_only;      /* -c, -S, -E, -M, ... */
     bool no_libbsp;         /* -shared, -r, -nostdlib, -nodefaultlibs */
     bool shared_libbsp;     /* -fshared-libbsp */
+    bool mpi;               /* called bspmpicc: the MPI subset */
     bool force_cxx;         /* -c++ */
     bool force_fortran;     /* -f77 */
     bool verbose;           /* -v */

@@ -23,7 +23,7 @@ function __bspzero_hosts
     bspctl (__bspzero_given)[1] hosts 2>/dev/null | awk 'NR > 1 { print $1 }'
 end
 
-for command in bsprun bspcc bspcxx bspc++ bspfront bspf77 bspf90 bspstat bspctl bspkill bspckpt bspload bspparam \
+for command in bsprun bspcc bspcxx bspc++ bspfront bspf77 bspf90 bspmpicc bspstat bspctl bspkill bspckpt bspload bspparam \
         bspprof bspsig bspcgprof bspsim bsparch bsplibd bspshutd
     complete -c $command -n 'string match -q -- "-*" (commandline -ct)' -a '(__bspzero_options)'
 end

@@ -85,6 +85,7 @@ struct agent_pause;     /* pause.c */
 struct agent_guest;     /* guest.c */
 struct agent_dataspace; /* dataspace.c */
 struct agent_quiet;     /* quiet.c */
+struct agent_mail;      /* mail.c */
 struct agent_stacks;    /* stacks.c */
 struct agent_debug;     /* debug.c */
 struct tool;            /* tool.c */
@@ -155,6 +156,7 @@ struct agent {
     const char *view;          /* the directory in which owners are seen; "": that of the system */
     struct agent_dataspace *dataspace; /* what processes put there; NULL: nothing yet */
     pthread_mutex_t dataspace_lock;
+    struct agent_mail *mail;         /* messages of MPI; NULL: nothing yet */
     struct agent_quiet *quiet;       /* looks whether all processes wait; NULL: nobody does */
     struct fetches *fetches;         /* file transfers between hosts; NULL: none yet */
     struct agent_stacks *stacks;     /* of the processes here; NULL: nobody has asked for them */

@@ -297,7 +297,7 @@ int main(int count, char **arguments)
     signal(SIGPIPE, SIG_IGN);
     board_fd = bspz_board_create("bench", 0, 1, BSPZ_BOARD_HOSTS, &page);
     must(board_fd >= 0, "board");
-    board = bspz_board_map_rank(board_fd, 2 * ranks, HALF, false);
+    board = bspz_board_map_rank(board_fd, 2 * ranks, HALF, false, false);
     must(board && mprotect(board, board->layout.total, PROT_READ | PROT_WRITE) == 0, "board");
     board->host = host;
     board->here = ranks;

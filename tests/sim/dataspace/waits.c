@@ -8,7 +8,7 @@
 #include "tests/sim/dataspace/world.h"
 
 #define LOOK_EVERY 40u
-#define LOOKS_MOST 200u /* after which nothing will change any more */
+#define LOOKS_MOST 800u /* after which nothing will change any more */
 
 static uint64_t delay(struct world *world)
 {

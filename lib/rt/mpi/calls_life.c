@@ -1,0 +1,140 @@
+/* calls_life.c - MPI_Init to MPI_Finalize, enquiries, and what all calls check. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "include/bsp.h"
+#include "lib/base/io.h"
+#include "lib/rt/mpi/inside.h"
+#include "lib/rt/safe_point.h"
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+void bspz_mpi_enter(enum bspz_call call, int line, const char *file)
+{
+    bspz_mpi.call = call;
+    bspz_mpi.line = line;
+    bspz_mpi.file = file;
+    if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD || !bspz_mpi.peers))
+        BSPZ_MPI_FAIL("%s", bspz_rt.life == BSPZ_LIFE_AFTER ? "called after MPI_Finalize"
+                                                            : "called before MPI_Init");
+    bspz_note(call, bspz_here(file, line));
+    while (bspz_safe_point_is_wanted())
+        bspz_safe_point(line, file);
+}
+
+void bspz_mpi_check_comm(MPI_Comm comm)
+{
+    if (bspz_unlikely(comm != MPI_COMM_WORLD))
+        BSPZ_MPI_FAIL("the only communicator is MPI_COMM_WORLD");
+}
+
+uint64_t bspz_mpi_check_bytes(const void *data, int count, MPI_Datatype type)
+{
+    uint64_t bytes = bspz_mpi_type_bytes(type);
+
+    if (bspz_unlikely(bytes == 0))
+        BSPZ_MPI_FAIL("this is not a datatype, or one without MPI_Type_commit");
+    if (bspz_unlikely(count < 0))
+        BSPZ_MPI_FAIL("negative count %d", count);
+    if (bspz_unlikely(!data && count > 0))
+        BSPZ_MPI_FAIL("NULL given as the data, with count %d", count);
+    return (uint64_t)count * bytes;
+}
+
+void bspz_mpi_check_root(int root)
+{
+    if (bspz_unlikely(root < 0 || root >= bspz_rt.nprocs))
+        BSPZ_MPI_FAIL("there is no process %d to be the root: they are 0 to %d", root,
+                      bspz_rt.nprocs - 1);
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+int bspmpi_Init(int line, const char *file, int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    bspz_mpi.call = BSPZ_CALL_MPI_Init;
+    bspz_mpi.line = line;
+    bspz_mpi.file = file;
+    if (bspz_rt.life != BSPZ_LIFE_BEFORE)
+        BSPZ_MPI_FAIL("%s", bspz_rt.life == BSPZ_LIFE_SPMD ? "the parallel part has begun already"
+                                                           : "the parallel part is over");
+    bspz_rt.has_mail = true;
+    bspz_mpi_take_part();
+    bsp_begin_cpp(0, line, file);
+    bspz_mpi_begin();
+    bspz_mpi_messages_begin();
+    bspz_mpi_enter(BSPZ_CALL_MPI_Init, line, file);
+    bspz_mpi_ask_agent(BSPZ_REQUEST_MAIL);
+    return MPI_SUCCESS;
+}
+
+int MPI_Initialized(int *flag)
+{
+    if (flag)
+        *flag = bspz_mpi.peers != NULL;
+    return MPI_SUCCESS;
+}
+
+int bspmpi_Finalize(int line, const char *file)
+{
+    bspz_mpi_enter(BSPZ_CALL_MPI_Finalize, line, file);
+    bspz_mpi_flush();
+    bsp_end_cpp(line, file);
+    return MPI_SUCCESS;
+}
+
+int bspmpi_Abort(int line, const char *file, MPI_Comm comm, int errorcode)
+{
+    int status = errorcode >= 1 && errorcode <= 255 ? errorcode : 1;
+    char text[512];
+    int length;
+
+    bspz_mpi_enter(BSPZ_CALL_MPI_Abort, line, file);
+    bspz_mpi_check_comm(comm);
+    bspz_rt.life = BSPZ_LIFE_LEAVING;
+    bspz_stdio_flush_output();
+    length = snprintf(text, sizeof text, "bspzero: %s:%d: MPI_Abort: pid %d of %d: status %d\n",
+                      file, line, bspz_rt.pid, bspz_rt.nprocs, errorcode);
+    bspz_write_all(STDERR_FILENO, text,
+                   (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
+    bspz_has_spoken();
+    bspz_announce(BSPZ_RANK_ABORTED, status);
+    exit(status);
+}
+
+/* ---- Enquiries ------------------------------------------------------------------------------- */
+
+int bspmpi_Comm_size(int line, const char *file, MPI_Comm comm, int *size)
+{
+    bspz_mpi_enter(BSPZ_CALL_MPI_Comm_size, line, file);
+    bspz_mpi_check_comm(comm);
+    *size = bspz_rt.nprocs;
+    return MPI_SUCCESS;
+}
+
+int bspmpi_Comm_rank(int line, const char *file, MPI_Comm comm, int *rank)
+{
+    bspz_mpi_enter(BSPZ_CALL_MPI_Comm_rank, line, file);
+    bspz_mpi_check_comm(comm);
+    *rank = bspz_rt.pid;
+    return MPI_SUCCESS;
+}
+
+int bspmpi_Get_processor_name(int line, const char *file, char *name, int *resultlen)
+{
+    bspz_mpi_enter(BSPZ_CALL_MPI_Get_processor_name, line, file);
+    if (gethostname(name, MPI_MAX_PROCESSOR_NAME) != 0)
+        strcpy(name, "localhost");
+    name[MPI_MAX_PROCESSOR_NAME - 1] = '\0';
+    *resultlen = (int)strlen(name);
+    return MPI_SUCCESS;
+}
+
+double MPI_Wtime(void)
+{
+    return bsp_time();
+}

@@ -1,0 +1,155 @@
+"""The MPI subset: programs beside the same source under Open MPI and MPICH, on one host and on several, used wrongly,
+and stuck."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+
+from harness import BIN, BSPRUN, Job, bsprun, check, expect, main, run, scratch
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+APPS = os.path.join(HERE, os.pardir, os.pardir, "apps", "mpi")
+CASES = os.environ["INTEG_MPI"]
+RSH = os.path.join(HERE, os.pardir, "hosts", "local-rsh")
+HOSTS = [["-np", "4"], ["--launcher", RSH, "--hosts", "h0:1,h1:2,h2:1"]]
+STUCK = r"^bsprun: all processes wait, and nothing is on its way to them:$"
+PROGRAMS = {"pi": [], "matmul": ["120"], "jacobi": [], "oddeven": [], "ring": [], "life": [], "samplesort": ["30000"],
+            "farm": []}
+
+
+def compiled(compiler, name, tag):
+    out = os.path.join(scratch, f"{name}.{tag}")
+    done = subprocess.run([compiler, "-O1", "-w", os.path.join(APPS, name + ".c"), "-o", out], capture_output=True, text=True)
+    check(done.returncode == 0, done.stderr)
+    return out
+
+
+def under(launcher, *words):
+    """What the program prints there; all that it prints is by process 0."""
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    done = subprocess.run([launcher, "-np", "4", *words], env=environment, capture_output=True, text=True, timeout=120,
+                          stdin=subprocess.DEVNULL)
+    check(done.returncode == 0, done.stderr)
+    return done.stdout
+
+
+def as_under_a_real_mpi():
+    """Byte for byte; where a real MPI is missing, as on one host."""
+    for name, words in PROGRAMS.items():
+        ours = compiled(os.path.join(BIN, "bspmpicc"), name, "bsp")
+        wanted = {}
+        for kind in ("openmpi", "mpich"):
+            compiler, launcher = shutil.which("mpicc." + kind), shutil.which("mpirun." + kind)
+            if compiler and launcher:
+                wanted[kind] = under(launcher, compiled(compiler, name, kind), *words)
+        for where in HOSTS:
+            for direct in ("", "1000000000000"):
+                result = expect(bsprun(*where, ours, *words, env={"BSPZERO_DIRECT": direct}), 0, no_err=True)
+                wanted.setdefault("one host", result.out)
+                for kind, text in wanted.items():
+                    check(result.out == text, name, kind, where, result.out, text)
+
+
+def all_is_right():
+    for where in HOSTS:
+        for case in ("sizes", "order", "collective", "testing"):
+            for direct in ("", "1000000000000"):
+                result = expect(bsprun(*where, CASES, case, env={"BSPZERO_DIRECT": direct}), 0, no_err=True)
+                check(sorted(result.out.splitlines()) == [f"{case}: pid {pid}: 0 wrong" for pid in range(4)], result.out)
+
+
+def any_number_of_processes():
+    for count in (1, 2, 3, 5, 7):
+        for case in ("collective", "sizes"):
+            result = expect(bsprun("-np", count, CASES, case), 0, no_err=True)
+            check(sorted(result.out.splitlines()) == [f"{case}: pid {pid}: 0 wrong" for pid in range(count)], result.out)
+
+
+def without_bsprun():
+    result = expect(run([CASES, "collective"], env={"BSP_PROCS": "3"}), 0, no_err=True)
+    check(len(result.out.splitlines()) == 3, result.out)
+
+
+def wrong_use():
+    """Ends the job with one line that names the call, its line and the process."""
+    for case, call, what in (
+            ("long", "Recv", r"pid 0 of 4, superstep 0: the message of process 1 with tag 3 has 40 bytes, and there is room for 20"),
+            ("peer", "Send", r"pid \d of 4, superstep 0: there is no process 4: they are 0 to 3"),
+            ("tag", "Send", r"pid \d of 4, superstep 0: a tag is not negative, but -5 is"),
+            ("count", "Bcast", r"pid \d of 4, superstep 0: negative count -1"),
+            ("root", "Bcast", r"pid \d of 4, superstep 0: there is no process 4 to be the root: they are 0 to 3"),
+            ("op", "Allreduce", r"pid \d of 4, superstep 0: this operation is not for this datatype"),
+            ("type", "Bcast", r"pid \d of 4, superstep 0: this is not a datatype, or one without MPI_Type_commit"),
+            ("sizes", "Bcast", r"pid \d of 4, superstep 0: process 0 gives 12 bytes, this one expects 8")):
+        result = expect(bsprun("-np", "4", CASES, "wrong", case), 1)
+        check(re.fullmatch(rf"bspzero: \S*mpi_cases\.c:\d+: MPI_{call}: {what}\n", result.err), case, result.err)
+    expect(bsprun("-np", "4", CASES, "early"), 1, err=r"mpi_cases\.c:\d+: MPI_Barrier: pid -1: called before MPI_Init$")
+
+
+def aborted():
+    for where in HOSTS:
+        expect(bsprun(*where, CASES, "wrong", "abort"), 7, err=r"mpi_cases\.c:\d+: MPI_Abort: pid 1 of 4: status 7$")
+
+
+def stuck():
+    waits = {"receive": ["MPI_Recv, from process 3 with tag 4"] + 3 * ["MPI_Recv, from any process with any tag"],
+             "mixed": ["MPI_Barrier", "MPI_Ssend, to process 0 with tag 3", "a barrier", "a barrier"],
+             "full": ["MPI_Send, to process 1 with tag 1"] + 3 * ["a barrier"]}
+    for where in HOSTS:
+        for case, lines in waits.items():
+            result = expect(bsprun(*where, CASES, "wrong", case), 1, err=STUCK)
+            for pid, line in enumerate(lines):
+                check(re.search(rf"^  pid {pid}: {line}$", result.err, re.M), result.err)
+
+
+def a_process_that_dies():
+    with Job([BSPRUN, "-np", "3", CASES, "wrong", "receive"]) as job:
+        check(job.finish() == 1, job.status, job.text())
+    program = os.path.join(scratch, "spin.c")
+    with open(program, "w") as file:
+        file.write('#include <mpi.h>\n#include <stdio.h>\n#include <unistd.h>\n'
+                   "int main(int c, char **v) { int r; MPI_Init(&c, &v); MPI_Comm_rank(MPI_COMM_WORLD, &r);\n"
+                   'printf("ready\\n"); fflush(stdout); while (r == 0) pause();\n'
+                   "MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); return 0; }\n")
+    check(subprocess.run([os.path.join(BIN, "bspmpicc"), program, "-o", program[:-2]]).returncode == 0)
+    with Job([BSPRUN, "-np", "2", program[:-2]]) as job:
+        job.wait_for(r"^ready\r?$", 2)
+        victims = [pid for pid, name in job.members().items() if name == "spin"]
+        os.kill(victims[0], signal.SIGKILL)
+        check(job.finish() == 137, job.status, job.text())
+
+
+def compile_text(text, *words):
+    source = os.path.join(scratch, "text.c")
+    with open(source, "w") as file:
+        file.write(text)
+    return subprocess.run([os.path.join(BIN, "bspmpicc"), *words, source, "-o", os.path.join(scratch, "text")],
+                          capture_output=True, text=True)
+
+
+def what_is_missing_does_not_compile():
+    for use, name in (("MPI_Comm d; MPI_Comm_dup(MPI_COMM_WORLD, &d);", "MPI_Comm_dup"), ("MPI_Win w;", "MPI_Win"),
+                      ("int x = 0; MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);", "MPI_IN_PLACE"),
+                      ("MPI_Waitany(0, 0, 0, 0);", "MPI_Waitany")):
+        done = compile_text(f"#include <mpi.h>\nint main(void)\n{{\n    {use}\n    return 0;\n}}\n")
+        errors = [line for line in done.stderr.splitlines() if "error:" in line]
+        check(done.returncode != 0 and len(errors) == 1, done.stderr)
+        check(errors[0].endswith(f"error: {name} is not in the MPI subset: see bspmpicc(1)"), errors)
+
+
+def bsp_programs_own_the_names():
+    """MPI's names are free in a program that bspcc links."""
+    source = os.path.join(scratch, "own.c")
+    with open(source, "w") as file:
+        file.write("#include <bsp.h>\n#include <stdio.h>\nint MPI_Send(int x) { return x + 1; }\n"
+                   "int bspmpi_Send(int x) { return x + 1; }\n"
+                   'int main(void) { bsp_begin(1); printf("%d\\n", MPI_Send(bspmpi_Send(1))); bsp_end(); return 0; }\n')
+    check(subprocess.run([os.path.join(BIN, "bspcc"), source, "-o", source[:-2]]).returncode == 0)
+    expect(bsprun("-np", 1, source[:-2]), 0, out="^3$", no_err=True)
+
+
+if __name__ == "__main__":
+    main([all_is_right, any_number_of_processes, without_bsprun, wrong_use, aborted, stuck,
+          a_process_that_dies, what_is_missing_does_not_compile, bsp_programs_own_the_names, as_under_a_real_mpi])
