@@ -234,7 +234,7 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
 {
     bspz_position position = bspz_here(file, line);
     enum bspz_call inside = bspz_rt.inside.call;
-    uint32_t flags = end_flags;
+    uint32_t flags = end_flags, special = bspz_rt.board->flags;
     struct summary all;
 
     if (bspz_likely(end_flags == 0))
@@ -243,11 +243,11 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
         bspz_note(bspz_rt.has_mail ? BSPZ_CALL_MPI_Finalize : BSPZ_CALL_END, position);
     if (bspz_rt.checks)
         bspz_stdio_flush_output();
-    if (bspz_unlikely(bspz_rt.board->flags & (BSPZ_BOARD_LABELS | BSPZ_BOARD_CALLS)))
+    if (bspz_unlikely(special & (BSPZ_BOARD_LABELS | BSPZ_BOARD_CALLS)))
         prepare_to_arrive(end_flags, line, file);
     flags |= bspz_sequence_seal(bspz_rt.superstep, line, file);
     flags |= bspz_outbox_seal(bspz_rt.superstep);
-    if (bspz_unlikely(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS))
+    if (bspz_unlikely(special & BSPZ_BOARD_REPLICAS))
         bspz_outbox_blank(bspz_rt.superstep, false);
     publish(flags | (uint32_t)inside << BSPZ_COLLECTIVE_SHIFT |
                 bspz_warnings_publish(line_of(bspz_rt.pid)),
