@@ -85,6 +85,11 @@ void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
                                                           : -1;
 
     describe(agent, mismatch, verdict.text, sizeof verdict.text);
+    if (mismatch->open) {
+        if (mismatch->hosts[1] == agent->host)
+            agent_notice(agent, "%s; another replica decides", verdict.text);
+        return;
+    }
     if (agent->order.on_mismatch == WIRE_MISMATCH_CONTINUE || alone >= 0) {
         uint32_t speaks = mismatch->hosts[alone >= 0 ? alone : 1];
 

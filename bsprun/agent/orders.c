@@ -64,6 +64,13 @@ static void wait_for_image(struct agent *agent)
         agent_all_ready(agent);
 }
 
+/* The replicas begin from snapshot 0, and their input at its beginning. */
+static bool has_read_too_early(const struct agent *agent, const struct wire_place *order)
+{
+    return order->leads.count > 0 && order->host_of.items[0] == agent->host &&
+           agent->order.stdin_pid == 0 && agent_input_position(agent) > 0;
+}
+
 static void place(struct agent *agent, const struct wire_place *order)
 {
     struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 1};
@@ -76,6 +83,13 @@ static void place(struct agent *agent, const struct wire_place *order)
         snprintf(verdict.text, sizeof verdict.text,
                  "--stdin %d: there is no such process: the processes are 0 to %u",
                  agent->order.stdin_pid, order->processes - 1);
+        agent_abort(agent, COORD_NOBODY, &verdict);
+        return;
+    }
+    if (has_read_too_early(agent, order)) {
+        snprintf(verdict.text, sizeof verdict.text,
+                 "process 0 has read input before bsp_begin, which its replicas would read again: "
+                 "read it after bsp_begin, or run the job without --replicas");
         agent_abort(agent, COORD_NOBODY, &verdict);
         return;
     }

@@ -22,11 +22,45 @@ void input_free(struct input *input)
     input->spool = NULL;
 }
 
+/* ---- Readers ---- */
+
+bool input_is_open(const struct input *input)
+{
+    for (unsigned i = 0; i < WIRE_REPLICAS_MAX; i++)
+        if (input->readers[i].open)
+            return true;
+    return false;
+}
+
+/* The position up to which the first of them has taken it. */
+static uint64_t taken_by_first(const struct input *input)
+{
+    uint64_t taken = 0;
+
+    for (unsigned i = 0; i < WIRE_REPLICAS_MAX; i++)
+        if (input->readers[i].open && input->readers[i].taken > taken)
+            taken = input->readers[i].taken;
+    return taken;
+}
+
+/* Bytes before are needed by none of them. */
+static uint64_t sent_to_last(const struct input *input)
+{
+    uint64_t sent = UINT64_MAX;
+
+    for (unsigned i = 0; i < WIRE_REPLICAS_MAX; i++)
+        if (input->readers[i].open && input->readers[i].sent < sent)
+            sent = input->readers[i].sent;
+    return sent;
+}
+
+/* ---- What was read ---- */
+
 size_t input_room(const struct input *input)
 {
-    uint64_t limit = input->taken + INPUT_AHEAD;
+    uint64_t limit = taken_by_first(input) + INPUT_AHEAD;
 
-    if (!input->open || input->ended)
+    if (!input_is_open(input) || input->ended)
         return 0;
     if (input->skip > 0)
         return input->skip < INPUT_AHEAD ? (size_t)input->skip : INPUT_AHEAD;
@@ -75,45 +109,54 @@ void input_continue(struct input *input)
     input->skip = 0;
 }
 
-bool input_next(struct input *input, struct wire_input *piece)
+bool input_next(struct input *input, unsigned index, struct wire_input *piece)
 {
-    uint64_t end = input->log.end, limit = input->taken + INPUT_AHEAD;
+    struct input_reader *reader = &input->readers[index];
+    uint64_t end = input->log.end, limit = reader->taken + INPUT_AHEAD;
     uint32_t size = 0;
 
-    if (!input->open || input->skip > 0 || input->end_sent)
+    if (!reader->open || input->skip > 0 || reader->end_sent)
         return false;
     if (end > limit)
         end = limit;
-    while (input->sent + size < end && size < WIRE_CHUNK_MAX) {
-        uint64_t left = end - input->sent - size;
+    while (reader->sent + size < end && size < WIRE_CHUNK_MAX) {
+        uint64_t left = end - reader->sent - size;
         size_t room = left < WIRE_CHUNK_MAX - size ? (size_t)left : WIRE_CHUNK_MAX - size;
         int got =
-            spool_read(input->spool, &input->log, input->sent + size, input->piece + size, room);
+            spool_read(input->spool, &input->log, reader->sent + size, input->piece + size, room);
 
         if (got <= 0)
             break;
         size += (uint32_t)got;
     }
-    bool last = input->ended && input->sent + size == input->log.end;
+    bool last = input->ended && reader->sent + size == input->log.end;
     if (size == 0 && !last)
         return false;
     *piece =
-        (struct wire_input){.position = input->sent, .end = last, .data = {input->piece, size}};
-    input->sent += size;
-    input->end_sent = last;
+        (struct wire_input){.position = reader->sent, .end = last, .data = {input->piece, size}};
+    reader->sent += size;
+    reader->end_sent = last;
     return true;
 }
 
 void input_close(struct input *input)
 {
-    input->open = false;
+    for (unsigned i = 0; i < WIRE_REPLICAS_MAX; i++)
+        input->readers[i].open = false;
 }
 
-bool input_taken(struct input *input, uint64_t position)
+void input_leave(struct input *input, unsigned index)
 {
-    if (input->open) {
-        if (position > input->taken && position <= input->sent)
-            input->taken = position;
+    input->readers[index].open = false;
+}
+
+bool input_taken(struct input *input, unsigned index, uint64_t position)
+{
+    struct input_reader *reader = &input->readers[index];
+
+    if (reader->open) {
+        if (position > reader->taken && position <= reader->sent)
+            reader->taken = position;
         return true;
     }
     if (position < input->kept_from)
@@ -126,14 +169,16 @@ bool input_taken(struct input *input, uint64_t position)
         spool_clear(input->spool, &input->log, position);
         input->kept_from = position;
     }
-    input->open = true;
-    input->end_sent = false;
-    input->sent = input->taken = position;
+    *reader = (struct input_reader){.open = true, .sent = position, .taken = position};
     return true;
 }
 
 static void forget_before(struct input *input, uint64_t position)
 {
+    uint64_t needed = sent_to_last(input);
+
+    if (position > needed)
+        position = needed;
     if (position > input->kept_from)
         input->kept_from = position;
     spool_forget(input->spool, &input->log, input->kept_from);
@@ -141,7 +186,7 @@ static void forget_before(struct input *input, uint64_t position)
 
 void input_forget_taken(struct input *input)
 {
-    forget_before(input, input->taken);
+    forget_before(input, taken_by_first(input));
 }
 
 /* ---- Snapshots ---- */

@@ -1,5 +1,8 @@
 /* input.h - the input of process 0, which is sent again after a rollback.
  *
+ * Where it has replicas each of them is a reader of its own, at a position of its own: it is read
+ * as fast as the first of them takes it, and kept until the last one has got it.
+ *
  * Every byte of the input has a position: the number of bytes before it.  Bytes are kept from the
  * position of the oldest retained snapshot on, sent as fast as the agent takes them, and sent again
  * from an earlier position after a rollback.
@@ -29,6 +32,14 @@ struct input_mark {
     bool committed;
 };
 
+/* One that is sent it. */
+struct input_reader {
+    uint64_t sent;  /* position up to which input was sent in this term */
+    uint64_t taken; /* position up to which the agent has taken it */
+    bool open;      /* it has said where to begin */
+    bool end_sent;
+};
+
 struct input {
     struct spool *spool;
     struct spool_log log;
@@ -37,10 +48,8 @@ struct input {
     uint64_t skip;      /* bytes still to be skipped ... */
     uint64_t expected;  /* ... with this digest; unknown: any */
     uint64_t skipped;   /* digest of the skipped bytes so far */
-    uint64_t sent;      /* position up to which input was sent in this term */
-    uint64_t taken;     /* position up to which the agent has taken it */
-    bool open;          /* it has said where to begin */
-    bool ended, end_sent;
+    bool ended;
+    struct input_reader readers[WIRE_REPLICAS_MAX];
     struct input_mark marks[INPUT_MARKS_MAX];
     uint32_t mark_count;
     char piece[WIRE_CHUNK_MAX];
@@ -59,14 +68,19 @@ int input_add(struct input *input, const char *data, size_t size);
 /* The end of the input.  False: there were fewer bytes than to be skipped. */
 bool input_end(struct input *input);
 
-/* The next piece to send, which stays valid until the next call about this input; false: none. */
-bool input_next(struct input *input, struct wire_input *piece);
+/* Whether some reader has said where to begin. */
+bool input_is_open(const struct input *input);
+/* The next piece to send to that reader, which stays valid until the next call about this input;
+ * false: none. */
+bool input_next(struct input *input, unsigned reader, struct wire_input *piece);
 
-/* The term is over: the next reader will say where to begin. */
+/* The term is over: the next readers will say where to begin. */
 void input_close(struct input *input);
+/* That reader is lost. */
+void input_leave(struct input *input, unsigned reader);
 /* INPUT_TAKEN: the first one of a term also says where to begin.  False: that position is no longer
  * kept. */
-bool input_taken(struct input *input, uint64_t position);
+bool input_taken(struct input *input, unsigned reader, uint64_t position);
 /* The skipped input must have this digest (lib/base/digest.h).  To be called before input_add. */
 void input_expect(struct input *input, uint64_t digest);
 /* Nothing is skipped: the input continues the earlier one. */

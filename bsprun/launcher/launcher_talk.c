@@ -409,6 +409,7 @@ static void on_forgot(void *context, struct launcher_agent *agent)
     struct launcher *launcher = context;
 
     launcher_note_leaver(launcher, agent);
+    stdin_leave(&launcher->input, agent);
     if (life_is_over(&launcher->common.life) || !launcher_has_snapshots(launcher))
         output_leave(&launcher->output, agent->host);
 }

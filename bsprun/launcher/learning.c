@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "coordinator/core/interval.h"
+#include "coordinator/core/replicas_model.h"
 
 #define TOGETHER_LEAST_MS 1000u
 #define CHANGED           1.2 /* factor of change of the interval that -v reports */
@@ -178,13 +179,30 @@ static void tell_interval(struct learning *learning, const struct learned_facts 
     notices_say(&learning->common->notices, "%s", text);
 }
 
+/* Whether the same hosts would get more done with replicas, and how much more. */
+static uint32_t advise_replicas(const struct interval_model *model, uint32_t hosts, double *gain)
+{
+    const struct replicas_model with = {.host_rate = model->rate / hosts,
+                                        .cost = model->cost,
+                                        .delay = model->delay,
+                                        .restore = model->restore,
+                                        .replace = model->restore};
+    struct replicas_advice advice = replicas_advise(&with, hosts);
+    double best = advice.speed[advice.replicas], now = advice.speed[1];
+
+    *gain = now > 0 ? best / now : 0;
+    return best > now ? advice.replicas : 1;
+}
+
 /* Printed once, as advice to the user. */
 static void warn_low_utilisation(struct learning *learning, const struct learned_facts *facts)
 {
     struct interval_model model;
-    char otherwise[160];
+    char otherwise[160], replicas[120] = "";
+    double gain;
 
-    if (learning->hardly_told || facts->estimate.snapshot.count == 0 ||
+    if (learning->hardly_told || learning->common->options->hosts.replicas > 1 ||
+        facts->estimate.snapshot.count == 0 ||
         !estimate_model(&facts->estimate, facts->units, &model))
         return;
     uint32_t hosts = facts->units.hosts > 1 ? (uint32_t)facts->units.hosts : 1;
@@ -197,11 +215,17 @@ static void warn_low_utilisation(struct learning *learning, const struct learned
     else
         snprintf(otherwise, sizeof otherwise, "on %u host%s it would be %.0f %%", advice.hosts,
                  advice.hosts == 1 ? "" : "s", 100 * advice.utilisation_there);
+    uint32_t best = advise_replicas(&model, hosts, &gain);
+    if (best > 1 && gain > 0)
+        snprintf(replicas, sizeof replicas,
+                 "; with --replicas %u these hosts would get %.2g times as much done", best, gain);
+    else if (best > 1)
+        snprintf(replicas, sizeof replicas, "; with --replicas %u the job would go on", best);
     notices_say(&learning->common->notices,
                 "the job makes little progress because its %u host%s fail%s so often: %.1f %% of "
-                "the time is useful; %s",
+                "the time is useful; %s%s",
                 hosts, hosts == 1 ? "" : "s", hosts == 1 ? "s" : "", 100 * advice.utilisation,
-                otherwise);
+                otherwise, replicas);
 }
 
 void learning_take(struct learning *learning, uint32_t term, const struct wire_learned *learned)

@@ -20,19 +20,31 @@ static bool is_open(const struct stdin_relay *relay)
     return relay->input.spool != NULL;
 }
 
+static bool is_replicated(const struct stdin_relay *relay)
+{
+    return is_open(relay) && relay->common->options->hosts.replicas > 1;
+}
+
 static void send_input(struct stdin_relay *relay)
 {
     struct wire_message message = {.kind = WIRE_INPUT};
 
-    while (relay->reader && relay->reader->line && input_next(&relay->input, &message.input))
-        agents_send(relay->reader, &message);
+    for (unsigned i = 0; i < WIRE_REPLICAS_MAX; i++) {
+        struct launcher_agent *reader = relay->readers[i];
+
+        while (reader && reader->line && input_next(&relay->input, i, &message.input))
+            agents_send(reader, &message);
+    }
 }
 
 static size_t input_wanted(void *context)
 {
     const struct stdin_relay *relay = context;
 
-    return relay->reader && relay->reader->line ? input_room(&relay->input) : 0;
+    for (unsigned i = 0; i < WIRE_REPLICAS_MAX; i++)
+        if (relay->readers[i] && relay->readers[i]->line)
+            return input_room(&relay->input);
+    return 0;
 }
 
 static void tell_wrong(struct stdin_relay *relay, const char *text)
@@ -73,24 +85,56 @@ static void on_input(void *context, const char *data, size_t size, int error)
 
 /* ---- What agents say ---- */
 
+/* The place of the agent among the readers; a new one, or, where there are no replicas, that of the
+ * one before.  WIRE_REPLICAS_MAX: there are too many. */
+static unsigned place_of(const struct stdin_relay *relay, const struct launcher_agent *agent)
+{
+    unsigned place = 0;
+
+    if (!is_replicated(relay))
+        return 0;
+    for (unsigned i = 0; i < WIRE_REPLICAS_MAX; i++)
+        if (relay->readers[i] == agent)
+            return i;
+    while (place < WIRE_REPLICAS_MAX && relay->readers[place])
+        place++;
+    return place;
+}
+
+/* Whether all replicas have said where they begin: what the first has taken is theirs, too. */
+static bool has_all_readers(const struct stdin_relay *relay)
+{
+    uint32_t count = 0;
+
+    for (unsigned i = 0; i < WIRE_REPLICAS_MAX; i++)
+        count += relay->input.readers[i].open;
+    return !is_replicated(relay) || count == relay->common->options->hosts.replicas;
+}
+
 void stdin_set_reader(struct stdin_relay *relay, struct launcher_agent *agent)
 {
-    relay->reader = agent;
+    unsigned place = place_of(relay, agent);
+
+    if (place < WIRE_REPLICAS_MAX)
+        relay->readers[place] = agent;
 }
 
 void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent, uint64_t position,
                  uint64_t digest)
 {
     const struct options *options = relay->common->options;
-    bool first = is_open(relay) && !relay->input.open;
+    bool first = is_open(relay) && !input_is_open(&relay->input);
     char text[96];
 
     if (!is_open(relay))
         return;
-    relay->reader = agent;
+    unsigned place = place_of(relay, agent);
+    if (place == WIRE_REPLICAS_MAX)
+        return;
+    relay->readers[place] = agent;
     if (first && !options->input_differs)
         input_expect(&relay->input, digest);
-    if (!input_taken(&relay->input, position)) {
+    if (!input_taken(&relay->input, place, position)) {
         snprintf(text, sizeof text,
                  "what the job had read of its input from position %llu on is no longer kept",
                  (unsigned long long)position);
@@ -99,7 +143,8 @@ void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent, uint64
     }
     if (first && isatty(STDIN_FILENO))
         input_continue(&relay->input);
-    if (!saved_recovers(&relay->common->saved))
+    relay->complete = relay->complete || has_all_readers(relay);
+    if (!saved_recovers(&relay->common->saved) && relay->complete)
         input_forget_taken(&relay->input);
     send_input(relay);
     feed_wake(&relay->feed);
@@ -108,7 +153,9 @@ void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent, uint64
 void stdin_mark(struct stdin_relay *relay, const struct launcher_agent *agent,
                 struct bspz_snapshot_name name, uint64_t position)
 {
-    if (!is_open(relay) || agent != relay->reader)
+    unsigned place = place_of(relay, agent);
+
+    if (!is_open(relay) || place == WIRE_REPLICAS_MAX || relay->readers[place] != agent)
         return;
     input_mark(&relay->input, name, position);
     if (bspz_snapshot_same(relay->known, name))
@@ -122,9 +169,24 @@ void stdin_commit(struct stdin_relay *relay, struct bspz_snapshot_name name)
         input_commit(&relay->input, name);
 }
 
+void stdin_leave(struct stdin_relay *relay, const struct launcher_agent *agent)
+{
+    if (!is_open(relay) || !is_replicated(relay))
+        return;
+    for (unsigned i = 0; i < WIRE_REPLICAS_MAX; i++)
+        if (relay->readers[i] == agent) {
+            relay->readers[i] = NULL;
+            input_leave(&relay->input, i);
+        }
+    feed_wake(&relay->feed);
+}
+
 void stdin_go_back(struct stdin_relay *relay)
 {
     input_close(&relay->input);
+    relay->complete = false;
+    if (is_replicated(relay))
+        memset(relay->readers, 0, sizeof relay->readers);
 }
 
 /* ---- Life ---- */

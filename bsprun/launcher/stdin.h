@@ -1,4 +1,5 @@
-/* stdin.h - relays bsprun's stdin to process 0: feed.h reads, input.h keeps, this sends. */
+/* stdin.h - relays bsprun's stdin to process 0, to each of its replicas: feed.h reads, input.h
+ * keeps, this sends. */
 #ifndef BSPRUN_STDIN_H
 #define BSPRUN_STDIN_H
 
@@ -15,7 +16,9 @@ struct stdin_relay {
     struct feed feed;
     struct input input;
     struct bspz_snapshot_name known; /* the newest snapshot that all agents know to be committed */
-    struct launcher_agent *reader;   /* of the host of process 0; NULL: unknown */
+    /* Of the hosts of process 0; NULL: unknown, or there are no more. */
+    struct launcher_agent *readers[WIRE_REPLICAS_MAX];
+    bool complete; /* all of them have been known in this term */
 };
 
 /* 0 or -errno.  The functions below have no effect on a relay that was not opened. */
@@ -35,6 +38,8 @@ void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent, uint64
 void stdin_mark(struct stdin_relay *relay, const struct launcher_agent *agent,
                 struct bspz_snapshot_name name, uint64_t position);
 void stdin_commit(struct stdin_relay *relay, struct bspz_snapshot_name name);
+/* That agent is lost; another one may have a replica of process 0. */
+void stdin_leave(struct stdin_relay *relay, const struct launcher_agent *agent);
 /* The new term begins from a snapshot. */
 void stdin_go_back(struct stdin_relay *relay);
 

@@ -86,6 +86,7 @@ struct links_mismatch {
     uint64_t superstep;
     uint32_t hosts[2]; /* the first to be heard of, and the one that differs from it */
     uint32_t alike[2]; /* how many replicas, of those heard of, agree with each */
+    bool open;         /* as many with each, and another replica is still to be heard of */
     /* The first record that differs, if both contents were here: the kind (enum bspz_kind) and the
      * destination of its chain, and the place of its first byte that differs in the chain. */
     bool located;
@@ -102,7 +103,7 @@ struct links_calls {
      * output; the superstep is sent when it returns.  Optional. */
     void (*arrived)(void *context, uint64_t superstep);
     /* Only where there are replicas.  Once for each process, superstep, stage and replica that
-     * differs from the first; the other hosts of that process report it as well.  Optional. */
+     * differs from the first, and again when another one agrees with the first; the other hosts of that process report it as well.  Optional. */
     void (*mismatch)(void *context, const struct links_mismatch *mismatch);
     /* That host, this one or another, is so far behind that no more can be kept for it, and has got
      * all before that superstep.  Once for each host; if it is another one its link is dropped, and

@@ -32,6 +32,7 @@ static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
                                                  .hosts = {replicas->hosts[mismatch->homes[0]],
                                                            replicas->hosts[mismatch->homes[1]]},
                                                  .alike = {mismatch->alike[0], mismatch->alike[1]},
+                                                 .open = mismatch->open,
                                                  .located = difference->located,
                                                  .kind = difference->kind,
                                                  .to = difference->to,

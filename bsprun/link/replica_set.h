@@ -74,6 +74,7 @@ struct replica_mismatch {
     uint64_t key;
     uint32_t homes[2]; /* the first that was heard of, and the one that differs */
     uint32_t alike[2]; /* how many were heard of that agree with each, itself included */
+    bool open;         /* as many with each, and another home is still to be heard of */
     struct replica_difference difference;
 };
 

@@ -64,10 +64,34 @@ static void note_mismatch(struct replica_set *set, uint32_t number, unsigned slo
         .alike = {replica_entry_alike(entry, &entry->digests[entry->first]),
                   replica_entry_alike(entry, &entry->digests[slot])}};
 
+    mismatch.open = mismatch.alike[0] == mismatch.alike[1] &&
+                    (replica_slots_left(set, pid) & ~entry->spoken) != 0;
     if (difference)
         mismatch.difference = *difference;
     mark_copies(set, number, key);
     set->calls.mismatch(set->context, &mismatch);
+}
+
+/* One more agrees with the first: those that have been as many are not any more. */
+static void note_majority(struct replica_set *set, uint32_t number, uint64_t key)
+{
+    const struct replica_entry *entry = replica_ledger_of(&set->pids[number].ledger, key);
+
+    for (unsigned slot = 0; entry && slot < REPLICA_MOST; slot++) {
+        const struct replica_digest *first = &entry->digests[entry->first];
+        const struct replica_digest *other = &entry->digests[slot];
+
+        if (entry->spoken & 1u << slot && !replica_same(first, other) &&
+            replica_entry_alike(entry, first) == replica_entry_alike(entry, other) + 1)
+            note_mismatch(set, number, slot, key, NULL);
+    }
+}
+
+static bool has_spoken(const struct replica_pid *pid, unsigned slot, uint64_t key)
+{
+    const struct replica_entry *entry = replica_ledger_of(&pid->ledger, key);
+
+    return entry && entry->spoken & 1u << slot;
 }
 
 void replica_settle(struct replica_set *set, struct replica_pid *pid)
@@ -99,6 +123,7 @@ int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64
     struct replica_pid *pid = &set->pids[number];
     unsigned slot = replica_slot(pid, home);
     size_t before = pid->ledger.count;
+    bool again = has_spoken(pid, slot, key);
     int differs = replica_ledger_tell(&pid->ledger, slot, key, digest, itself);
 
     if (differs < 0)
@@ -106,6 +131,8 @@ int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64
     set->told += (pid->ledger.count - before) * sizeof(struct replica_entry);
     if (differs)
         note_mismatch(set, number, slot, key, difference);
+    else if (!again)
+        note_majority(set, number, key);
     replica_settle(set, pid);
     while (set->told > set->told_most && pid->ledger.count > 0 && !set->given_up) {
         uint32_t last = laggard(set, pid);

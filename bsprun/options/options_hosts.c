@@ -410,10 +410,6 @@ static bool check_replicas(struct options *options)
     if (options->debug.asked || options->debug.attach)
         return options_wrong(options, "--replicas with debuggers: run the job without replicas");
     hosts->balance = false; /* who is slow does not count */
-    if (!options->run.no_stdin && options->run.stdin_pid > 0)
-        return options_wrong(options, "--replicas with --stdin %u: replicas have no stdin",
-                             options->run.stdin_pid);
-    options->run.no_stdin = true;
     return true;
 }
 

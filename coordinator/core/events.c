@@ -199,8 +199,10 @@ static void release(struct coord *state, enum wire_decision decision, struct coo
     bool asked_for = snapshot && state->wish != COORD_WISH_NONE;
     bool last = snapshot && coord_ends_with_ticket(state);
 
-    struct wire_numbers captures = coord_choose_captures(state);
-
+    /* Those of a snapshot that is being written stay what they are. */
+    struct wire_numbers captures = {0};
+    if (snapshot)
+        captures = coord_choose_captures(state);
     state->consult = COORD_NEVER;
     if (decision == WIRE_DECISION_GO) {
         state->superstep = superstep + 1;

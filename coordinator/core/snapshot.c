@@ -371,6 +371,9 @@ void coord_go_on_without(struct coord *state, struct coord_host *host,
 {
     enum coord_ticket_state ticket = state->ticket.state;
 
+    /* Before the end of the ticket, which decides a barrier that is held back. */
+    if (state->phase == COORD_HELD_BACK && !coord_all_arrived(state))
+        coord_move(state, COORD_RUNNING); /* until a replica of what was lost arrives */
     if ((ticket == COORD_TICKET_OPEN && host->captures) || ticket == COORD_TICKET_PERSISTING) {
         char text[64];
         snprintf(text, sizeof(text), "host %u was lost", host->id);
@@ -381,8 +384,6 @@ void coord_go_on_without(struct coord *state, struct coord_host *host,
     host->captured = true;
     if (state->phase == COORD_CAPTURING)
         captured_when_complete(state, effects);
-    else if (state->phase == COORD_HELD_BACK && !coord_all_arrived(state))
-        coord_move(state, COORD_RUNNING); /* until a replica of what was lost arrives */
     else if (state->phase == COORD_RUNNING && coord_all_arrived(state))
         coord_take_barrier(state, effects);
 }

@@ -155,8 +155,7 @@ def mistakes():
                             (("--replicas", "5"), "give a number from 1 to 4"),
                             (("--replicas", "2", "--on-mismatch", "no"), "give rollback, continue or end"),
                             (("--replicas", "2", "--replica-log", "x"), "give bytes of memory"),
-                            (("--replicas", "2", "--replica-files", "no"), "give check or allow"),
-                            (("--replicas", "2", "--stdin", "1"), "replicas have no stdin")):
+                            (("--replicas", "2", "--replica-files", "no"), "give check or allow")):
             job = place.bsprun("-np", 2, *words, "true")
             job.wait(2)
             check_said(job, text)

@@ -38,7 +38,7 @@ static void expect(uint64_t position, const char *text, bool end)
 {
     struct wire_input piece;
 
-    ck_assert(input_next(&input, &piece));
+    ck_assert(input_next(&input, 0, &piece));
     ck_assert_uint_eq(piece.position, position);
     ck_assert_uint_eq(piece.data.size, strlen(text));
     ck_assert_mem_eq(piece.data.data, text, strlen(text));
@@ -49,7 +49,7 @@ static void expect_nothing(void)
 {
     struct wire_input piece;
 
-    ck_assert(!input_next(&input, &piece));
+    ck_assert(!input_next(&input, 0, &piece));
 }
 
 START_TEST(read_when_asked_for)
@@ -57,7 +57,7 @@ START_TEST(read_when_asked_for)
     static char much[INPUT_AHEAD];
 
     ck_assert_uint_eq(input_room(&input), 0); /* nobody has said that he takes any */
-    ck_assert(input_taken(&input, 0));
+    ck_assert(input_taken(&input, 0, 0));
     ck_assert_uint_eq(input_room(&input), INPUT_AHEAD);
     add("hello ");
     expect(0, "hello ", false);
@@ -66,9 +66,9 @@ START_TEST(read_when_asked_for)
     ck_assert_int_eq(input_add(&input, much, sizeof much - 6), 0);
     ck_assert_uint_eq(input_room(&input), 0);
     struct wire_input piece;
-    ck_assert(input_next(&input, &piece));
+    ck_assert(input_next(&input, 0, &piece));
     ck_assert_uint_eq(piece.data.size, INPUT_AHEAD - 6);
-    ck_assert(input_taken(&input, 6));
+    ck_assert(input_taken(&input, 0, 6));
     ck_assert_uint_eq(input_room(&input), 6);
     input_end(&input);
     ck_assert_uint_eq(input_room(&input), 0);
@@ -79,7 +79,7 @@ END_TEST
 
 START_TEST(given_again)
 {
-    input_taken(&input, 0);
+    input_taken(&input, 0, 0);
     add("one two three");
     expect(0, "one two three", false);
     input_mark(&input, NAME(1, 1), 4);
@@ -89,12 +89,12 @@ START_TEST(given_again)
     expect(13, "", true);
     input_close(&input);
     expect_nothing();
-    ck_assert(input_taken(&input, 4));
+    ck_assert(input_taken(&input, 0, 4));
     expect(4, "two three", true);
     input_mark(&input, NAME(2, 2), 8);
     input_commit(&input, NAME(2, 2));
     input_close(&input);
-    ck_assert(input_taken(&input, 4)); /* the newest is damaged */
+    ck_assert(input_taken(&input, 0, 4)); /* the newest is damaged */
     expect(4, "two three", true);
 }
 END_TEST
@@ -107,12 +107,12 @@ START_TEST(kept_as_long_as_snapshots)
 
     for (size_t i = 0; i < sizeof much; i++)
         much[i] = (char)(i * i >> 7);
-    input_taken(&input, 0);
+    input_taken(&input, 0, 0);
     ck_assert_int_eq(input_add(&input, much, sizeof much), 0);
-    while (input_next(&input, &piece)) {
+    while (input_next(&input, 0, &piece)) {
         ck_assert_mem_eq(piece.data.data, much + sent, piece.data.size);
         sent += piece.data.size;
-        input_taken(&input, sent);
+        input_taken(&input, 0, sent);
     }
     ck_assert_uint_eq(sent, sizeof much);
     for (uint32_t i = 1; i <= 40; i++) {
@@ -121,9 +121,9 @@ START_TEST(kept_as_long_as_snapshots)
             input_commit(&input, NAME(i, 1));
     }
     input_close(&input);
-    ck_assert(!input_taken(&input, 370000));
-    ck_assert(input_taken(&input, 380000)); /* the last but one */
-    ck_assert(input_next(&input, &piece));
+    ck_assert(!input_taken(&input, 0, 370000));
+    ck_assert(input_taken(&input, 0, 380000)); /* the last but one */
+    ck_assert(input_next(&input, 0, &piece));
     ck_assert_uint_eq(piece.position, 380000);
     ck_assert_mem_eq(piece.data.data, much + 380000, piece.data.size);
 }
@@ -133,7 +133,7 @@ START_TEST(all_snapshots_are_kept)
 {
     input_free(&input);
     ck_assert(input_init(&input, 0, 65536, new_file, NULL));
-    input_taken(&input, 0);
+    input_taken(&input, 0, 0);
     add("all");
     expect(0, "all", false);
     for (uint32_t i = 1; i <= 40; i++) {
@@ -141,14 +141,14 @@ START_TEST(all_snapshots_are_kept)
         input_commit(&input, NAME(i, 1));
     }
     input_close(&input);
-    ck_assert(input_taken(&input, 0));
+    ck_assert(input_taken(&input, 0, 0));
     expect(0, "all", false);
 }
 END_TEST
 
 START_TEST(restarted_with_its_own)
 {
-    ck_assert(input_taken(&input, 9));
+    ck_assert(input_taken(&input, 0, 9));
     ck_assert_uint_eq(input_room(&input), 9);
     add("one t");
     expect_nothing();
@@ -156,7 +156,7 @@ START_TEST(restarted_with_its_own)
     add("wo three");
     expect(9, "hree", false);
     input_close(&input);
-    ck_assert(input_taken(&input, 9));
+    ck_assert(input_taken(&input, 0, 9));
     expect(9, "hree", false);
     ck_assert_uint_eq(input_room(&input), INPUT_AHEAD - 4);
 }
@@ -168,25 +168,69 @@ START_TEST(much_at_once)
     struct wire_input piece;
     uint64_t position = 0;
 
-    input_taken(&input, 0);
+    input_taken(&input, 0, 0);
     ck_assert_int_eq(input_add(&input, much, 3 * WIRE_CHUNK_MAX), 0);
     input_end(&input);
-    while (input_next(&input, &piece)) {
+    while (input_next(&input, 0, &piece)) {
         ck_assert_uint_eq(piece.position, position);
         position += piece.data.size;
         ck_assert(piece.end == (position == 3 * WIRE_CHUNK_MAX));
-        ck_assert(input_taken(&input, position));
+        ck_assert(input_taken(&input, 0, position));
     }
     ck_assert_uint_eq(position, 3 * WIRE_CHUNK_MAX);
     free(much);
 }
 END_TEST
 
+static void expect_of(unsigned reader, uint64_t position, const char *text)
+{
+    struct wire_input piece;
+
+    ck_assert(input_next(&input, reader, &piece));
+    ck_assert_uint_eq(piece.position, position);
+    ck_assert_uint_eq(piece.data.size, strlen(text));
+    ck_assert_mem_eq(piece.data.data, text, strlen(text));
+}
+
+/* Each gets all of it, whatever the others have got; one that is lost is not waited for. */
+START_TEST(several_readers)
+{
+    struct wire_input piece;
+
+    input_taken(&input, 0, 0);
+    input_taken(&input, 2, 0);
+    add("one ");
+    expect_of(0, 0, "one ");
+    input_taken(&input, 0, 4);
+    add("two ");
+    expect_of(0, 4, "two ");
+    input_taken(&input, 0, 8);
+    input_mark(&input, NAME(5, 1), 8);
+    input_commit(&input, NAME(5, 1));
+    input_mark(&input, NAME(6, 1), 8);
+    input_commit(&input, NAME(6, 1));
+    expect_of(2, 0, "one two "); /* both snapshots are past it, but this reader is not */
+    ck_assert(!input_next(&input, 2, &piece));
+    ck_assert_uint_eq(input_room(&input), INPUT_AHEAD); /* after what the first has taken */
+    input_leave(&input, 0);
+    ck_assert(input_is_open(&input));
+    ck_assert_uint_eq(input_room(&input), INPUT_AHEAD - 8);
+    input_end(&input);
+    ck_assert(input_next(&input, 2, &piece) && piece.end && piece.data.size == 0);
+    input_close(&input);
+    ck_assert(!input_is_open(&input));
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {read_when_asked_for,       given_again,
-                                  kept_as_long_as_snapshots, all_snapshots_are_kept,
-                                  restarted_with_its_own,    much_at_once};
+    const TTest *const tests[] = {read_when_asked_for,
+                                  given_again,
+                                  kept_as_long_as_snapshots,
+                                  all_snapshots_are_kept,
+                                  restarted_with_its_own,
+                                  much_at_once,
+                                  several_readers};
 
     return suite_run_tests("input", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

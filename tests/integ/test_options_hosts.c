@@ -60,6 +60,30 @@ START_TEST(host_defaults)
 }
 END_TEST
 
+START_TEST(replica_values)
+{
+    struct options options;
+
+    PARSE(&options, "--hosts", "a,b,c", "prog");
+    ck_assert(options_find_hosts(&options, "a"));
+    ck_assert(options.hosts.replicas == 1 && !options.hosts.any_replica_files);
+    ck_assert_int_eq(options.hosts.on_mismatch, WIRE_MISMATCH_ROLLBACK);
+    options_free(&options);
+    PARSE(&options, "--hosts", "a,b,c", "--replicas", "3", "--replica-log", "64M",
+          "--replica-files", "allow", "--on-mismatch", "end", "prog");
+    ck_assert(options_find_hosts(&options, "a"));
+    ck_assert(options.hosts.replicas == 3 && options.hosts.any_replica_files);
+    ck_assert(!options.run.no_stdin);
+    ck_assert_uint_eq(options.hosts.replica_log, 64u << 20);
+    ck_assert_int_eq(options.hosts.on_mismatch, WIRE_MISMATCH_END);
+    options_free(&options);
+    PARSE(&options, "--hosts", "a,b,c", "--spares", "1", "--replicas", "3", "prog");
+    ck_assert(!options_find_hosts(&options, "a") && options.action == OPTIONS_ERROR);
+    ck_assert_ptr_nonnull(strstr(options.error, "there are 2"));
+    options_free(&options);
+}
+END_TEST
+
 START_TEST(host_values)
 {
     struct options options;
@@ -165,6 +189,11 @@ START_TEST(host_nonsense)
         {"--heartbeat", "nan"},
         {"--copies", "0"},
         {"--copies", "5"},
+        {"--replicas", "0"},
+        {"--replicas", "5"},
+        {"--replica-log", "0"},
+        {"--replica-files", "some"},
+        {"--on-mismatch", "maybe"},
         {"--launcher", ""},
         {"--heartbeat", "1d"},
         {"--connect-timeout", "0"},
@@ -381,11 +410,17 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {host_defaults,       host_values,
-                                  host_nonsense,       host_sources,
-                                  host_environment,    own_host_under_several_names,
-                                  slurm_nodes_by_name, hosts_of_a_restart,
-                                  owner_thresholds,    binding_and_mapping};
+    const TTest *const tests[] = {host_defaults,
+                                  host_values,
+                                  replica_values,
+                                  host_nonsense,
+                                  host_sources,
+                                  host_environment,
+                                  own_host_under_several_names,
+                                  slurm_nodes_by_name,
+                                  hosts_of_a_restart,
+                                  owner_thresholds,
+                                  binding_and_mapping};
 
     return suite_run_tests("options about hosts", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }

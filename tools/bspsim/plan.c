@@ -121,6 +121,19 @@ static bool simulate(struct plan *plan, const struct batch_setup *setup)
     return true;
 }
 
+/* To replace a lost host costs at most what a restore does, which begins with noticing a loss. */
+static struct replicas_advice advise_replicas(const struct plan *plan)
+{
+    const struct interval_model *model = &plan->model;
+    const struct replicas_model with = {.host_rate = model->rate / plan->hosts,
+                                        .cost = model->cost,
+                                        .delay = model->delay,
+                                        .restore = model->restore,
+                                        .replace = model->restore};
+
+    return replicas_advise(&with, plan->hosts);
+}
+
 /* ---- The command -------------------------------------------------------------------------- */
 
 static int tell(const struct plan *plan, const struct arguments *arguments,
@@ -155,6 +168,7 @@ int command_plan(const struct arguments *given)
     setup.job.prior = (struct observed_prior){arguments.mtbf, ESTIMATE_GIVEN_LIVES};
     make_rows(&plan);
     plan.advice = interval_advise(&plan.model, plan.hosts);
+    plan.replicas = advise_replicas(&plan);
     if (!simulate(&plan, &setup))
         return command_fail(STATUS_BAD, "out of memory");
     return tell(&plan, &arguments, &setup);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "coordinator/core/interval.h"
+#include "coordinator/core/replicas_model.h"
 #include "tools/bspsim/batch.h"
 
 #define PLAN_ROWS 10
@@ -29,6 +30,7 @@ struct plan {
     uint32_t hosts;
     struct plan_row rows[PLAN_ROWS]; /* the first is the best one */
     struct interval_advice advice;
+    struct replicas_advice replicas; /* on the same hosts */
 };
 
 /* plan_print.c */

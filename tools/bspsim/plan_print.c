@@ -46,6 +46,37 @@ static void print_advice(const struct plan *plan)
                advice->hosts == 1 ? "" : "s", 100 * advice->utilisation_there);
 }
 
+/* The time that the work takes with so many replicas on the same hosts. */
+static double replicas_time(const struct plan *plan, uint32_t replicas)
+{
+    double speed = plan->replicas.speed[replicas];
+
+    return speed > 0 ? plan->work * plan->hosts / speed : INFINITY;
+}
+
+static void print_replicas(const struct plan *plan)
+{
+    const struct replicas_advice *advice = &plan->replicas;
+    char interval[COMMAND_TIME_MAX], mean[COMMAND_TIME_MAX];
+
+    if (plan->hosts < 2)
+        return;
+    printf("\nWith replicas of each process on the same hosts (exact):\n"
+           "%-14s  %10s  %6s  %10s  %10s\n",
+           "", "interval", "util.", "time", "hosts");
+    for (uint32_t replicas = 1; replicas <= REPLICAS_MODEL_MOST && advice->cells[replicas] > 0;
+         replicas++)
+        printf("--replicas %-3u  %10s  %6.3f  %10s  %7u x %u\n", replicas,
+               command_time(advice->interval[replicas], interval), advice->utilisation[replicas],
+               command_time(replicas_time(plan, replicas), mean), advice->cells[replicas],
+               replicas);
+    if (advice->replicas == 1)
+        printf("Without replicas most gets done.\n");
+    else
+        printf("With %u replicas %.2g times as much gets done as without.\n", advice->replicas,
+               advice->speed[advice->replicas] / advice->speed[1]);
+}
+
 void plan_print_text(const struct plan *plan, const struct batch_setup *setup)
 {
     const struct interval_model *model = &plan->model;
@@ -70,6 +101,7 @@ void plan_print_text(const struct plan *plan, const struct batch_setup *setup)
            "without quantiles: the exact expectation.\n",
            setup->runs, (unsigned long long)setup->seed);
     print_advice(plan);
+    print_replicas(plan);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------- */
@@ -123,5 +155,17 @@ void plan_print_json(const struct plan *plan, const struct batch_setup *setup)
     printf(", \"rows\": [");
     for (int i = 0; i < PLAN_ROWS; i++)
         print_json_row(&plan->rows[i], i == 0);
-    puts("]}");
+    printf("], \"replicas\": [");
+    for (uint32_t i = 1; i <= REPLICAS_MODEL_MOST && plan->replicas.cells[i] > 0; i++) {
+        printf("%s\n  {", i > 1 ? "," : "");
+        command_number(stdout, true, "replicas", i);
+        command_number(stdout, false, "cells", plan->replicas.cells[i]);
+        command_number(stdout, false, "interval", plan->replicas.interval[i]);
+        command_number(stdout, false, "utilisation", plan->replicas.utilisation[i]);
+        command_number(stdout, false, "expected_seconds", replicas_time(plan, i));
+        putchar('}');
+    }
+    printf("]");
+    command_number(stdout, false, "best_replicas", plan->replicas.replicas);
+    puts("}");
 }
