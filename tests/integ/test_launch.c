@@ -116,7 +116,7 @@ START_TEST(verdicts_of_ranks)
                    "pid 2 was killed by signal 9 (Killed) in bsp_begin");
     expect_verdict(BSPZ_RANK_EXITED, unknown, WIRE_CAUSE_RANK_EXITED, 3,
                    "pid 2 called exit(3) in superstep 5 before bsp_end");
-    expect_verdict(BSPZ_RANK_ABORTED, unknown, WIRE_CAUSE_ABORT_CALLED, 1, "");
+    expect_verdict(BSPZ_RANK_ABORTED, unknown, WIRE_CAUSE_ABORT_CALLED, 3, "");
     expect_verdict(BSPZ_RANK_FAILED, killed, WIRE_CAUSE_RANK_ERROR, 1, "");
     expect_verdict(BSPZ_RANK_ENDED, unknown, WIRE_CAUSE_NONE, 0, "");
     expect_verdict(BSPZ_RANK_ENDED, quiet, WIRE_CAUSE_NONE, 0, "");
@@ -125,6 +125,22 @@ START_TEST(verdicts_of_ranks)
                    "pid 2 ended with status 4 after bsp_end");
     expect_verdict(BSPZ_RANK_ENDED, killed, WIRE_CAUSE_KILLED_AFTER_END, 137,
                    "pid 2 was killed by signal 9 (Killed) after bsp_end");
+}
+END_TEST
+
+/* MPI_Abort(0) and bsp_abort, which has no status, must not look like success. */
+START_TEST(aborted_without_a_status)
+{
+    struct whereabouts where = somewhere(BSPZ_RANK_ABORTED);
+    struct death death = {false, 0, 0};
+    struct verdict verdict;
+
+    where.exit_status = 0;
+    verdict_of_rank(&where, &death, &verdict);
+    ck_assert_int_eq(verdict.status, 1);
+    where.exit_status = 256;
+    verdict_of_rank(&where, &death, &verdict);
+    ck_assert_int_eq(verdict.status, 1);
 }
 END_TEST
 
@@ -510,6 +526,7 @@ int main(void)
     const TTest *const tests[] = {faults_list,
                                   job_moves,
                                   verdicts_of_ranks,
+                                  aborted_without_a_status,
                                   verdicts_of_programs,
                                   table_of_all,
                                   table_of_garbage,
