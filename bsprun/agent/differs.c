@@ -76,6 +76,13 @@ static void describe(const struct agent *agent, const struct links_mismatch *mis
                  what_of(mismatch), mismatch->to, (unsigned long long)mismatch->at);
 }
 
+/* Both hosts notice it, and which of them is the first one each has heard of is not the same on
+ * both. */
+static uint32_t speaker_of(const struct links_mismatch *mismatch)
+{
+    return mismatch->hosts[0] > mismatch->hosts[1] ? mismatch->hosts[0] : mismatch->hosts[1];
+}
+
 void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
 {
     struct agent *agent = context;
@@ -86,12 +93,12 @@ void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
 
     describe(agent, mismatch, verdict.text, sizeof verdict.text);
     if (mismatch->open) {
-        if (mismatch->hosts[1] == agent->host)
+        if (speaker_of(mismatch) == agent->host)
             agent_notice(agent, "%s; another replica decides", verdict.text);
         return;
     }
     if (agent->order.on_mismatch == WIRE_MISMATCH_CONTINUE || alone >= 0) {
-        uint32_t speaks = mismatch->hosts[alone >= 0 ? alone : 1];
+        uint32_t speaks = alone >= 0 ? mismatch->hosts[alone] : speaker_of(mismatch);
 
         if (speaks == agent->host && alone >= 0 && may_leave(agent))
             leave(agent, verdict.text);
