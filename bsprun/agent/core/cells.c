@@ -22,13 +22,14 @@ int agent_cells_take(struct agent *agent, const struct wire_numbers *leads)
         return leads && leads->count > 0 ? -EPROTO : 0;
     if (leads->count % 2 != 0 || !agent->peers)
         return -EPROTO;
+    for (uint32_t i = 0; i < leads->count; i++)
+        if (leads->items[i] >= WIRE_HOSTS_MAX)
+            return -EPROTO;
     agent->cells = malloc(sizeof *agent->cells + count * sizeof *agent->cells->pairs);
     if (!agent->cells)
         return -ENOMEM;
     agent->cells->count = count;
     for (uint32_t i = 0; i < count; i++) {
-        if (leads->items[2 * i] >= WIRE_HOSTS_MAX || leads->items[2 * i + 1] >= WIRE_HOSTS_MAX)
-            return -EPROTO;
         agent->cells->pairs[i].host = (uint32_t)leads->items[2 * i];
         agent->cells->pairs[i].lead = (uint32_t)leads->items[2 * i + 1];
     }
