@@ -15,19 +15,7 @@
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/stop.h"
-#include "lib/base/io.h"
-
-static bool is_appending(pid_t ospid, int number)
-{
-    char path[64], text[256];
-    const char *flags;
-
-    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)ospid, number);
-    if (!bspz_read_text(path, text, sizeof text))
-        return false;
-    flags = strstr(text, "flags:");
-    return flags && (strtoul(flags + strlen("flags:"), NULL, 8) & O_APPEND);
-}
+#include "lib/base/process_stat.h"
 
 /* Whether it is the program's own, and not what bsprun gave it or passed on. */
 static bool is_of_program(const struct agent *agent, int number, const struct stat *file)
@@ -51,7 +39,7 @@ static const char *harm_of(const struct agent *agent, pid_t ospid, int directory
     if (S_ISSOCK(file.st_mode))
         return "uses a socket";
     return S_ISREG(file.st_mode) && file.st_nlink > 0 && (link.st_mode & S_IWUSR) &&
-                   is_appending(ospid, number)
+                   bspz_process_appends(ospid, number)
                ? "appends to a file"
                : NULL;
 }
@@ -62,11 +50,11 @@ static void refuse(struct agent *agent, int pid, const char *harm, int directory
     char path[PATH_MAX];
     ssize_t length = readlinkat(directory, name, path, sizeof path - 1);
 
-    snprintf(
-        verdict.text, sizeof verdict.text,
-        "pid %d %s, %.300s (descriptor %.20s), as each of its replicas does: the result is not that "
-        "of one process; --replica-files allow runs it in spite of that",
-        pid, harm, length > 0 ? (path[length] = '\0', path) : "?", name);
+    snprintf(verdict.text, sizeof verdict.text,
+             "pid %d %s, %.300s (descriptor %.20s), as each of its replicas does: the result is "
+             "not that "
+             "of one process; --replica-files allow runs it in spite of that",
+             pid, harm, length > 0 ? (path[length] = '\0', path) : "?", name);
     agent_abort(agent, pid, &verdict);
 }
 

@@ -10,7 +10,6 @@
 
 #include "bsprun/hosts/adapter.h"
 #include "bsprun/options/options_inside.h"
-#include "lib/base/units.h"
 
 #define OLD_HOST_FILE             ".bsptcphosts"
 #define HOST_FILE_MAX             (1u << 20)
@@ -224,15 +223,8 @@ static bool take_replica_files(struct options *options, const char *source, cons
 
 static bool take_log(struct options *options, const char *source, const char *text)
 {
-    double bytes;
-
-    if (!bspz_bytes(text, &bytes) || bytes < 1 || bytes > (double)(UINT64_C(1) << 60))
-        return options_wrong(options,
-                             "%s%.80s: give bytes of memory on each host, with a unit "
-                             "(" BSPZ_BYTES_UNITS ") or none",
-                             source, text);
-    options->hosts.replica_log = (uint64_t)bytes;
-    return true;
+    return options_take_bytes(options, &options->hosts.replica_log, source, text,
+                              "bytes of memory on each host");
 }
 
 bool options_take_host(struct options *options, enum option_code code, const char *source,

@@ -124,6 +124,9 @@ void options_note(struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 bool options_take_processes(struct options *options, const char *source, const char *text);
+/* what: "bytes of memory", for the message about a value that is none. */
+bool options_take_bytes(struct options *options, uint64_t *bytes, const char *source,
+                        const char *text, const char *what);
 bool options_take_timeout(struct options *options, const char *source, const char *text);
 bool options_take_total(struct options *options, const char *source, const char *text);
 /* The name of a file of the report; `file` is that member of the options. */

@@ -109,15 +109,8 @@ static bool take_stdin(struct options *options, const char *source, const char *
 
 static bool take_memory(struct options *options, const char *source, const char *text)
 {
-    double bytes;
-
-    if (!bspz_bytes(text, &bytes) || bytes < 1 || bytes > (double)(UINT64_C(1) << 60))
-        return options_wrong(options,
-                             "%s%.80s: give bytes for objects in memory on each host, with a unit "
-                             "(" BSPZ_BYTES_UNITS ") or none",
-                             source, text);
-    options->run.dataspace_memory = (uint64_t)bytes;
-    return true;
+    return options_take_bytes(options, &options->run.dataspace_memory, source, text,
+                              "bytes for objects in memory on each host");
 }
 
 static bool take_bad_exit(struct options *options, const char *source, const char *text)

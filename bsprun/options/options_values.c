@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "bsprun/options/options_inside.h"
+#include "lib/base/units.h"
 #include "lib/shm/board.h"
 
 #define TIMEOUT_MAX 1e9 /* seconds */
+#define BYTES_MAX   (UINT64_C(1) << 60)
 
 bool options_wrong(struct options *options, const char *format, ...)
 {
@@ -146,5 +148,18 @@ bool options_take_settings(struct options *options, const struct options_setting
             return false;
         options->given |= (option_set)1 << settings[i].code;
     }
+    return true;
+}
+
+bool options_take_bytes(struct options *options, uint64_t *bytes, const char *source,
+                        const char *text, const char *what)
+{
+    double value;
+
+    if (!bspz_bytes(text, &value) || value < 1 || value > (double)BYTES_MAX)
+        return options_wrong(options,
+                             "%s%.80s: give %s, with a unit (" BSPZ_BYTES_UNITS ") or none", source,
+                             text, what);
+    *bytes = (uint64_t)value;
     return true;
 }

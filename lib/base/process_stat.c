@@ -1,7 +1,9 @@
 /* process_stat.c - see process_stat.h. */
 #include "lib/base/process_stat.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/io.h"
@@ -46,4 +48,16 @@ bool bspz_stat_is_dead(const char *line)
     const char *state = bspz_stat_field(line, BSPZ_STAT_STATE);
 
     return state && (*state == 'Z' || *state == 'X');
+}
+
+bool bspz_process_appends(pid_t pid, int descriptor)
+{
+    char path[64], text[256];
+    const char *flags;
+
+    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)pid, descriptor);
+    if (!bspz_read_text(path, text, sizeof text))
+        return false;
+    flags = strstr(text, "flags:");
+    return flags && (strtoul(flags + strlen("flags:"), NULL, 8) & O_APPEND);
 }

@@ -1,4 +1,4 @@
-/* process_stat.h - /proc/PID/stat, the kernel's line about a process; see proc(5). */
+/* process_stat.h - what the kernel says of a process, in /proc/PID/stat and fdinfo; see proc(5). */
 #ifndef BSPZ_BASE_PROCESS_STAT_H
 #define BSPZ_BASE_PROCESS_STAT_H
 
@@ -27,6 +27,10 @@ bool bspz_stat_read(pid_t pid, char line[BSPZ_STAT_LINE]);
 const char *bspz_stat_field(const char *line, int field);
 /* The same as a number; 0: missing or negative. */
 uint64_t bspz_stat_number(const char *line, int field);
+
+/* Whether the process writes at the end of what it has open as that descriptor (O_APPEND).  False
+ * also when that cannot be read. */
+bool bspz_process_appends(pid_t pid, int descriptor);
 
 /* Whether the process is a zombie or dead. */
 bool bspz_stat_is_dead(const char *line);

@@ -29,15 +29,6 @@
 #define YIELD_TOO_LONG_NS 500000
 #define YIELD_PAUSE       1000
 
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 static inline _Atomic uint64_t *stamp_of(struct bspz_board *board, int pid, uint64_t superstep,
                                          enum bspz_stage stage)
 {
@@ -179,7 +170,7 @@ static bool spin(struct bspz_board *board, int nprocs, uint64_t superstep, enum 
         for (int turn = 0; turn < SPINS_PER_CLOCK; turn++) {
             if (all_reached(board, nprocs, superstep, stage, next))
                 return true;
-            relax();
+            bspz_relax();
         }
         if (start == 0)
             start = bspz_now_ns();
@@ -197,7 +188,7 @@ bool bspz_word_spin(struct bspz_board *board, _Atomic uint32_t *word, uint32_t v
         for (int turn = 0; turn < SPINS_PER_CLOCK; turn++) {
             if (atomic_load_explicit(word, memory_order_acquire) != value)
                 return true;
-            relax();
+            bspz_relax();
         }
         if (bspz_now_ns() > until)
             break;
@@ -249,7 +240,7 @@ enum bspz_wait bspz_barrier_wait(struct bspz_board *board, int nprocs, int pid, 
     /* Data from other hosts take longer than falling asleep, and the agent needs a core to receive
      * them. */
     if (board->flags & NEEDS_AGENT || (!spin(board, nprocs, superstep, stage, &next) &&
-                                            !yield(board, self, nprocs, superstep, stage, &next))) {
+                                       !yield(board, self, nprocs, superstep, stage, &next))) {
         while (!all_reached(board, nprocs, superstep, stage, &next)) {
             if (atomic_load(&board->stop)) {
                 result = BSPZ_WAIT_STOPPED;

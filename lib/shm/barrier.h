@@ -53,4 +53,14 @@ bool bspz_agent_gone(const struct bspz_board *board);
 /* Wakes all sleeping ranks, after a change of something they wait for. */
 void bspz_barrier_wake(struct bspz_board *board);
 
+/* A pause of a few cycles, for loops that wait for memory to change. */
+static inline void bspz_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 #endif

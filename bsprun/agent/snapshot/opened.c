@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/core/outside.h"
-#include "lib/base/io.h"
+#include "lib/base/process_stat.h"
 
 #define SNAPSHOTS_MAX 8u /* with recorded lengths */
 #define UNKNOWN       INT64_MIN
@@ -191,18 +191,6 @@ static void note_sight(struct opened *opened, int pid, int number, uint32_t file
     opened->sights[opened->sight_count++] = (struct sight){pid, number, file, 1, true};
 }
 
-static bool is_appending(pid_t ospid, int number)
-{
-    char path[64], text[256];
-    const char *flags;
-
-    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)ospid, number);
-    if (!bspz_read_text(path, text, sizeof text))
-        return false;
-    flags = strstr(text, "flags:");
-    return flags && (strtoul(flags + strlen("flags:"), NULL, 8) & O_APPEND);
-}
-
 /* Records the descriptor if it is a linked file open for writing. */
 static void look_at(struct opened *opened, int pid, pid_t ospid, int directory, const char *name)
 {
@@ -222,7 +210,7 @@ static void look_at(struct opened *opened, int pid, pid_t ospid, int directory, 
     path[length] = '\0';
     uint32_t at = find_file(opened, path, &file);
     note_sight(opened, pid, number, at);
-    opened->files[at].appended = opened->files[at].appended || is_appending(ospid, number);
+    opened->files[at].appended = opened->files[at].appended || bspz_process_appends(ospid, number);
 }
 
 static void forget_stale(struct opened *opened, int pid)

@@ -10,15 +10,6 @@
 #define YIELD_TOO_LONG_NS 500000
 #define YIELD_PAUSE       1000
 
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 static bool has_news(void)
 {
     for (int word = 0; word < bspz_mpi.words; word++)
@@ -36,7 +27,7 @@ static bool spin(void)
         for (int turn = 0; turn < SPINS_PER_CLOCK; turn++) {
             if (has_news())
                 return true;
-            relax();
+            bspz_relax();
         }
         if (start == 0)
             start = bspz_now_ns();
