@@ -89,14 +89,18 @@ static uint64_t find_captured(const struct coord *state)
     return newest > state->takeover.decided ? newest : 0;
 }
 
-/* Where the job stands, as far as any host knows. */
-static void note_superstep(struct coord *state)
+/* Where the job stands, as far as any host knows.  After a committed snapshot those that were captured
+ * have gone on, whoever has heard of that. */
+static void note_superstep(struct coord *state, uint64_t captured)
 {
-    const struct coord_takeover *takeover = &state->takeover;
+    struct coord_takeover *takeover = &state->takeover;
 
+    if (captured == 0 && takeover->decided < takeover->committed.superstep) {
+        takeover->decided = takeover->committed.superstep;
+        if (takeover->consult < takeover->decided)
+            takeover->consult = COORD_NEVER;
+    }
     state->superstep = takeover->ended ? takeover->decided - 1 : takeover->decided;
-    if (state->superstep < takeover->committed.superstep)
-        state->superstep = takeover->committed.superstep;
 }
 
 /* The next barrier to be decided is the one that hosts know of, if any does. */
@@ -147,7 +151,7 @@ static void go_on(struct coord *state, struct coord_effects *effects)
     struct bspz_snapshot_name told = state->committed;
     uint64_t captured = takeover->ended ? 0 : find_captured(state);
 
-    note_superstep(state);
+    note_superstep(state, captured);
     coord_learn_running(state, false);
     state->facts.begun_ns = state->now_ns;
     state->facts.taken =

@@ -49,6 +49,7 @@ struct host {
     uint32_t id, cell; /* the index of the lead; NEVER-like HOSTS: none */
     uint32_t count, first;
     bool dead, silent; /* nothing more comes of it */
+    bool doomed;       /* soon to be, as bsprun no longer hears it */
     bool over, running;
     uint64_t pace;          /* the most that a superstep takes */
     uint64_t stalled_until; /* nothing moves there before */
@@ -168,7 +169,8 @@ static bool is_covered(const struct world *world)
     for (uint32_t lead = 0; lead < world->host_count; lead++) {
         bool living = world->hosts[lead].cell != lead || world->hosts[lead].count == 0;
         for (uint32_t i = 0; i < world->host_count; i++)
-            living = living || (world->hosts[i].cell == lead && !world->hosts[i].dead);
+            living = living || (world->hosts[i].cell == lead && !world->hosts[i].dead &&
+                                 !world->hosts[i].doomed);
         if (!living)
             return false;
     }
@@ -181,6 +183,8 @@ static void check_passed(struct world *world, const struct host *host)
 
     if (host->superstep == world->supersteps && !(heard->told && heard->end))
         fail(world, "host %u leaves bsp_end before that was decided", host->id);
+    if (host->era > 0)
+        return; /* TAKEN_OVER may have let it pass several */
     for (uint64_t next = host->superstep + 1; next <= world->supersteps; next++)
         for (uint32_t i = 0; i < world->host_count; i++)
             if (world->hosts[i].heard[next].told && !world->hosts[i].dead &&
@@ -379,7 +383,7 @@ static void check_new(struct world *world, uint64_t superstep)
                  superstep);
         if (!host->dead && host->heard[superstep].told &&
             (!host->heard[superstep].snapshot || host->heard[superstep].resumed ||
-             host->era == world->era))
+             (host->era == world->era && !host->waits)))
             fail(world, "superstep %" PRIu64 " is decided twice", superstep);
     }
 }
@@ -485,15 +489,14 @@ static void hear_taken_over(struct world *world, uint32_t host, const struct wir
         here->heard[newest] = (struct heard){.told = true, .end = true, .consult = NEVER};
         note_decided(here, newest, NEVER, true);
     }
+    for (uint64_t i = 0; i <= world->supersteps; i++)
+        if (here->heard[i].snapshot && !here->heard[i].captures && !here->heard[i].resumed)
+            here->heard[i] = (struct heard){.told = false}; /* that snapshot is abandoned */
     const struct heard *now = &here->heard[here->superstep];
-    if (here->asked && now->told && now->snapshot && !now->captures && !now->resumed) {
-        here->heard[here->superstep] = (struct heard){.told = false}; /* maybe decided anew */
+    if (here->asked && !now->told)
         say_arrived(world, host);
-    } else if (here->asked && !now->told) {
-        say_arrived(world, host);
-    } else if (here->captured && !now->resumed) {
+    else if (here->captured && !now->resumed)
         say_captured(world, host);
-    }
     say_left(world, host);
     look(world, host);
 }
@@ -845,9 +848,8 @@ static void cut_off(struct world *world)
     note(world, "host %u is cut off from bsprun", world->hosts[zero->host].id);
     zero->unheard = true;
     world->faults[FAULT_CUT]++;
-    world->hosts[zero->host].dead = true; /* for the sake of what follows */
+    world->hosts[zero->host].doomed = true;
     note_loss(world);
-    world->hosts[zero->host].dead = false;
     plan(world, DO_LOSS, 1 + timeline_random(&world->time, 60), zero->host);
 }
 
@@ -867,9 +869,12 @@ static void harm(struct world *world, const struct action *action)
     case FAULT_CUT:
         cut_off(world);
         return;
-    case FAULT_STALLS:
-        here->stalled_until = world->time.now + 50 + timeline_random(&world->time, 2000);
+    case FAULT_STALLS: {
+        uint64_t until = world->time.now + 50 + timeline_random(&world->time, 2000);
+        if (until > here->stalled_until)
+            here->stalled_until = until;
         break;
+    }
     default:
         here->pace *= 10;
     }
@@ -945,9 +950,9 @@ static bool is_put_off(struct world *world, const struct action *action)
         host->stalled_until <= world->time.now || host->dead)
         return false;
     struct action *later = timeline_plan(&world->time, host->stalled_until - world->time.now);
-    struct moment moment = later->moment;
-    *later = *action;
-    later->moment = moment;
+    uint64_t when = later->moment.when;
+    *later = *action; /* its order included: links keep theirs */
+    later->moment.when = when;
     return true;
 }
 
