@@ -13,6 +13,7 @@
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/mail.h"
 #include "bsprun/agent/over.h"
+#include "bsprun/agent/succession.h"
 #include "bsprun/agent/terms.h"
 
 void agent_route_message(void *context, uint32_t host, const struct wire_message *message)
@@ -29,6 +30,8 @@ void agent_route_message(void *context, uint32_t host, const struct wire_message
     enum wire_way way = wire_way(message->kind);
     if (way == WIRE_WAY_TO_ZERO && agent->zero)
         coord_shell_message(agent->zero, host, message);
+    else if (message->kind == WIRE_ACCOUNT && message->account.host == host)
+        agent_keep_account(agent, message);
     else if (way == WIRE_WAY_FROM_ZERO && agent_peers_is_zero(agent, host) && !agent->zero)
         agent->calls->ordered(agent, message);
     else if (message->kind == WIRE_KEEP)
@@ -56,7 +59,7 @@ void agent_route_lost(void *context, uint32_t host, const char *text)
     agent_fetch_lost(agent, host);
     if (agent->zero)
         coord_shell_host_lost(agent->zero, host);
-    else if (agent_peers_is_zero(agent, host))
+    else if (agent_peers_is_zero(agent, host) && !agent_awaits_successor(agent))
         agent_zero_is_lost(agent);
 }
 

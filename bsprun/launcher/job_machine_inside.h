@@ -6,6 +6,7 @@
  *   job_machine_faults.c  hosts that are lost and replaced; faults that end a term
  *   job_machine_joins.c   hosts that come while the job runs, and that it leaves by request
  *   job_machine_end.c     the end of the job
+ *   job_machine_zero.c    another Processor Zero in the same term
  *   job_machine_state.c   states, effects, enquiry functions
  */
 #ifndef BSPRUN_JOB_MACHINE_INSIDE_H
@@ -89,6 +90,11 @@ struct job_machine {
     enum machine_anew anew;
     bool stop_asked, save_asked;
     uint32_t signal;
+    uint32_t runs_term; /* the newest of which processes have run */
+    /* What Processor Zero of the present term was asked for and has not done: to be asked again of one
+     * in its place. */
+    struct job_event asked_to_end; /* STOP, or SAVE with stop; term 0: nothing */
+    bool asked_snapshot, asked_moves;
     struct coord_outcome outcome;
 };
 
@@ -119,6 +125,20 @@ void machine_dismiss(struct job_machine *machine, uint32_t host, struct job_effe
 void machine_replace_late(struct job_machine *machine, struct job_effects *effects);
 void machine_take_agent_lost(struct job_machine *machine, const struct job_event *event,
                              struct job_effects *effects);
+
+/* ---- job_machine_zero.c ---- */
+
+/* Whether another host can take the place of that of Processor Zero, which is lost: the processes run
+ * in replicas. */
+bool machine_can_succeed(const struct job_machine *machine);
+/* Another one does.  The host is no longer of the term. */
+void machine_succeed(struct job_machine *machine, struct job_effects *effects);
+/* The same for a host that lives: it must leave. */
+void machine_depose(struct job_machine *machine, struct job_effects *effects);
+/* Notes what Processor Zero is asked for: by that event, NULL: by none; to move processes. */
+void machine_note_asked(struct job_machine *machine, const struct job_event *event, bool moves);
+/* A term begins, or a snapshot is committed. */
+void machine_forget_asked(struct job_machine *machine);
 
 /* ---- job_machine_joins.c ---- */
 

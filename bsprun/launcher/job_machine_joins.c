@@ -27,8 +27,10 @@ static bool can_move(const struct job_machine *machine)
 
 void machine_move_processes(struct job_machine *machine, struct job_effects *effects)
 {
-    if (machine->state == JOB_MACHINE_RUNNING && can_move(machine))
-        machine_add(machine, effects, JOB_EFFECT_SAVE)->move = true;
+    if (machine->state != JOB_MACHINE_RUNNING || !can_move(machine))
+        return;
+    machine_add(machine, effects, JOB_EFFECT_SAVE)->move = true;
+    machine_note_asked(machine, NULL, true);
 }
 
 /* ---- They come ----------------------------------------------------------------------------- */

@@ -142,6 +142,12 @@ static void links_lost(struct job_machine *machine, struct job_effects *effects)
     bool rolls_back = machine->config.snapshots && open && !goes_on_without(machine, host);
     bool again = is_again(machine);
     struct coord_outcome lost = machine_host_lost();
+    if (host == machine->zero && machine_can_succeed(machine) &&
+        machine->roll.loss.kind != JOB_EVENT_TERM_OVER) {
+        blame(machine, effects, host, peer, true);
+        machine_depose(machine, effects);
+        return;
+    }
     if (!rolls_back) {
         uint32_t other = peer_of(machine, machine->zero); /* after bsp_end only its links matter */
         if (other != JOB_NO_HOST)
@@ -164,6 +170,11 @@ static void bsprun_unheard(struct job_machine *machine, struct job_effects *effe
 {
     struct coord_outcome lost = machine_host_lost();
     uint32_t deaf = machine->roll.deaf;
+    if (deaf == machine->zero && machine_can_succeed(machine)) {
+        blame(machine, effects, deaf, deaf, false);
+        machine_depose(machine, effects);
+        return;
+    }
     if (!machine->config.snapshots || machine->closed || goes_on_without(machine, deaf)) {
         leave_to_zero(machine, deaf, deaf, effects);
         return;
