@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/peers.h"
@@ -57,9 +58,10 @@ void agent_route_lost(void *context, uint32_t host, const char *text)
         return;
     agent_tell_link_lost(agent, host, text);
     agent_fetch_lost(agent, host);
-    if (agent->zero)
+    /* With replicas bsprun says who is lost, since this host may be the one that is cut off. */
+    if (agent->zero && !agent_has_replicas(agent))
         coord_shell_host_lost(agent->zero, host);
-    else if (agent_peers_is_zero(agent, host) && !agent_awaits_successor(agent))
+    else if (!agent->zero && agent_peers_is_zero(agent, host) && !agent_awaits_successor(agent))
         agent_zero_is_lost(agent);
 }
 

@@ -62,6 +62,8 @@ static void elect_when_complete(struct job_machine *machine, const struct job_ev
     machine->elected = true;
     machine_forget_asked(machine);
     machine_forget_roll(machine);
+    for (uint32_t i = 0; i < machine->config.host_count; i++)
+        machine->hosts[i].given_up = false;
     machine_move(machine, JOB_MACHINE_RUNNING);
     machine_add(machine, effects, JOB_EFFECT_ELECT)->anew = machine->anew != ANEW_NOT;
     if (machine->anew == ANEW_WANTED)
@@ -183,7 +185,7 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
         machine_take_link_lost(machine, event, effects);
         break;
     case JOB_EVENT_ROLL:
-        machine_take_roll(machine, effects);
+        machine_take_roll(machine, event->now_ms, effects);
         break;
     case JOB_EVENT_RECORDED:
         take_recorded(machine, event, effects);
@@ -209,6 +211,8 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
         machine->fenced = false;
         if (machine->state == JOB_MACHINE_RUNNING)
             machine_retry(machine, event->now_ms, effects);
+        if (machine->state == JOB_MACHINE_RUNNING)
+            machine_decide_links(machine, event->now_ms, effects);
         break;
     default:
         if (is_present(machine, event))

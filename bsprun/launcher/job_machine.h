@@ -201,6 +201,8 @@ uint32_t job_machine_program(const struct job_machine *machine);
 bool job_machine_places_anew(const struct job_machine *machine);
 /* Whether the host takes part in the term. */
 bool job_machine_member(const struct job_machine *machine, uint32_t host);
+/* Whether the term goes on with it. */
+bool job_machine_goes_on(const struct job_machine *machine, uint32_t host);
 /* Whether it takes no part yet, and is to from a later term on. */
 bool job_machine_joins(const struct job_machine *machine, uint32_t host);
 /* Whether its agent is being started. */

@@ -41,6 +41,7 @@ struct machine_host {
     bool usable; /* gone: another agent could be started there when the last one was lost */
     enum job_use use;
     bool took_part;   /* in a term, or would have */
+    bool given_up;    /* up, but the present term goes on without it */
     bool excluded;    /* others did not hear it, or it is away: it does not come back by itself */
     uint32_t retries; /* since it was lost first */
     uint64_t retry_at_ms; /* gone: when another agent is started there; 0: not planned */
@@ -61,6 +62,7 @@ struct machine_roll {
     struct job_event
         loss;      /* TERM_OVER or ENDED, by which Processor Zero has reported a host lost */
     uint32_t deaf; /* it does not hear bsprun; JOB_NO_HOST */
+    uint64_t decide_at_ms; /* others may still report that they have lost the same host; 0: not set */
     struct machine_links lost;
 };
 
@@ -154,7 +156,8 @@ void machine_let_join(struct job_machine *machine);
 /* The agent of a host that takes no part is lost, or could not be started. */
 void machine_lose_outsider(struct job_machine *machine, struct machine_host *host,
                            const struct job_event *event, struct job_effects *effects);
-/* After a step: the timer for the next lost host that is to be tried again. */
+/* After a step: the timer for the next lost host that is to be tried again, or for the decision about
+ * lost links. */
 void machine_plan_retries(struct job_machine *machine, uint64_t now_ms,
                           struct job_effects *effects);
 /* That time has come. */
@@ -186,7 +189,10 @@ void machine_take_link_lost(struct job_machine *machine, const struct job_event 
 /* TERM_OVER or ENDED of Processor Zero because of a host that it has lost. */
 void machine_take_loss(struct job_machine *machine, const struct job_event *event,
                        struct job_effects *effects);
-void machine_take_roll(struct job_machine *machine, struct job_effects *effects);
+void machine_take_roll(struct job_machine *machine, uint64_t now_ms, struct job_effects *effects);
+/* The timer has expired: decides if it is time. */
+void machine_decide_links(struct job_machine *machine, uint64_t now_ms,
+                          struct job_effects *effects);
 void machine_forget_roll(struct job_machine *machine);
 
 #endif

@@ -107,7 +107,7 @@ static bool is_tried_again(const struct job_machine *machine, const struct machi
 
 void machine_plan_retries(struct job_machine *machine, uint64_t now_ms, struct job_effects *effects)
 {
-    uint64_t first = 0;
+    uint64_t first = machine->roll.decide_at_ms;
     if (machine->state != JOB_MACHINE_RUNNING)
         return;
     for (uint32_t i = 0; i < machine->config.host_count; i++) {

@@ -13,7 +13,7 @@ static struct machine_host *pick(const struct job_machine *machine)
     struct machine_host *first = NULL;
     for (uint32_t i = 0; i < machine->config.host_count; i++) {
         struct machine_host *host = &machine->hosts[i];
-        if (host->state == HOST_UP && host->id != machine->zero &&
+        if (host->state == HOST_UP && !host->given_up && host->id != machine->zero &&
             (!first || host->since < first->since))
             first = host;
     }

@@ -76,7 +76,7 @@ static void take_over(struct launcher *launcher, const struct job_effect *effect
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < launcher->agents.count; i++)
-        if (!job_machine_member(launcher->machine, i))
+        if (!job_machine_goes_on(launcher->machine, i))
             lost[count++] = i;
     message.take_over.elected = effect->host;
     message.take_over.lost = (struct wire_numbers){lost, count};
@@ -87,7 +87,7 @@ static void take_over(struct launcher *launcher, const struct job_effect *effect
                 "there, and host %s decides",
                 launcher->agents.items[effect->host].name);
     for (uint32_t i = 0; i < launcher->agents.count; i++)
-        if (job_machine_member(launcher->machine, i))
+        if (job_machine_goes_on(launcher->machine, i))
             agents_send(&launcher->agents.items[i], &message);
 }
 

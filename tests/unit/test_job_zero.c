@@ -115,8 +115,15 @@ START_TEST(it_is_cut_off)
     start_running();
     EVENT(LINK_LOST, .term = 1, .host = 2, .peer = 4);
     expect("c");
-    EVENT(LINK_LOST, .term = 1, .host = 9, .peer = 4);
     EVENT(ROLL);
+    expect("w"); /* others may say the same */
+    EVENT(LINK_LOST, .term = 1, .host = 9, .peer = 4);
+    expect("c");
+    EVENT(ROLL);
+    expect("");
+    EVENT(TIMER, .now_ms = 20);
+    expect("w");
+    EVENT(TIMER, .now_ms = 51);
     expect("bdO");
     ck_assert_uint_eq(effects.items[1].host, 4);
     ck_assert_uint_eq(effects.items[2].host, 2);
@@ -131,9 +138,16 @@ START_TEST(another_is_cut_off)
     start_running();
     EVENT(LINK_LOST, .term = 1, .host = 9, .peer = 4);
     EVENT(ROLL);
+    EVENT(TIMER, .now_ms = 51);
     expect("bl");
+    ck_assert(!job_machine_goes_on(machine, 9));
     ck_assert_uint_eq(effects.items[1].host, 9);
     ck_assert_uint_eq(job_machine_zero(machine), 4);
+    EVENT(LINK_LOST, .term = 1, .host = 9, .peer = 2);
+    ck_assert(effects.dropped);
+    EVENT(AGENT_LOST, .host = 4);
+    expect("O");
+    ck_assert_uint_eq(job_machine_zero(machine), 2);
 }
 END_TEST
 
