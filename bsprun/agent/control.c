@@ -336,7 +336,7 @@ static void on_message(void *context, struct net_connection *connection,
         break;
     case WIRE_LINK_LOST: /* of a host that bsprun no longer hears, or which is not to go on */
         if (message->link_lost.peer == agent->host)
-            agent_zero_is_lost(agent);
+            agent_is_cut_off(agent);
         else if (agent->zero)
             coord_shell_host_lost(agent->zero, message->link_lost.peer);
         break;

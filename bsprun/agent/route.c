@@ -54,7 +54,8 @@ void agent_route_lost(void *context, uint32_t host, const char *text)
 {
     struct agent *agent = context;
 
-    if (agent->finished || agent->job == JOB_OVER)
+    if (agent->finished || agent->job == JOB_OVER ||
+        (agent->job == JOB_REWINDING && agent_has_replicas(agent)))
         return;
     agent_tell_link_lost(agent, host, text);
     agent_fetch_lost(agent, host);
@@ -75,4 +76,11 @@ void agent_zero_is_lost(struct agent *agent)
     agent_peers_give_up_zero(agent);
     agent_rewind(agent);
     agent_check_over(agent);
+}
+
+void agent_is_cut_off(struct agent *agent)
+{
+    agent_zero_is_lost(agent);
+    if (agent_has_replicas(agent))
+        agent_peers_leave(agent, "its processes have ended");
 }

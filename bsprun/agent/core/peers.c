@@ -284,6 +284,13 @@ int agent_peers_enter(struct agent *agent)
     return 0;
 }
 
+void agent_peers_leave(struct agent *agent, const char *why)
+{
+    for (uint32_t i = 0; i < agent->peers->host_count; i++)
+        if (agent->peers->hosts[i].host != agent->host)
+            agent_peers_drop(agent, agent->peers->hosts[i].host, why);
+}
+
 void agent_peers_succeed(struct agent *agent, uint32_t host)
 {
     agent->peers->zero_host = host;
