@@ -141,6 +141,21 @@ def frozen_or_cut_off():
             check(is_told(beats.job, victim), "nobody was told", beats.job)
 
 
+def deaf():
+    """A host does not hear bsprun, and its processes end: others do not count on it, though it answers.  That of
+    Processor Zero, or another one."""
+    for number in (0, 1):
+        with here(3, heartbeat=1) as place:
+            expected = reference(place, 200)
+            beats = Beats(place, 200, 40, replicas=3)
+            beats.wait_at(10, *place.job_hosts)
+            zero = beats.zero()
+            victim = [zero, *(name for name in place.job_hosts if name != zero)][number]
+            place.farm.cut_between(place.farm.names[0], victim, both=False)
+            beats.end(expected)
+            check(is_told(beats.job, victim), "nobody was told", beats.job)
+
+
 def stopped():
     """The processes and the agent of a host are stopped: the others do not wait.  Of
     Processor Zero's host they would."""
@@ -285,7 +300,7 @@ def input_before_bsp_begin():
 if __name__ == "__main__":
     farms.require()
     main([without_faults, each_number, killed(0), killed(1), killed(2), killed(3), one_after_the_other,
-          frozen_or_cut_off,
+          frozen_or_cut_off, deaf,
           stopped, slow, with_input(0), with_input(1), with_input(3),
           all_of_one_process, snapshots_and_a_loss, one_bit, what_is_not_the_same_twice,
           input_before_bsp_begin])
