@@ -165,7 +165,7 @@ static void go_on(struct coord *state, struct coord_effects *effects)
                                       : COORD_RUNNING);
     say(state, effects);
     state->committed = takeover->committed;
-    if (state->committed.term == state->config.term)
+    if (state->config.snapshots && state->committed.term == state->config.term)
         coord_announce(state, state->committed, bspz_snapshot_same(told, state->committed), effects);
 }
 
@@ -207,6 +207,8 @@ int coord_take_account(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u gives a second account", host->id);
     if (account->ended && account->decided == 0)
         return coord_broken(effects, "host %u has ended without a decision", host->id);
+    if (account->consult < account->decided || account->committed.term > state->config.term)
+        return coord_broken(effects, "host %u knows what cannot be", host->id);
     if (account->captures > 0 && account->captures < account->decided)
         return coord_broken(effects, "host %u captures what it has passed", host->id);
     host->accounted = true;
