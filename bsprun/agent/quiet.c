@@ -8,6 +8,7 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/dataspace/service.h"
+#include "bsprun/link/link.h"
 #include "lib/shm/mail.h"
 
 /* How long the processes have to wait before Processor Zero is told, and how often it is told
@@ -210,8 +211,10 @@ static bool tell(struct agent *agent, const struct watched_parts *parts, uint64_
     bool quiet;
 
     pthread_mutex_lock(&agent->dataspace_lock);
+    link_bell_lock(&agent->link_bell);
     quiet = text && all_wait(agent, parts, &barriers, text);
     traffic = traffic_of(agent, parts);
+    link_bell_unlock(&agent->link_bell);
     pthread_mutex_unlock(&agent->dataspace_lock);
     if (text)
         fclose(text);

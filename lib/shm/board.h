@@ -424,6 +424,7 @@ struct bspz_board {
     _Atomic uint32_t
         rung_for_hosts; /* how many of these were only for the links; by the agent, too */
     _Atomic uint32_t rung_for_objects; /* ... only for a request to the dataspace */
+    _Atomic uint32_t bell_lingers;     /* who begins to wait for messages of other hosts rings */
     /* Several hosts, or replicas: the number of stamps stored by ranks of this host.  The rank that makes it a
      * multiple of `here` is the last to reach a stage, and rings. */
     _Atomic uint64_t stamps_here;
