@@ -327,7 +327,7 @@ static bool linger(struct link_bell *bell, struct bspz_board *board, uint32_t se
     atomic_store(&board->bell_lingers, 1);
     waits = waits_of(bell);
     if (waits == LINKS_WAIT_NONE)
-        bspz_word_wait(&board->doorbell, seen, LINGER_MS);
+        bspz_board_wait_bell(board, seen, LINGER_MS);
     atomic_store(&board->bell_lingers, 0);
     if (waits == LINKS_WAIT_POLL ||
         (waits == LINKS_WAIT_NONE && atomic_load(&board->doorbell) != seen))
@@ -345,7 +345,7 @@ void link_bell_wait(struct link_bell *bell, struct bspz_board *board, uint32_t s
     bell->others = others;
     if (bell_is_driving(bell, !again) && again && linger(bell, board, seen))
         return;
-    bspz_word_wait(&board->doorbell, seen, -1);
+    bspz_board_wait_bell(board, seen, -1);
 }
 
 /* ---- Beginning and end --------------------------------------------------------------------- */

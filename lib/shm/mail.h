@@ -26,7 +26,7 @@
 #define BSPZ_MAIL_BYTES  4096u
 #define BSPZ_MAIL_WORDS  (BSPZ_MAX_PROCS / 64)
 #define BSPZ_RING_HEAD   256u /* bytes before the data of a ring */
-#define BSPZ_RING_MOST   (UINT64_C(256) << 10)
+#define BSPZ_RING_MOST   (UINT64_C(1) << 20)
 #define BSPZ_RING_LEAST  UINT64_C(8192)
 #define BSPZ_RING_NEAR   (UINT64_C(64) << 10) /* used of a ring between ranks of one host */
 #define BSPZ_RING_REPORTS 4u /* in a ring's length its reader is reported to have read so often */

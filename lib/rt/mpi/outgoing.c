@@ -103,22 +103,13 @@ void bspz_mpi_ring(void)
 
     atomic_store_explicit(&board->rung_on, sched_getcpu() + 1, memory_order_relaxed);
     atomic_fetch_add(&board->rung_for_hosts, 1);
-    bspz_board_ring(board);
+    bspz_board_ring_awake(board);
 }
 
 static void tell_agent(int peer)
 {
     atomic_fetch_or(&bspz_mpi.mail->out[peer / 64], UINT64_C(1) << peer % 64);
     bspz_mpi_ring();
-}
-
-/* Whoever reads the ring learns of it: the rank, or the agent that copies it to another host. */
-static void tell_reader(const struct bspz_mpi_peer *peer, int to)
-{
-    if (peer->near)
-        bspz_mail_tell(&bspz_mpi.post, to, bspz_rt.pid);
-    else
-        tell_agent(to);
 }
 
 void bspz_mpi_count_read(void)
@@ -159,11 +150,13 @@ static bool write_some(struct bspz_mpi_peer *peer, int to, struct bspz_outgoing 
         bspz_ring_write(&peer->to, &outgoing->record, outgoing->content);
         outgoing->content += piece;
         outgoing->left -= piece;
-        any = true;
         all = outgoing->left == 0;
+        if (!peer->near)
+            tell_agent(to); /* which sends it while the next piece is written */
+        any = peer->near;
     }
     if (any)
-        tell_reader(peer, to);
+        bspz_mail_tell(&bspz_mpi.post, to, bspz_rt.pid);
     if (all && outgoing->written)
         *outgoing->written = true;
     return all;
