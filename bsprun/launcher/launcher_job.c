@@ -83,8 +83,9 @@ static void take_over(struct launcher *launcher, const struct job_effect *effect
     if (launcher->committed.term > 0)
         message.take_over.committed = launcher->committed;
     notices_say(&launcher->common.notices,
-                "the host of Processor Zero was lost; processes with replicas elsewhere continue "
-                "there, and host %s decides",
+                "host %s was lost; processes with replicas elsewhere continue there, and host %s is "
+                "Processor Zero now",
+                launcher->agents.items[effect->peer].name,
                 launcher->agents.items[effect->host].name);
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         if (job_machine_goes_on(launcher->machine, i))

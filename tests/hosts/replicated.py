@@ -29,7 +29,7 @@ class Beats:
         """The host of Processor Zero, before it is lost."""
         def found():
             self.job.check_running()
-            named = re.findall(r"Processor Zero is host (\S+) |continue there, and host (\S+) decides",
+            named = re.findall(r"Processor Zero is host (\S+) |and host (\S+) is Processor Zero now",
                                self.job.said())
             return "".join(named[-1]) if named else None
         return wait_until(found, "Processor Zero")
@@ -88,7 +88,7 @@ def each_number():
 
 
 def is_told(job, victim):
-    return re.search(rf"host {re.escape(victim)} was lost|the host of Processor Zero was lost", job.said())
+    return f"host {victim} was lost" in job.said()
 
 
 def killed(number):
@@ -116,7 +116,7 @@ def one_after_the_other():
         for count in (1, 2):
             victim = beats.zero()
             place.farm.kill_host(victim)
-            wait_until(lambda count=count: beats.job.said().count("of Processor Zero was lost") == count,
+            wait_until(lambda count=count: beats.job.said().count("is Processor Zero now") == count,
                        f"the loss of {victim}")
         beats.end(expected)
 
