@@ -181,6 +181,7 @@ static int agent_make_zero(struct agent *agent, uint32_t term)
         config.anew = placement.anew;
         config.moves = placement.moves;
         config.balance = agent->order.balance;
+        config.at_once = agent->order.at_once;
         config.moving_seconds = agent->election.moving_seconds;
         config.loads = agent_peers_loads(agent);
         config.earlier = agent_peers_shares(agent);
