@@ -101,7 +101,7 @@ static void all_over(struct agent *agent, const struct coord_outcome *outcome)
 {
     if (agent_has_replicas(agent) && !agent_everything_gone(agent) &&
         outcome->cause == WIRE_CAUSE_NONE)
-        agent_kill_members(agent);
+        agent_kill_members(agent, NULL);
     agent_job_over(agent, outcome);
 }
 

@@ -29,6 +29,8 @@ void agent_pause_set(struct agent *agent, enum wire_act act);
 /* The processes are others, the job is in another state, or somebody may have continued one: does
  * with them what was set.  All of these are harmless before agent_pause_open. */
 void agent_pause_renew(struct agent *agent);
+/* The term ends, and the process does not: it goes on. */
+void agent_pause_spare(struct agent *agent, struct watched *process);
 /* The job is to end: all go on, for good, so that they can take signals. */
 void agent_pause_end(struct agent *agent);
 /* Before bsprun learns that this agent leaves, which it need not survive for long. */

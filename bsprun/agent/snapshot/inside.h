@@ -192,6 +192,8 @@ void agent_next_slot(struct agent *agent, int pid, bool wanted);
 /* The same in a given slot; -1: no copy is wanted. */
 void agent_use_slot(struct agent *agent, int pid, int slot);
 void agent_end_copy(struct agent *agent, int pid, int slot);
+/* The last snapshot has failed: ranks that are their own frozen copies go on in this term. */
+void agent_release_stayed(struct agent *agent);
 void agent_end_writer(struct agent *agent, int pid);
 /* Ends all copies except those of that snapshot (term 0: all); ends only those of the present
  * one. */

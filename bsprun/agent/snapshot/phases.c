@@ -53,6 +53,7 @@ static void write_order(struct agent *agent, bool forked, enum snapshot_haste ha
     order->name = snapshots->ticket.name;
     order->forked = forked;
     order->urgent = haste != SNAPSHOT_IN_PASSING;
+    order->stays = haste == SNAPSHOT_LAST;
     order->compress = snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
                                         (uint32_t)agent->here, (uint32_t)agent->order.cores);
     order->created = snapshots->ticket.created;
@@ -163,6 +164,7 @@ void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t co
     }
     atomic_store(&agent->board->consult_from, consult);
     atomic_store(&agent->board->snap_resumed, superstep + 2); /* + 1: the name, + 1: not never */
+    agent_release_stayed(agent);
     bspz_barrier_wake(agent->board);
 }
 
