@@ -21,6 +21,7 @@
 #define PAUSE_RUN_MS    10u
 
 struct agent;
+struct watched;
 
 /* Prepares.  root: as of owner_view_new; bsprun: its process, 0: on another host. 0 or -ENOMEM. */
 int agent_pause_open(struct agent *agent, const char *root, pid_t bsprun);
