@@ -169,7 +169,8 @@ def the_last_snapshot_fails():
         ctl = asked(place, job, "move", "3", "h2", "--wait")
         _, at = staged(place, job, 1, 3)
         one = os_pids(place, job)[1]
-        limits = resource.prlimit(one, resource.RLIMIT_NOFILE, (3, 3))
+        limits = resource.prlimit(one, resource.RLIMIT_NOFILE)
+        resource.prlimit(one, resource.RLIMIT_NOFILE, (3, limits[1]))
         at = step_until(place, lambda: "Too many open files" in job.said(), at)
         resource.prlimit(one, resource.RLIMIT_NOFILE, limits)
         at = step_until_done(place, job, ctl, at)
