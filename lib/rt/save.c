@@ -211,6 +211,8 @@ static void fill_plan(void)
     plan.image.context = &image;
     plan.image.compress = order()->compress != 0;
     plan.urgent = order()->urgent != 0;
+    plan.guess = order()->urgent && !order()->forked;
+    plan.file = image;
     plan.just_frozen = just_frozen;
     memcpy(header->job, order()->job, sizeof header->job);
     header->superstep = order()->name.superstep;
@@ -274,6 +276,9 @@ static int save_image(void)
     struct bspz_snap *snap = bspz_own_snap();
     int result = write_image();
 
+    if (result == -EAGAIN && !plan.forked && ftruncate(image, 0) == 0 &&
+        lseek(image, 0, SEEK_SET) == 0)
+        result = write_image();
     if (result < 0 && result != -EBUSY && plan.forked) {
         snap->fell_back = 1;
         plan.forked = NULL;

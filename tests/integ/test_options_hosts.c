@@ -104,7 +104,7 @@ START_TEST(host_values)
     ck_assert_uint_eq(options.hosts.first_port, 1);
     ck_assert_uint_eq(options.hosts.last_port, 65535);
     ck_assert_int_eq(options.hosts.owner.policy, WIRE_POLICY_LEAVE);
-    ck_assert_int_eq(options.kept_count, 14);
+    ck_assert_int_eq(options.kept_count, 15);
     options_free(&options);
 }
 END_TEST
