@@ -15,6 +15,8 @@
 
 static void leave(struct agent *agent, const char *why)
 {
+    if (agent->news & AGENT_LEAVE)
+        return; /* as it has said */
     agent_notice(agent, "host %s: %s; its processes continue in their replicas", agent->host_name,
                  why);
     agent_kill_members(agent, NULL);
@@ -23,7 +25,8 @@ static void leave(struct agent *agent, const char *why)
 
 static bool may_leave(const struct agent *agent)
 {
-    return agent_has_replicas(agent) && !agent->zero && agent->job == JOB_RUNNING;
+    return agent_has_replicas(agent) && agent->job == JOB_RUNNING &&
+           (!agent->zero || coord_can_lose(coord_shell_state(agent->zero), agent->host));
 }
 
 bool agent_leaves_replicas(struct agent *agent, int pid, const struct verdict *verdict)

@@ -183,9 +183,10 @@ static void plan_mail(struct bspz_layout *layout, int nprocs)
 
     layout->mail = round_up(layout->total, 4096);
     layout->ring_bytes =
-        BSPZ_RING_HEAD + (nprocs <= 16    ? BSPZ_RING_MOST
-                          : nprocs <= 64  ? BSPZ_RING_MOST / 4
-                          : nprocs <= 512 ? BSPZ_RING_MOST / 16
+        BSPZ_RING_HEAD + (nprocs <= 8     ? BSPZ_RING_MOST
+                          : nprocs <= 16  ? BSPZ_RING_MOST / 4
+                          : nprocs <= 64  ? BSPZ_RING_MOST / 16
+                          : nprocs <= 512 ? BSPZ_RING_MOST / 64
                                           : BSPZ_RING_LEAST);
     layout->total = layout->mail + p * BSPZ_MAIL_BYTES + p * p * layout->ring_bytes;
 }
