@@ -19,7 +19,7 @@ static void leave(struct agent *agent, const char *why)
         return; /* as it has said */
     agent_notice(agent, "host %s: %s; its processes continue in their replicas", agent->host_name,
                  why);
-    agent_kill_members(agent);
+    agent_kill_members(agent, NULL);
     agent_post(agent, AGENT_LEAVE);
 }
 
