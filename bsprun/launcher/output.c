@@ -143,13 +143,32 @@ static void put_in_order(struct output *output, uint32_t host, const struct wire
     ask_passed(output);
 }
 
-/* Passes on a line, or part of one. */
+/* Of replicas of processes that are not known. */
+static void pass_fresh_lines(struct output *output, uint32_t host, uint64_t superstep, int stream,
+                             const char *data, size_t size)
+{
+    while (size > 0) {
+        const char *end = memchr(data, '\n', size);
+        size_t line = end ? (size_t)(end - data) + 1 : size;
+
+        if (first_output_line(&output->first, output->lead[host], host, stream, data, line))
+            order_piece(output->order, host, superstep, -1, stream, data, line);
+        data += line;
+        size -= line;
+    }
+}
+
+/* Passes on lines, or part of one. */
 static void pass_line(void *context, uint32_t host, uint64_t superstep, int pid, int stream,
                       const char *data, size_t size)
 {
     struct output *output = context;
     size_t fresh = size;
 
+    if (output->replicas && pid < 0) {
+        pass_fresh_lines(output, host, superstep, stream, data, size);
+        return;
+    }
     if (output->replicas)
         fresh = first_output_take(&output->first, host, pid, stream, size);
     if (fresh > 0)
@@ -281,6 +300,14 @@ void output_leave(struct output *output, uint32_t host)
         return;
     line_buffer_come(&output->lines, host, UINT64_MAX);
     order_leave(output->order, host);
+}
+
+void output_lose(struct output *output, uint32_t host)
+{
+    if (!output->order || !order_lose(output->order, host))
+        return;
+    line_buffer_drop(&output->lines, host);
+    ask_passed(output);
 }
 
 /* ---- Beginnings of lines ---- */

@@ -94,6 +94,8 @@ bool output_is_reported_for(const struct output *output, uint32_t host);
 void output_running(struct output *output, uint32_t processes);
 /* The host will send nothing more. */
 void output_leave(struct output *output, uint32_t host);
+/* The host is lost; what it has not sent comes from its replicas, or after a rollback. */
+void output_lose(struct output *output, uint32_t host);
 /* The job goes on from that snapshot. */
 void output_go_back(struct output *output, struct bspz_snapshot_name name);
 
