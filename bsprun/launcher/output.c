@@ -165,11 +165,11 @@ static void pass_line(void *context, uint32_t host, uint64_t superstep, int pid,
     struct output *output = context;
     size_t fresh = size;
 
-    if (output->replicas && pid < 0) {
+    if (output->replicas && pid < 0 && output->parallel[host]) {
         pass_fresh_lines(output, host, superstep, stream, data, size);
         return;
     }
-    if (output->replicas)
+    if (output->replicas && output->parallel[host])
         fresh = first_output_take(&output->first, host, pid, stream, size);
     if (fresh > 0)
         order_piece(output->order, host, superstep, pid, stream, data + size - fresh, fresh);
@@ -265,8 +265,10 @@ void output_begin_term(struct output *output, const struct job_machine *machine)
         order_begin(output->order);
     }
     first_output_begin(&output->first);
-    for (uint32_t i = 0; i < HOSTS_MAX; i++)
+    for (uint32_t i = 0; i < HOSTS_MAX; i++) {
         output->lead[i] = i;
+        output->parallel[i] = job_machine_restores(machine);
+    }
     for (uint32_t i = 0; i < output->agents->count; i++)
         if (job_machine_member(machine, i))
             order_join(output->order, i);
@@ -415,6 +417,7 @@ void output_mark(struct output *output, uint32_t host, struct bspz_snapshot_name
         return;
     }
     line_buffer_come(&output->lines, host, UINT64_MAX);
+    output->parallel[host] = true;
     order_mark(output->order, host, name);
     ask_passed(output);
     on_sink_changed(output);

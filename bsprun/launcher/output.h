@@ -51,6 +51,7 @@ struct output {
     bool owes[HOSTS_MAX];            /* output up to then */
     bool replicas;                   /* of processes, on several hosts */
     uint32_t lead[HOSTS_MAX];        /* the host whose processes it has, too; itself */
+    bool parallel[HOSTS_MAX];        /* what it writes follows bsp_begin: replicas do so, too */
     struct first_output *first;      /* what replicas have written */
     bool idle[HOSTS_MAX];            /* it has said that it has none in this term */
     bool any;                        /* there was output */
