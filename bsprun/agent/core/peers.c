@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
-#include "bsprun/agent/core/early.h"
+#include "bsprun/agent/core/early_links.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/link/link.h"
