@@ -105,6 +105,8 @@ void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
 
         if (speaks == agent->host && alone >= 0 && may_leave(agent))
             leave(agent, verdict.text);
+        else if (speaks == agent->host && alone >= 0)
+            agent_abort(agent, (int)mismatch->pid, &verdict); /* its processes do not go on */
         else if (speaks == agent->host)
             agent_notice(agent, "%s", verdict.text);
         return;
