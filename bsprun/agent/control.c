@@ -98,6 +98,7 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->stdio = start->stdio;
     order->report = start->report;
     order->balance = start->balance;
+    order->at_once = start->at_once;
     order->attach = start->attach;
     order->core_dumps = start->core_dumps;
     order->stdin_pid = (int)start->stdin_pid;

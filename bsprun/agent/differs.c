@@ -19,7 +19,7 @@ static void leave(struct agent *agent, const char *why)
         return; /* as it has said */
     agent_notice(agent, "host %s: %s; its processes continue in their replicas", agent->host_name,
                  why);
-    agent_kill_members(agent);
+    agent_kill_members(agent, NULL);
     agent_post(agent, AGENT_LEAVE);
 }
 
@@ -105,6 +105,8 @@ void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
 
         if (speaks == agent->host && alone >= 0 && may_leave(agent))
             leave(agent, verdict.text);
+        else if (speaks == agent->host && alone >= 0)
+            agent_abort(agent, (int)mismatch->pid, &verdict); /* its processes do not go on */
         else if (speaks == agent->host)
             agent_notice(agent, "%s", verdict.text);
         return;

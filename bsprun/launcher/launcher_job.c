@@ -231,10 +231,12 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
         launcher_blame(launcher, effect);
         break;
     case JOB_EFFECT_LOST_TO_ZERO:
-        if (launcher->common.options->hosts.replicas > 1)
+        if (launcher->common.options->hosts.replicas > 1) {
             notices_say(&launcher->common.notices,
                         "host %s was lost; processes with replicas elsewhere continue there",
                         launcher->agents.items[effect->host].name);
+            output_lose(&launcher->output, effect->host);
+        }
         launcher_lost_to_zero(launcher, effect->host, launcher_last_fault(launcher));
         if (launcher->common.options->hosts.replicas > 1)
             tell_lost(launcher, effect->host);

@@ -245,6 +245,7 @@ struct coord_config {
     bool recover;    /* from faults, when there is a snapshot */
     uint32_t copies; /* hosts on which an image and the manifest must be durable; 0: one.  One
                         suffices when all hosts share the directory */
+    bool at_once;    /* processes move at the next snapshot: nothing is written or restored ahead */
     bool balance;    /* processes move by Processor Zero's decision, too; with `recover` ... */
     double moving_seconds;            /* ... as outcomes of earlier terms have said */
     const struct share_sums *earlier; /* of each host, by earlier jobs; NULL: nothing is known;

@@ -336,7 +336,8 @@
  * committed snapshots to retain, 0: all.  bounded: the user set the overhead.  stop_on_failure,
  * stop_on_late_failure: a failed snapshot ends the job before, after the first one taken at a
  * barrier.  excluded: the rules of --ckpt-exclude.  options: bsprun's, for the manifest.  balance:
- * Processor Zero may move processes to other hosts.  stacks_ms: bsprun prints stacks before it ends
+ * Processor Zero may move processes to other hosts.  at_once: processes move at the next snapshot,
+ * without others before it.  stacks_ms: bsprun prints stacks before it ends
  * the job at the time limit (by a STOP), and takes no longer than that; the limit of the agent
  * comes after it, and SIGINT is bsprun's with -v.  debug: processes that get a debugger, or
  * debug_all; attach: what is done with a process that fails (enum wire_attach); window: the command
@@ -397,6 +398,7 @@
     F(texts, excluded, WIRE_ITEMS_MAX)                                                             \
     F(texts, options, WIRE_ITEMS_MAX)                                                              \
     F(flag, balance, 0)                                                                            \
+    F(flag, at_once, 0)                                                                            \
     F(u32, owner_policy, WIRE_POLICY_LAST)                                                         \
     F(u64, owner_input_ms, WIRE_U64_MAX)                                                           \
     F(f64, owner_load, 0)                                                                          \

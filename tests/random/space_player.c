@@ -1,11 +1,12 @@
-/* space_player.c - random operations on the dataspace, with the times at which they began and ended.
+/* space_player.c - random operations on the dataspace, with the times at which they began and
+ * ended.
  *
  *   space_player SEED EPOCHS MOST [PAUSE]
  *
  * Each epoch has tags of its own, which some process fills first.  Every process puts, reads, and
  * gets, and puts back what it has got before it does anything else: so nobody waits for ever.
- * An object is one number, again and again, up to MOST bytes.  At the end each process prints a line
- * for every operation, which space_check reads:
+ * An object is one number, again and again, up to MOST bytes.  At the end each process prints a
+ * line for every operation, which space_check reads:
  *
  *   TAG put|get|read NUMBER CALLED RETURNED        nanoseconds of CLOCK_MONOTONIC
  *

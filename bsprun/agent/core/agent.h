@@ -63,6 +63,7 @@ struct agent_order {
     uint32_t attach;      /* enum wire_attach */
     bool end_on_bad_exit; /* a failure after bsp_end ends the job */
     bool balance;         /* Processor Zero may move processes */
+    bool at_once;         /* without snapshots before the one at which they move */
     uint32_t verbosity;
     uint64_t timeout_ns;
     uint32_t stacks_ms; /* the limit is bsprun's, and comes here so much later; 0: it is not */

@@ -53,6 +53,7 @@ static void write_order(struct agent *agent, bool forked, enum snapshot_haste ha
     order->name = snapshots->ticket.name;
     order->forked = forked;
     order->urgent = haste != SNAPSHOT_IN_PASSING;
+    order->stays = haste == SNAPSHOT_LAST;
     order->compress = snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
                                         (uint32_t)agent->here, (uint32_t)agent->order.cores);
     order->created = snapshots->ticket.created;
@@ -119,6 +120,13 @@ void agent_snapshots_mark_first(struct agent *agent)
     agent_mark(agent);
 }
 
+/* A process that goes to another host is not thawed here; if it stays all the same, it is made of
+ * its images. */
+static bool is_last_here(const struct agent *agent, int pid, enum snapshot_haste haste)
+{
+    return haste == SNAPSHOT_LAST && agent->snapshots->kept[pid].leaves;
+}
+
 bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapshot_haste haste)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -141,7 +149,7 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapsho
     way = agent_snapshot_way(agent);
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (agent_is_here(agent, pid))
-            agent_next_slot(agent, pid, way.copies);
+            agent_next_slot(agent, pid, way.copies && !is_last_here(agent, pid, haste));
     /* After the last one nobody goes on: a process that writes by itself spares a copy. */
     write_order(agent, way.forked && haste != SNAPSHOT_LAST, haste);
     return true;
@@ -156,6 +164,7 @@ void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t co
     }
     atomic_store(&agent->board->consult_from, consult);
     atomic_store(&agent->board->snap_resumed, superstep + 2); /* + 1: the name, + 1: not never */
+    agent_release_stayed(agent);
     bspz_barrier_wake(agent->board);
 }
 
@@ -358,6 +367,7 @@ static void committed(struct agent *agent, struct bspz_snapshot_name name)
     message.envelope.superstep = name.superstep;
     agent_costs_tell(agent, &message.known);
     agent_tell_zero(agent, &message);
+    agent_ahead_follow(agent);
     if (agent->job == JOB_FORMING && agent->members[0].process.state == WATCH_NONE)
         agent_make_of_first(agent, name);
 }
