@@ -196,16 +196,16 @@ static bool is_captured(const struct agent *agent, const struct wire_message *me
 }
 
 /* With replicas the processes here may not have come to that barrier yet.  At one at which those of
- * other hosts are captured they wait for RESUME. */
+ * other hosts are captured they complete the superstep, which those need, and wait for RESUME. */
 static void release_later(struct agent *agent, const struct wire_message *message)
 {
     struct decided decided = {.superstep = message->envelope.superstep,
                               .consult = message->release.consult,
-                              .end = message->release.decision == WIRE_DECISION_END};
+                              .end = message->release.decision == WIRE_DECISION_END,
+                              .holds = message->release.decision == WIRE_DECISION_SNAPSHOT};
 
-    if (message->release.decision == WIRE_DECISION_SNAPSHOT)
-        return;
-    agent_known_decided(agent, decided.superstep, decided.consult, decided.end);
+    if (!decided.holds)
+        agent_known_decided(agent, decided.superstep, decided.consult, decided.end);
     if (!agent_decided_add(agent, &decided))
         agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
 }
@@ -214,6 +214,9 @@ static void release(struct agent *agent, const struct wire_message *message)
 {
     uint64_t superstep = message->envelope.superstep;
 
+    if (agent_has_replicas(agent) && (agent->held == superstep + 1 ||
+                                      agent_snapshots_captures(agent) == superstep + 1))
+        return; /* another Processor Zero tells those that have not heard it */
     if (agent_has_replicas(agent) && !is_captured(agent, message)) {
         release_later(agent, message);
         return;

@@ -36,6 +36,8 @@ static void give_account(struct agent *agent)
     account->ended = known->ended;
     account->consult = known->next;
     account->captures = agent_snapshots_captures(agent);
+    if (account->captures == 0)
+        account->captures = agent->held;
     account->committed = agent->committed;
     account->shared = agent_store_is_shared(agent);
     account->runs = known->runs;
@@ -135,6 +137,7 @@ void agent_take_over(struct agent *agent, const struct wire_message *message)
         return;
     }
     agent->known.waits = true;
+    agent_decided_drop_held(agent);
     leave_lost(agent, &order->lost);
     if (order->elected == agent->host && !begin(agent, order))
         return;
@@ -154,7 +157,8 @@ static void pass(struct agent *agent, uint64_t superstep, uint64_t next, bool en
     agent_known_decided(agent, superstep, next, end);
     if (captured)
         agent_snapshots_resume(agent, superstep, next);
-    else if (!agent_decided_add(agent, &decided))
+    else if (!(end ? agent_decided_add(agent, &decided)
+                   : agent_decided_resume(agent, superstep, next)))
         agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
 }
 

@@ -143,6 +143,12 @@ static void say(struct coord *state, struct coord_effects *effects)
     taken->ended = takeover->ended;
     taken->consult = takeover->consult;
     taken->committed = takeover->committed;
+    if (!takeover->resumes)
+        return;
+    /* Those that are captured need the rest of the superstep of all others. */
+    struct wire_release *release = &coord_say(state, effects, WIRE_RELEASE)->release;
+    release->decision = WIRE_DECISION_SNAPSHOT;
+    release->consult = COORD_NEVER;
 }
 
 static void go_on(struct coord *state, struct coord_effects *effects)

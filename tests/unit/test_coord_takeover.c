@@ -101,6 +101,9 @@ START_TEST(captured_for_nothing)
     account(3, 3, 3, 0, 0);
     account(7, 3, 3, 0, 0);
     ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
+    ck_assert_uint_eq(message_of(WIRE_RELEASE)->envelope.superstep, 3);
+    ck_assert_int_eq(message_of(WIRE_RELEASE)->release.decision, WIRE_DECISION_SNAPSHOT);
+    ck_assert_uint_eq(message_of(WIRE_RELEASE)->release.captures.count, 0);
     all_know(0);
     ck_assert_int_eq(arrived(7, 3, WIRE_BARRIER_SYNC), 0); /* it had not heard of it */
     save_now(true); /* is for the next one */

@@ -140,6 +140,7 @@ struct agent {
     uint32_t *home;                /* nprocs entries: number of the host of each */
     struct agent_cells *cells;     /* which hosts have the same processes; NULL: none */
     struct agent_decided *decided; /* barriers that processes here have not come to yet; a list */
+    uint64_t held; /* + 1: the superstep at whose end processes here wait for others to be saved */
     struct known known;            /* what of decisions, where processes have replicas */
     struct kept_account *accounts; /* of other hosts, before this one is Processor Zero's; a list */
     int here, first_here;          /* number of processes on this host, and the lowest pid */

@@ -14,7 +14,10 @@ struct agent_decided {
 static void answer(struct agent *agent, const struct decided *decided)
 {
     agent->let_out = decided->end;
-    agent_answer(agent, decided->superstep, BSPZ_DECIDE_GO, decided->consult);
+    if (decided->holds)
+        agent->held = decided->superstep + 1;
+    agent_answer(agent, decided->superstep, decided->holds ? BSPZ_DECIDE_HOLD : BSPZ_DECIDE_GO,
+                 decided->consult);
 }
 
 bool agent_decided_add(struct agent *agent, const struct decided *decided)
@@ -37,6 +40,35 @@ bool agent_decided_add(struct agent *agent, const struct decided *decided)
     return true;
 }
 
+bool agent_decided_resume(struct agent *agent, uint64_t superstep, uint64_t consult)
+{
+    struct decided decided = {.superstep = superstep, .consult = consult};
+
+    if (agent->held != superstep + 1) {
+        agent_decided_drop_held(agent);
+        return agent_decided_add(agent, &decided);
+    }
+    agent->held = 0;
+    agent_resume(agent, superstep, consult);
+    return true;
+}
+
+void agent_decided_drop_held(struct agent *agent)
+{
+    struct agent_decided **at = &agent->decided;
+
+    while (*at) {
+        struct agent_decided *entry = *at;
+
+        if (!entry->decided.holds) {
+            at = &entry->next;
+            continue;
+        }
+        *at = entry->next;
+        free(entry);
+    }
+}
+
 bool agent_decided_take(struct agent *agent, uint64_t superstep)
 {
     struct agent_decided *first = agent->decided;
@@ -51,6 +83,7 @@ bool agent_decided_take(struct agent *agent, uint64_t superstep)
 
 void agent_decided_forget(struct agent *agent)
 {
+    agent->held = 0;
     while (agent->decided) {
         struct agent_decided *first = agent->decided;
 

@@ -206,14 +206,14 @@ static void abandon_in_time(struct agent *agent)
         abandon(agent);
 }
 
-static void say_captured(struct agent *agent)
+static void say_captured(struct agent *agent, uint64_t snapshot)
 {
     const struct ticket *ticket = &agent->snapshots->ticket;
     struct wire_message message = {.kind = WIRE_CAPTURED};
     uint64_t output[2];
 
     agent_relay_counts(agent, output);
-    message.envelope.superstep = ticket->name.superstep - 1;
+    message.envelope.superstep = snapshot - 1;
     message.captured.pause_ns = ticket->pause_ns;
     message.captured.output = (struct wire_numbers){output, 2};
     message.captured.input = agent_input_position(agent);
@@ -228,7 +228,7 @@ static void all_recorded(struct agent *agent)
     ticket_move(&ticket->state, TICKET_CAPTURED);
     agent_opened_snapshot(agent, ticket->name);
     agent_mark(agent);
-    say_captured(agent);
+    say_captured(agent, ticket->name.superstep);
     if (ticket->doomed)
         abandon(agent);
 }
@@ -424,17 +424,21 @@ uint64_t agent_snapshots_captures(const struct agent *agent)
 {
     const struct ticket *ticket = agent->snapshots ? &agent->snapshots->ticket : NULL;
 
-    if (!ticket || ticket->state == TICKET_NONE || ticket->first ||
-        ticket->name.term != agent->term || ticket->name.superstep <= agent->known.decided)
-        return 0;
-    return ticket->name.superstep;
+    return ticket && ticket->state != TICKET_NONE && !ticket->first &&
+                   ticket->name.term == agent->term &&
+                   ticket->name.superstep > agent->known.decided
+               ? ticket->name.superstep
+               : 0;
 }
 
 void agent_snapshots_say_captured(struct agent *agent)
 {
-    if (agent_snapshots_captures(agent) > 0 &&
-        agent->snapshots->ticket.state != TICKET_CAPTURING)
-        say_captured(agent);
+    uint64_t snapshot = agent_snapshots_captures(agent);
+
+    if (snapshot > 0 && agent->snapshots->ticket.state != TICKET_CAPTURING)
+        say_captured(agent, snapshot);
+    else if (snapshot == 0 && agent->held > 0)
+        say_captured(agent, agent->held);
 }
 
 void agent_snapshots_settle(struct agent *agent, struct bspz_snapshot_name committed)
@@ -460,9 +464,7 @@ static bool takes_part(const struct agent *agent, uint64_t superstep)
 
 static void let_pass(struct agent *agent, uint64_t superstep, uint64_t consult)
 {
-    struct decided decided = {.superstep = superstep, .consult = consult};
-
-    if (!agent_decided_add(agent, &decided))
+    if (!agent_decided_resume(agent, superstep, consult))
         agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
 }
 

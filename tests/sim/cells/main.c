@@ -395,6 +395,8 @@ static void note_decision(struct world *world, const struct wire_message *messag
 
     if (superstep > world->supersteps)
         fail(world, "superstep %" PRIu64 " never comes", superstep);
+    if (message->release.decision == WIRE_DECISION_SNAPSHOT && message->release.captures.count == 0)
+        return; /* of a former Processor Zero */
     check_new(world, superstep);
     if (message->release.decision == WIRE_DECISION_ABORT)
         fail(world, "Processor Zero aborts");
@@ -457,6 +459,8 @@ static void hear_release(struct world *world, uint32_t host, const struct action
 
     if (heard->told && !heard->snapshot)
         fail(world, "host %u is told twice", world->hosts[host].id);
+    if (heard->told)
+        return; /* for those that have not heard of that snapshot */
     *heard = (struct heard){.told = true,
                             .snapshot = message->release.decision == WIRE_DECISION_SNAPSHOT,
                             .captures = action->captures,
@@ -475,6 +479,15 @@ static void hear_resume(struct world *world, uint32_t host, uint64_t superstep, 
     note_decided(&world->hosts[host], superstep, consult, false);
 }
 
+/* It has completed the superstep and waits for those that are captured on other hosts. */
+static bool is_held(const struct host *here)
+{
+    const struct heard *heard = &here->heard[here->superstep];
+
+    return here->here && here->superstep == here->consult && heard->snapshot && !heard->captures &&
+           !heard->resumed;
+}
+
 /* What this host has not heard of and another one has. */
 static void hear_taken_over(struct world *world, uint32_t host, const struct wire_taken_over *taken)
 {
@@ -489,13 +502,10 @@ static void hear_taken_over(struct world *world, uint32_t host, const struct wir
         here->heard[newest] = (struct heard){.told = true, .end = true, .consult = NEVER};
         note_decided(here, newest, NEVER, true);
     }
-    for (uint64_t i = 0; i <= world->supersteps; i++)
-        if (here->heard[i].snapshot && !here->heard[i].captures && !here->heard[i].resumed)
-            here->heard[i] = (struct heard){.told = false}; /* that snapshot is abandoned */
     const struct heard *now = &here->heard[here->superstep];
     if (here->asked && !now->told)
         say_arrived(world, host);
-    else if (here->captured && !now->resumed)
+    else if ((here->captured && !now->resumed) || is_held(here))
         say_captured(world, host);
     say_left(world, host);
     look(world, host);
@@ -578,12 +588,16 @@ static void hear_take_over(struct world *world, uint32_t host, uint32_t era)
     here->era = era;
     here->waits = true;
     here->cut = false;
+    for (uint64_t i = 0; i <= world->supersteps; i++)
+        if (here->heard[i].snapshot && !here->heard[i].captures && !here->heard[i].resumed &&
+            !(i == here->superstep && is_held(here)))
+            here->heard[i] = (struct heard){.told = false}; /* it may not be taken */
     message.account = (struct wire_account){.decided = here->decided,
                                             .ended = here->ended,
                                             .consult = here->told_to_run ? here->next : NEVER,
                                             .runs = here->told_to_run,
                                             .over = here->over};
-    if (now->told && now->captures && !now->resumed)
+    if (now->told && (now->captures || is_held(here)) && !now->resumed)
         message.account.captures = here->superstep + 1;
     if (here->committed > 0)
         message.account.committed = (struct bspz_snapshot_name){here->committed - 1, TERM};
