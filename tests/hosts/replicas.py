@@ -117,7 +117,7 @@ def the_host_of_processor_zero():
 
 def one_after_the_other():
     """While snapshots are taken all the time: the last host has been told what was decided, and goes on."""
-    with Scene("--every", "2", hosts=3, replicas=3) as scene:
+    with Scene("--every", "2", hosts=6, replicas=3) as scene:
         wait_said(scene.job, "snapshot of superstep 20")
         for count in (1, 2):
             os.kill(scene.place.agent(scene.zero()), signal.SIGKILL)
