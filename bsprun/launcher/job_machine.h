@@ -73,6 +73,7 @@ enum job_event_kind {
     JOB_EVENT_USE,             /* host, use: what the user wants it for; it may be a new one */
     JOB_EVENT_PLACE,           /* processes are to be placed anew */
     JOB_EVENT_MOVE,            /* some are to be moved; the caller knows which */
+    JOB_EVENT_REPLICAS,        /* processes are to have another number of replicas; the caller knows */
     JOB_EVENT_FINISH_RECORDED, /* RECORD_FINISH is done, or failed */
     JOB_EVENT_TIMER,           /* the timer set by SET_TIMER */
     JOB_EVENT_KIND_COUNT
@@ -102,6 +103,7 @@ struct job_event {
     enum job_use use;
     uint32_t signal;
     uint64_t grace_ms;
+    uint32_t replicas; /* REPLICAS: the most of one process, from the next term on */
 };
 
 /* Effects of a step are in this order. */

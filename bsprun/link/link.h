@@ -124,8 +124,8 @@ struct links_replicas {
     uint32_t home_count;
     uint64_t log_bytes; /* of memory for what is kept for hosts that trail, the own one included */
     uint64_t spill_bytes; /* and then of a file without a name */
-    /* How many replicas must agree before a host takes what they send, while so many are left; 1 or
-     * 0: the first counts. */
+    /* How many replicas of a process with three or more must agree before a host takes what they
+     * send, while so many are left; 1 or 0, and of other processes: the first counts. */
     uint32_t agree;
 };
 

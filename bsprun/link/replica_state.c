@@ -26,6 +26,11 @@ uint32_t replica_slots_left(const struct replica_set *set, const struct replica_
     return left;
 }
 
+unsigned replica_needed(const struct replica_set *set, const struct replica_pid *pid)
+{
+    return pid->count > 2 ? set->agree : 1;
+}
+
 bool replica_set_is_home(const struct replica_set *set, uint32_t home, uint32_t pid)
 {
     return replica_slot(&set->pids[pid], home) < REPLICA_MOST;
@@ -97,7 +102,7 @@ static bool has_spoken(const struct replica_pid *pid, unsigned slot, uint64_t ke
 void replica_settle(struct replica_set *set, struct replica_pid *pid)
 {
     /* A content that is to be agreed on is looked up until it is applied. */
-    uint64_t most = set->agree > 1 && !pid->here ? pid->applied : UINT64_MAX;
+    uint64_t most = replica_needed(set, pid) > 1 && !pid->here ? pid->applied : UINT64_MAX;
 
     set->told -= replica_ledger_settle(&pid->ledger, replica_slots_left(set, pid), most) *
                  sizeof(struct replica_entry);

@@ -53,6 +53,7 @@
 #define WIRE_FAULTS_MAX    16u                 /* kinds of failures */
 #define WIRE_PIECE_MAX     1048576u            /* bytes of a file or an object at a time */
 #define WIRE_REPLICAS_MAX  4u                  /* of a process */
+#define WIRE_REPLICA_RUNS_MAX 64u              /* of processes with as many */
 #define WIRE_TAG_MAX       4096u               /* bytes of a tag of the dataspace */
 #define WIRE_OBJECT_MAX    (UINT64_C(1) << 30) /* ... of an object */
 #define WIRE_STACK_MAX     262144u             /* the C stack of a process, as text */
@@ -411,8 +412,9 @@
  * processes are placed round robin; anew: without regard to where they were; moves: but these
  * there. moving_seconds: as TERM_OVER has said.  addresses: where the agent of each host listens
  * for the others, as in HELLO; none in a job of one host. busy, speeds: as in struct coord_load, of
- * each host, or empty.  shares: what earlier jobs have seen of hosts.  An agent that receives a
- * newer term first ends the processes of older ones.
+ * each host, or empty.  shares: what earlier jobs have seen of hosts.  replicas: pids in ascending
+ * order, each followed by the number of replicas of the processes from it on; empty: one of each.
+ * An agent that receives a newer term first ends the processes of older ones.
  */
 #define WIRE_FIELDS_ELECT(F, E)                                                                    \
     F(u32, elected, WIRE_HOSTS_MAX - 1)                                                            \
@@ -435,7 +437,8 @@
     F(f64, moving_seconds, 0)                                                                      \
     F(numbers, busy, WIRE_HOSTS_MAX)                                                               \
     F(numbers, speeds, WIRE_HOSTS_MAX)                                                             \
-    F(share, shares, WIRE_HOSTS_MAX)
+    F(share, shares, WIRE_HOSTS_MAX)                                                               \
+    F(numbers, replicas, 2 * WIRE_REPLICA_RUNS_MAX)
 
 /* End the job: by a signal, because of a time limit, or at once.  To bsprun: the agent received
  * that signal, and the job has snapshots; bsprun decides. */
@@ -452,8 +455,11 @@
     F(numbers, leads, 2 * WIRE_HOSTS_MAX)                                                          \
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
-/* times: the processes are to count the times of their activities for the next minutes. */
-#define WIRE_FIELDS_QUERY_STATUS(F, E) F(flag, times, 0)
+/* times: the processes are to count the times of their activities for the next minutes.  replicas:
+ * what speaks against replicas of them is wanted, too. */
+#define WIRE_FIELDS_QUERY_STATUS(F, E)                                                             \
+    F(flag, times, 0)                                                                              \
+    F(flag, replicas, 0)
 #define WIRE_FIELDS_EXIT(F, E)
 
 /* Take a snapshot at the next barrier; stop: then end the job so that it can be restarted, within
@@ -565,6 +571,7 @@
     F(where, ranks, WIRE_RANKS_MAX)                                                                \
     F(coming, coming, WIRE_RANKS_MAX)                                                              \
     F(u64, available, WIRE_U64_MAX)                                                                \
+    F(text, alone, WIRE_TEXT_MAX)                                                                  \
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
 /* Output of process pid (-1: before bsp_begin) on stream 1 or 2; no bytes: end of file. */

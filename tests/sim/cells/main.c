@@ -11,6 +11,7 @@
  *     fastest living hosts
  *   - at each barrier all hosts are told the same, and none passes a barrier that is decided before
  *     it was; so the replicas of a process see the same sequence of supersteps
+ *   - each process has as many replicas as it is to have, no two on one host
  *   - no host of a cell with one other living is waited for: by its death or stall nothing stops
  *   - each committed snapshot has the image of each process from a host that had captured it at
  *     that barrier, of each process one
@@ -85,6 +86,7 @@ struct world {
     struct timeline time;
     struct coord *coord;
     uint32_t host_count, replicas, zero, processes;
+    struct replica_counts counts; /* count 0: all processes have `replicas` */
     uint64_t supersteps; /* the last one, which ends with bsp_end */
     struct host hosts[HOSTS];
     struct decision decisions[SUPERSTEPS + 2];
@@ -97,7 +99,7 @@ struct world {
 };
 
 static struct {
-    uint64_t faults[FAULT_KINDS], well, back, commits, lost_beside, most_behind;
+    uint64_t faults[FAULT_KINDS], well, back, commits, lost_beside, most_behind, mixed;
 } summary;
 
 #define fail(world, ...) timeline_fail(&(world)->time, __VA_ARGS__)
@@ -292,6 +294,18 @@ static uint32_t index_of(const struct world *world, uint64_t id)
     fail(world, "there is no host %" PRIu64, id);
 }
 
+static void check_replicas(struct world *world, const struct host *lead, uint32_t copies)
+{
+    for (uint32_t pid = lead->first; pid < lead->first + lead->count; pid++) {
+        uint32_t wanted = world->counts.count > 0 ? replica_counts_of(&world->counts, pid)
+                                                  : world->replicas;
+
+        if (copies != wanted)
+            fail(world, "process %u of host %u has %u replicas instead of %u", pid, lead->id, copies,
+                 wanted);
+    }
+}
+
 /* As all hosts are told: who has which processes. */
 static void note_place(struct world *world, const struct wire_place *place)
 {
@@ -321,8 +335,8 @@ static void note_place(struct world *world, const struct wire_place *place)
         if (world->hosts[i].count > 0)
             copies[world->hosts[i].cell]++;
     for (uint32_t i = 0; i < world->host_count; i++)
-        if (world->hosts[i].cell == i && world->hosts[i].count > 0 && copies[i] != world->replicas)
-            fail(world, "the processes of host %u have %u replicas", world->hosts[i].id, copies[i]);
+        if (world->hosts[i].cell == i && world->hosts[i].count > 0)
+            check_replicas(world, &world->hosts[i], copies[i]);
 }
 
 static void note_decision(struct world *world, const struct wire_message *message)
@@ -582,13 +596,35 @@ static void begin_host(struct world *world, uint32_t host)
         say(world, host, (struct wire_message){.kind = WIRE_REGISTERED});
 }
 
+/* Two numbers of replicas, each of processes that follow each other.  The number of processes. */
+static uint32_t choose_counts(struct world *world)
+{
+    uint32_t processes = 2 + (uint32_t)timeline_random(&world->time, 5);
+    uint32_t first = 1 + (uint32_t)timeline_random(&world->time, processes - 1);
+    uint32_t of_first = 1 + (uint32_t)timeline_random(&world->time, WIRE_REPLICAS_MAX);
+    uint32_t of_others =
+        1 + (of_first + (uint32_t)timeline_random(&world->time, WIRE_REPLICAS_MAX - 1)) %
+                WIRE_REPLICAS_MAX;
+
+    world->counts.runs[0] = (struct replica_run){0, of_first};
+    world->counts.runs[1] = (struct replica_run){first, of_others};
+    world->counts.count = 2;
+    world->replicas = replica_counts_hosts(&world->counts, processes);
+    summary.mixed++;
+    return processes;
+}
+
 static void make_world(struct world *world, const struct seeds_job *job)
 {
     struct wire_host hosts[HOSTS];
 
     *world = (struct world){.replicas = 2};
     timeline_begin(&world->time, sizeof(struct action), job);
-    world->replicas = 2 + (uint32_t)timeline_random(&world->time, 3);
+    uint32_t processes = 0;
+    if (timeline_chance(&world->time, 50))
+        world->replicas = 2 + (uint32_t)timeline_random(&world->time, 3);
+    else
+        processes = choose_counts(world);
     world->host_count =
         world->replicas + (uint32_t)timeline_random(&world->time, HOSTS - world->replicas + 1);
     if (world->host_count > job->hosts && job->hosts >= world->replicas)
@@ -608,7 +644,9 @@ static void make_world(struct world *world, const struct seeds_job *job)
         .term = TERM,
         .host_count = world->host_count,
         .hosts = hosts,
-        .replicas = world->replicas,
+        .replicas = processes > 0 ? 0 : world->replicas,
+        .counts = world->counts,
+        .process_limit = processes,
         .abort_at = COORD_NEVER,
         .consult_every = timeline_random(&world->time, 4),
         .snapshots = true,
@@ -723,6 +761,7 @@ static int report(uint64_t count)
     } numbers[] = {{"ended well", summary.well},
                    {"ended by the loss of a cell", summary.back},
                    {"hosts lost beside a living replica", summary.lost_beside},
+                   {"jobs with different numbers of replicas", summary.mixed},
                    {"snapshots", summary.commits}};
     for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         printf("  %-51s %9" PRIu64 "\n", numbers[i].name, numbers[i].count);
