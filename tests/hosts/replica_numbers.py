@@ -56,7 +56,7 @@ def some_have_more():
 
 def none_is_lost():
     """Whatever the numbers, the answer is the same."""
-    for hosts, numbers in ((3, "1=2"), (4, "0=3"), (4, "0-1=2"), (5, "0=2,1=3")):
+    for hosts, numbers in ((3, "1=2"), (4, "0=3"), (4, "0-1=2"), (6, "3"), (5, "0=2,1=3")):
         with Scene(hosts=hosts, replicas=numbers, supersteps=30) as scene:
             scene.right()
             check(BACK not in scene.job.said(), "it went back", scene.job)

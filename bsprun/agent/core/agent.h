@@ -137,6 +137,8 @@ struct agent {
     struct member *members;        /* nprocs entries; those of other hosts are empty */
     uint32_t *home;                /* nprocs entries: number of the host of each */
     struct agent_cells *cells;     /* which hosts have the same processes; NULL: none */
+    uint64_t held_at; /* the barrier at which processes wait until RESUME says whether it is to be
+                         decided: decided.c; 0: none */
     struct agent_decided *decided; /* barriers that processes here have not come to yet; a list */
     int here, first_here;          /* number of processes on this host, and the lowest pid */
     int ready, ended;              /* how many of these have reached that state */
