@@ -273,8 +273,9 @@ bool hosts_multiply(struct hosts *hosts, uint32_t times, const char *own, char *
     uint32_t count = hosts->count;
 
     if ((uint64_t)count * times > HOSTS_MAX) {
-        snprintf(error, HOSTS_ERROR, "%u hosts with %u replicas of each process: at most %u are possible",
-                 count, times, HOSTS_MAX);
+        snprintf(error, HOSTS_ERROR,
+                 "%u hosts with %u replicas of each process: at most %u are possible", count, times,
+                 HOSTS_MAX);
         return false;
     }
     struct host *items = realloc(hosts->items, (size_t)count * times * sizeof *items);

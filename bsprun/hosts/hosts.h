@@ -21,11 +21,12 @@ typedef const char *hosts_lookup(const char *name);
 
 /* All members are owned by the list. */
 struct host {
-    char *name;             /* without brackets */
-    char *user;             /* to log in as; NULL: as ssh decides */
-    char *adapter;          /* another name of the host, for its data connections; NULL: none */
-    char *reached; /* the name of the host, of which this is one more: "a" of "a#2"; NULL: its own */
-    bool here;              /* ... and that is the host of bsprun */
+    char *name;    /* without brackets */
+    char *user;    /* to log in as; NULL: as ssh decides */
+    char *adapter; /* another name of the host, for its data connections; NULL: none */
+    char
+        *reached; /* the name of the host, of which this is one more: "a" of "a#2"; NULL: its own */
+    bool here;    /* ... and that is the host of bsprun */
     uint32_t slots;         /* 0: as many as it has usable cores */
     uint32_t plain;         /* mentions without a number, while the list is being made */
     struct coord_load load; /* when last measured; see bsprun/load/load.h */

@@ -7,13 +7,14 @@
  * launcher_owners.c   the owners of hosts
  * launcher_places.c   ... about hosts and places
  * launcher_allocation.c nodes that the Slurm allocation loses and gains
+ * launcher_replicas.c ... about the number of replicas
  *   launcher_finish.c  events; the end
  *   launcher_start.c   START
  *   launcher_status.c  answers to bspstat; progress
  *   launcher_stacks.c  the C stacks of all processes
  *   launcher_job.c     the job machine: events to it, effects of it
  *   launcher_expect.c  where processes will be after a move
- *   launcher_replicas.c replicas of processes
+ *   launcher_cells.c   which host has which replicas
  *   launcher_report.c  --report
  *   launcher_page.c    --report=html
  *   launcher_end.c     messages about the end
@@ -97,7 +98,7 @@ struct launcher {
     uint32_t expects_in;    /* term in which Processor Zero will be told where they go; 0: none */
     struct wanted_moves wanted_moves;
     struct replica_view replicas;
-    char replicas_text[REPLICA_TEXT]; /* for status facts */
+    char replicas_text[REPLICA_TEXT];      /* for status facts */
     char refusal[PLACEMENT_TEXT_MAX + 64]; /* of the last request */
     struct wire_move *missed; /* processes of the term that are not where they were to be ... */
     uint32_t missed_count;
@@ -233,6 +234,11 @@ void launcher_take_missed(struct launcher *launcher, const struct wire_chosen *c
  * CHOSEN has named. */
 void launcher_tell_moved(struct launcher *launcher, uint32_t processes);
 
+/* ---- launcher_replicas.c ---- */
+
+/* A request about the number of replicas, as above; it is in order->host. */
+const char *launcher_change_replicas(struct launcher *launcher, struct status_order *order);
+
 /* ---- launcher_allocation.c ---- */
 
 /* What Slurm says of the allocation. */
@@ -323,10 +329,8 @@ bool launcher_ask_to_move(struct launcher *launcher, uint32_t zero, struct wire_
 /* All have answered: if a move was asked for in this term, says again what is expected of it. */
 void launcher_expect_again(struct launcher *launcher);
 
-/* ---- launcher_replicas.c ---- */
+/* ---- launcher_cells.c ---- */
 
-/* A request about the number of replicas, as above; it is in order->host. */
-const char *launcher_change_replicas(struct launcher *launcher, struct status_order *order);
 /* A term begins, from now on with the number that is wanted; before ELECT. */
 void launcher_replicas_elect(struct launcher *launcher);
 /* It runs. */

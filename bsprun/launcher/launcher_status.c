@@ -133,9 +133,9 @@ static uint32_t drop_those_behind(struct wire_where *rows, uint32_t count)
 
     for (uint32_t i = 0; i < count; i++)
         if (!has_come_before(rows, kept, &rows[i]) &&
-            !has_come_before(rows + i + 1, count - i - 1,
-                             &(struct wire_where){.pid = rows[i].pid,
-                                                  .superstep = rows[i].superstep + 1}))
+            !has_come_before(
+                rows + i + 1, count - i - 1,
+                &(struct wire_where){.pid = rows[i].pid, .superstep = rows[i].superstep + 1}))
             rows[kept++] = rows[i];
     return kept;
 }

@@ -84,8 +84,8 @@ void replica_view_run(struct replica_view *view, const struct wire_numbers *home
             view->lead[leads->items[i]] = (uint32_t)leads->items[i + 1];
     /* The host that says it may name itself in place of its lead. */
     for (uint32_t pid = 0; own && pid < homes->count; pid++)
-        own[pid] = homes->items[pid] < COORD_HOSTS_MAX ? view->lead[homes->items[pid]]
-                                                       : homes->items[pid];
+        own[pid] =
+            homes->items[pid] < COORD_HOSTS_MAX ? view->lead[homes->items[pid]] : homes->items[pid];
     if (!replica_view_any(view))
         return;
     view->missing = count_missing(view);

@@ -1,5 +1,5 @@
-/* replica_view.h - what bsprun knows of the replicas of its job: how many are wanted, which host has
- * which in this term, what was lost, and what was made anew.
+/* replica_view.h - what bsprun knows of the replicas of its job: how many are wanted, which host
+ * has which in this term, what was lost, and what was made anew.
  *
  * Pure.
  */

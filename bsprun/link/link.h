@@ -103,7 +103,8 @@ struct links_calls {
      * output; the superstep is sent when it returns.  Optional. */
     void (*arrived)(void *context, uint64_t superstep);
     /* Only where there are replicas.  Once for each process, superstep, stage and replica that
-     * differs from the first, and again when another one agrees with the first; the other hosts of that process report it as well.  Optional. */
+     * differs from the first, and again when another one agrees with the first; the other hosts of
+     * that process report it as well.  Optional. */
     void (*mismatch)(void *context, const struct links_mismatch *mismatch);
     /* That host, this one or another, is so far behind that no more can be kept for it, and has got
      * all before that superstep.  Once for each host; if it is another one its link is dropped, and

@@ -282,8 +282,8 @@ int replica_set_take(struct replica_set *set, uint32_t home, uint32_t number, ui
             set->calls.locate(set->context, first, same->kept.size, bytes, size, &difference);
         free(read);
     }
-    wanted = key > pid->last ||
-             (replica_needed(set, pid) > 1 && key > pid->applied && same && !replica_same(&same->digest, digest));
+    wanted = key > pid->last || (replica_needed(set, pid) > 1 && key > pid->applied && same &&
+                                 !replica_same(&same->digest, digest));
     error = replica_tell(set, number, home, key, digest, true, &difference);
     if (!wanted || error)
         free(bytes);

@@ -408,8 +408,7 @@ static bool check_replica_list(struct options *options, uint32_t usable)
     replica_counts_text(counts, text);
     if (processes == 0)
         return options_wrong(options,
-                             "--replicas %.80s: give the number of processes, too, with -np",
-                             text);
+                             "--replicas %.80s: give the number of processes, too, with -np", text);
     if (counts->named > processes)
         return options_wrong(options,
                              "--replicas %.80s: there is no process %u: with -np %u they are 0 to "
@@ -433,12 +432,14 @@ static bool check_on_host(struct options *options, uint32_t most)
         return options_wrong(options, "--replicas-on-host: give one number with --replicas, which "
                                       "is that of each process");
     if (most == 1)
-        return options_wrong(options, "--replicas-on-host: give their number, 2 to %u, with "
-                                      "--replicas",
+        return options_wrong(options,
+                             "--replicas-on-host: give their number, 2 to %u, with "
+                             "--replicas",
                              WIRE_REPLICAS_MAX);
     if (hosts->spares > 0)
-        return options_wrong(options, "--replicas-on-host with --spares: the loss of a host is that "
-                                      "of all replicas there; give one of them");
+        return options_wrong(options,
+                             "--replicas-on-host with --spares: the loss of a host is that "
+                             "of all replicas there; give one of them");
     if (hosts->launcher ? strcmp(hosts->launcher, "slurm") == 0 : hosts->slurm)
         return options_wrong(options, "--replicas-on-host: Slurm starts one agent on each node; "
                                       "give --launcher ssh");
@@ -465,7 +466,7 @@ static bool check_replicas(struct options *options)
                              most, usable == 1 ? "is" : "are", usable);
     if (options->debug.asked || options->debug.attach)
         return options_wrong(options, "--replicas with debuggers: run the job without replicas");
-    hosts->balance = false; /* who is slow does not count */
+    hosts->balance = false;                                /* who is slow does not count */
     hosts->load = hosts->load && !hosts->replicas_on_host; /* their order says who is a replica */
     return true;
 }

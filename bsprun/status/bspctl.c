@@ -56,7 +56,8 @@ static const struct command {
     {"add", "open", 1, false, "name a host"},
     {"move", "move", 2, false, "name a process by its pid in the job, and a host"},
     {"rebalance", "place", 0, false, "it takes no host"},
-    {"replicas", "replicas", 1, false, "give a number from 1 to 4, or one for each process, as 0=3,1-7=2"},
+    {"replicas", "replicas", 1, false,
+     "give a number from 1 to 4, or one for each process, as 0=3,1-7=2"},
 };
 
 enum { OPT_WAIT = 1 };

@@ -203,8 +203,8 @@ static bool alike(const struct status_rank *a, const struct status_rank *b)
 {
     return a->pid + 1 == b->pid && a->host == b->host && strcmp(a->state, b->state) == 0 &&
            a->superstep == b->superstep && a->line == b->line && a->trails == b->trails &&
-           a->behind == b->behind &&
-           strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
+           a->behind == b->behind && strcmp(a->function, b->function) == 0 &&
+           strcmp(a->file, b->file) == 0;
 }
 
 /* Whether the replica leads, or by how many supersteps it trails the one that does. */

@@ -62,8 +62,8 @@ struct status_facts {
     uint32_t rank_count;
     const struct status_coming *coming; /* by host, state, snapshot, and pid */
     uint32_t coming_count;
-    const char *replicas; /* of each process, as --replicas has it; NULL: one of each */
-    uint32_t missing;     /* replicas that there should be */
+    const char *replicas;           /* of each process, as --replicas has it; NULL: one of each */
+    uint32_t missing;               /* replicas that there should be */
     const struct status_lost *lost; /* of this term, by pid */
     uint32_t lost_count;
     uint64_t replicas_lost, replicas_made; /* of the whole job, and made anew */

@@ -96,8 +96,8 @@
 #include "coordinator/core/learn.h"
 #include "coordinator/core/lineage.h"
 #include "coordinator/core/policy.h"
-#include "coordinator/core/replica_counts.h"
 #include "coordinator/core/shares.h"
+#include "lib/wire/replica_counts.h"
 #include "lib/wire/wire.h"
 
 #define COORD_NEVER       WIRE_NEVER

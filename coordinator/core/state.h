@@ -147,8 +147,8 @@ struct coord {
     struct coord_host *hosts;
     bool all_drained; /* which is as if none were */
 
-    /* The program has no supersteps but those that snapshots make (lib/rt/safe_point.h): they are not
-     * measured, and nothing is gained by asking for one. */
+    /* The program has no supersteps but those that snapshots make (lib/rt/safe_point.h): they are
+     * not measured, and nothing is gained by asking for one. */
     bool saved_at_calls;
     bool registered;
     uint32_t registered_host; /* index */
@@ -288,10 +288,13 @@ bool coord_form_groups(struct coord *state, uint32_t processes, uint32_t hosts,
                        const uint32_t *together);
 /* The number of replicas of the process, those that share files with it, in this term. */
 uint32_t coord_replicas_of(const struct coord *state, uint32_t pid, const uint32_t *together);
-/* As coord_place and coord_place_again, for which from is NULL, of each group. */
-bool coord_place_groups(struct coord *state, uint32_t processes, const struct coord_held *from);
 bool coord_groups_allocate(struct coord_groups *groups, uint32_t processes);
 void coord_groups_free(struct coord_groups *groups);
+
+/* ---- place_groups.c ---- */
+
+/* As coord_place, with from NULL, and coord_place_again, of each group. */
+bool coord_place_groups(struct coord *state, uint32_t processes, const struct coord_held *from);
 
 /* The host of each process, for messages. */
 struct wire_numbers coord_homes(struct coord *state);

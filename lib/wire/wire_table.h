@@ -28,37 +28,37 @@
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
-#define WIRE_RANKS_MAX     65536u   /* processes of a job */
-#define WIRE_HOSTS_MAX     4096u    /* hosts of a job */
-#define WIRE_TRAFFIC_EACH  8u       /* pairs that are measured of a process, at most */
-#define WIRE_TRAFFIC_MAX   131072u  /* ... and of those of a host */
-#define WIRE_ITEM_MAX      131072u  /* one argument or environment entry: the kernel's own bound */
-#define WIRE_ITEMS_MAX     262144u  /* arguments, or environment entries */
-#define WIRE_PATH_MAX      4096u    /* a path, a file name of a position */
-#define WIRE_NAME_MAX      256u     /* host, function, version */
-#define WIRE_TEXT_MAX      65536u   /* text for the user */
-#define WIRE_TABLE_MAX     4194304u /* the table of where each process is */
-#define WIRE_CHUNK_MAX     65536u   /* output relayed at a time */
-#define WIRE_STATUS_MAX    65535    /* exit statuses and signal numbers */
-#define WIRE_WINDOW_MAX    65535    /* rows or columns of a terminal */
-#define WIRE_SLOTS_MAX     65536u   /* cores or slots of a host */
-#define WIRE_OS_PID_MAX    4194304u /* process ids of Linux */
-#define WIRE_BEGUN_MAX     256u     /* terms whose beginnings are recorded */
-#define WIRE_OUTPUTS_MAX   8192u    /* two streams of every host */
-#define WIRE_BUILD_ID_MAX  64u
-#define WIRE_KEY_MAX       32u /* bytes of a job's key */
-#define WIRE_ADDRESSES_MAX 64u /* of one listener */
-#define WIRE_PORT_MAX      65535u
-#define WIRE_ESTIMATE_MAX  256u                /* numbers of an estimate */
-#define WIRE_FAULTS_MAX    16u                 /* kinds of failures */
-#define WIRE_PIECE_MAX     1048576u            /* bytes of a file or an object at a time */
-#define WIRE_REPLICAS_MAX  4u                  /* of a process */
-#define WIRE_REPLICA_RUNS_MAX 64u              /* of processes with as many */
-#define WIRE_TAG_MAX       4096u               /* bytes of a tag of the dataspace */
-#define WIRE_OBJECT_MAX    (UINT64_C(1) << 30) /* ... of an object */
-#define WIRE_STACK_MAX     262144u             /* the C stack of a process, as text */
-#define WIRE_U32_MAX       0xffffffffu
-#define WIRE_U64_MAX       0xffffffffffffffffu
+#define WIRE_RANKS_MAX        65536u  /* processes of a job */
+#define WIRE_HOSTS_MAX        4096u   /* hosts of a job */
+#define WIRE_TRAFFIC_EACH     8u      /* pairs that are measured of a process, at most */
+#define WIRE_TRAFFIC_MAX      131072u /* ... and of those of a host */
+#define WIRE_ITEM_MAX         131072u /* one argument or environment entry: the kernel's own bound */
+#define WIRE_ITEMS_MAX        262144u  /* arguments, or environment entries */
+#define WIRE_PATH_MAX         4096u    /* a path, a file name of a position */
+#define WIRE_NAME_MAX         256u     /* host, function, version */
+#define WIRE_TEXT_MAX         65536u   /* text for the user */
+#define WIRE_TABLE_MAX        4194304u /* the table of where each process is */
+#define WIRE_CHUNK_MAX        65536u   /* output relayed at a time */
+#define WIRE_STATUS_MAX       65535    /* exit statuses and signal numbers */
+#define WIRE_WINDOW_MAX       65535    /* rows or columns of a terminal */
+#define WIRE_SLOTS_MAX        65536u   /* cores or slots of a host */
+#define WIRE_OS_PID_MAX       4194304u /* process ids of Linux */
+#define WIRE_BEGUN_MAX        256u     /* terms whose beginnings are recorded */
+#define WIRE_OUTPUTS_MAX      8192u    /* two streams of every host */
+#define WIRE_BUILD_ID_MAX     64u
+#define WIRE_KEY_MAX          32u /* bytes of a job's key */
+#define WIRE_ADDRESSES_MAX    64u /* of one listener */
+#define WIRE_PORT_MAX         65535u
+#define WIRE_ESTIMATE_MAX     256u                /* numbers of an estimate */
+#define WIRE_FAULTS_MAX       16u                 /* kinds of failures */
+#define WIRE_PIECE_MAX        1048576u            /* bytes of a file or an object at a time */
+#define WIRE_REPLICAS_MAX     4u                  /* of a process */
+#define WIRE_REPLICA_RUNS_MAX 64u                 /* of processes with as many */
+#define WIRE_TAG_MAX          4096u               /* bytes of a tag of the dataspace */
+#define WIRE_OBJECT_MAX       (UINT64_C(1) << 30) /* ... of an object */
+#define WIRE_STACK_MAX        262144u             /* the C stack of a process, as text */
+#define WIRE_U32_MAX          0xffffffffu
+#define WIRE_U64_MAX          0xffffffffffffffffu
 
 /* ---- Parts: what travels of the structs of lib/base/snapshot.h: F(type, name, member, limit) */
 
@@ -704,8 +704,8 @@
     F(u32, to, WIRE_RANKS_MAX - 1)                                                                 \
     F(u64, at, WIRE_U64_MAX)
 
-/* All MAIL that processes of the sender's host had written before the snapshot at that superstep has
- * been sent. */
+/* All MAIL that processes of the sender's host had written before the snapshot at that superstep
+ * has been sent. */
 #define WIRE_FIELDS_MAIL_MARK(F, E) F(u64, superstep, WIRE_U64_MAX)
 
 #endif

@@ -114,7 +114,8 @@ START_TEST(replicas_on_one_host)
     expect_wrong_replicas(&options, "give one number with --replicas");
     PARSE(&options, "--hosts", "a,b", "--replicas-on-host", "prog");
     expect_wrong_replicas(&options, "give their number");
-    PARSE(&options, "--hosts", "a,b", "--spares", "1", "--replicas", "2", "--replicas-on-host", "prog");
+    PARSE(&options, "--hosts", "a,b", "--spares", "1", "--replicas", "2", "--replicas-on-host",
+          "prog");
     expect_wrong_replicas(&options, "--replicas-on-host with --spares");
 }
 END_TEST
@@ -469,19 +470,12 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {host_defaults,
-                                  host_values,
-                                  replica_values,
-                                  replica_lists,
-                                  replicas_on_one_host,
-                                  host_nonsense,
-                                  host_sources,
-                                  host_environment,
-                                  own_host_under_several_names,
-                                  slurm_nodes_by_name,
-                                  hosts_of_a_restart,
-                                  owner_thresholds,
-                                  binding_and_mapping};
+    const TTest *const tests[] = {
+        host_defaults,       host_values,          replica_values,
+        replica_lists,       replicas_on_one_host, host_nonsense,
+        host_sources,        host_environment,     own_host_under_several_names,
+        slurm_nodes_by_name, hosts_of_a_restart,   owner_thresholds,
+        binding_and_mapping};
 
     return suite_run_tests("options about hosts", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }

@@ -1,11 +1,12 @@
-/* test_replica_counts.c - how many replicas each process has: lists, against a table of all pids. */
+/* test_replica_counts.c - how many replicas each process has: lists, against a table of all pids.
+ */
 #include <check.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "coordinator/core/replica_counts.h"
+#include "lib/wire/replica_counts.h"
 #include "tests/unit/suite.h"
 
 #define PIDS 24u
@@ -155,12 +156,13 @@ START_TEST(bad_messages)
     static const struct {
         uint64_t items[4];
         uint32_t count;
-    } bad[] = {{{0, 2, 5}, 3}, {{1, 2}, 2}, {{0, 0}, 2}, {{0, 5}, 2}, {{0, 2, 0, 3}, 4},
-               {{0, 2, WIRE_RANKS_MAX, 1}, 4}};
+    } bad[] = {{{0, 2, 5}, 3}, {{1, 2}, 2},       {{0, 0}, 2},
+               {{0, 5}, 2},    {{0, 2, 0, 3}, 4}, {{0, 2, WIRE_RANKS_MAX, 1}, 4}};
     struct replica_counts counts;
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ck_assert(!replica_counts_take(&counts, &(struct wire_numbers){bad[i].items, bad[i].count}));
+        ck_assert(
+            !replica_counts_take(&counts, &(struct wire_numbers){bad[i].items, bad[i].count}));
     ck_assert(replica_counts_take(&counts, &(struct wire_numbers){NULL, 0}));
     ck_assert_uint_eq(replica_counts_of(&counts, 3), 1);
 }

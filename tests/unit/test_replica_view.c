@@ -1,4 +1,5 @@
-/* test_replica_view.c - what bsprun knows of replicas: lost, missing, made anew; and bspstat's text. */
+/* test_replica_view.c - what bsprun knows of replicas: lost, missing, made anew; and bspstat's
+ * text. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,10 +177,10 @@ START_TEST(status_in_json)
     struct status_facts facts = facts_of();
     char *said = status_json(&facts);
 
-    ck_assert_ptr_nonnull(
-        strstr(said, "\"replicas\":{\"of_each\":\"0=3,1-2=2\",\"missing\":2,\"lost\":5,"
-                     "\"made_anew\":3,\"lost_now\":[{\"pid\":1,\"host\":\"b\"},"
-                     "{\"pid\":2,\"host\":\"b\"}]}"));
+    ck_assert_ptr_nonnull(strstr(said,
+                                 "\"replicas\":{\"of_each\":\"0=3,1-2=2\",\"missing\":2,\"lost\":5,"
+                                 "\"made_anew\":3,\"lost_now\":[{\"pid\":1,\"host\":\"b\"},"
+                                 "{\"pid\":2,\"host\":\"b\"}]}"));
     ck_assert_ptr_nonnull(strstr(said, "\"leads\":true,\"behind\":0"));
     ck_assert_ptr_nonnull(strstr(said, "\"leads\":false,\"behind\":3"));
     free(said);

@@ -66,12 +66,12 @@ struct agent_order {
     uint64_t timeout_ns;
     uint32_t stacks_ms; /* the limit is bsprun's, and comes here so much later; 0: it is not */
     uint64_t consult_every, abort_at;
-    uint64_t dataspace_memory; /* bytes of objects in memory; 0: half of what is available */
-    uint32_t replicas;         /* of each process, or the most of one; 0: one */
+    uint64_t dataspace_memory;    /* bytes of objects in memory; 0: half of what is available */
+    uint32_t replicas;            /* of each process, or the most of one; 0: one */
     struct replica_counts counts; /* of each, in the newest term */
-    bool any_replica_files;    /* --replica-files allow */
-    uint32_t on_mismatch;      /* enum wire_mismatch */
-    uint64_t replica_log;      /* bytes in memory of what is kept for replicas that are behind */
+    bool any_replica_files;       /* --replica-files allow */
+    uint32_t on_mismatch;         /* enum wire_mismatch */
+    uint64_t replica_log;         /* bytes in memory of what is kept for replicas that are behind */
 };
 
 struct agent_cells;     /* cells.c */

@@ -87,7 +87,7 @@ struct world {
     struct coord *coord;
     uint32_t host_count, replicas, zero, processes;
     struct replica_counts counts; /* count 0: all processes have `replicas` */
-    uint64_t supersteps; /* the last one, which ends with bsp_end */
+    uint64_t supersteps;          /* the last one, which ends with bsp_end */
     struct host hosts[HOSTS];
     struct decision decisions[SUPERSTEPS + 2];
     unsigned timers[COORD_TIMER_COUNT]; /* settings */
@@ -297,12 +297,12 @@ static uint32_t index_of(const struct world *world, uint64_t id)
 static void check_replicas(struct world *world, const struct host *lead, uint32_t copies)
 {
     for (uint32_t pid = lead->first; pid < lead->first + lead->count; pid++) {
-        uint32_t wanted = world->counts.count > 0 ? replica_counts_of(&world->counts, pid)
-                                                  : world->replicas;
+        uint32_t wanted =
+            world->counts.count > 0 ? replica_counts_of(&world->counts, pid) : world->replicas;
 
         if (copies != wanted)
-            fail(world, "process %u of host %u has %u replicas instead of %u", pid, lead->id, copies,
-                 wanted);
+            fail(world, "process %u of host %u has %u replicas instead of %u", pid, lead->id,
+                 copies, wanted);
     }
 }
 

@@ -1,6 +1,6 @@
 /* replica_counts.h - how many replicas each process has.  Pure. */
-#ifndef COORD_REPLICA_COUNTS_H
-#define COORD_REPLICA_COUNTS_H
+#ifndef WIRE_REPLICA_COUNTS_H
+#define WIRE_REPLICA_COUNTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

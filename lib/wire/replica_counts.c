@@ -1,5 +1,5 @@
 /* replica_counts.c - see replica_counts.h. */
-#include "coordinator/core/replica_counts.h"
+#include "lib/wire/replica_counts.h"
 
 #include <stdio.h>
 #include <string.h>
