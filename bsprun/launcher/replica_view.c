@@ -69,9 +69,11 @@ static uint32_t count_missing(const struct replica_view *view)
 void replica_view_run(struct replica_view *view, const struct wire_numbers *homes,
                       const struct wire_numbers *leads)
 {
-    uint64_t *own = calloc((size_t)homes->count + 1, sizeof *own);
     uint32_t before = view->missing;
 
+    if (view->running)
+        return; /* another Processor Zero says it again */
+    uint64_t *own = calloc((size_t)homes->count + 1, sizeof *own);
     free(view->homes);
     view->homes = own;
     view->processes = own ? homes->count : 0;

@@ -32,7 +32,7 @@ const char options_help[] =
     "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
     "  --replicas K|0=3,1-7=2 --replicas-on-host --replica-log 256M\n"
     "  --replica-files allow --on-mismatch end\n"
-    "  --owner-policy nice|yield|leave (if active)  --display-map --dry-run\n"
+    "  --owner-policy nice|yield|leave  --precopy off  --display-map --dry-run\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
     "Exit status: the program's; 128+N: killed by signal N; 123: saved; 2: bad usage\n";
 
@@ -89,6 +89,7 @@ static const struct poptOption table[] = {
     {"encrypt", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ENCRYPT, NULL, NULL},
     {"oversubscribe", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OVERSUBSCRIBE, NULL, NULL},
     {"balance", '\0', POPT_ARG_STRING | OLD, NULL, OPT_BALANCE, NULL, NULL},
+    {"precopy", '\0', POPT_ARG_STRING | OLD, NULL, OPT_PRECOPY, NULL, NULL},
     {"rejoin", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REJOIN, NULL, NULL},
     {"owner-policy", '\0', POPT_ARG_STRING | OLD, NULL, OPT_OWNER_POLICY, NULL, NULL},
     {"load", '\0', POPT_ARG_NONE | OLD, NULL, OPT_LOAD, NULL, NULL},
@@ -146,6 +147,7 @@ enum option_subject options_subject(enum option_code code)
         [OPT_ENCRYPT] = OF_HOSTS,
         [OPT_OVERSUBSCRIBE] = OF_HOSTS,
         [OPT_LOAD] = OF_HOSTS,
+        [OPT_PRECOPY] = OF_HOSTS,
         [OPT_REJOIN] = OF_HOSTS,
         [OPT_BALANCE] = OF_HOSTS,
         [OPT_OWNER_POLICY] = OF_HOSTS,

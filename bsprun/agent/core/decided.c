@@ -76,6 +76,13 @@ static void let_on(struct agent *agent, uint64_t consult)
         atomic_store(&agent->board->consult_from, consult);
 }
 
+void agent_decided_release(struct agent *agent, uint64_t decided, uint64_t consult)
+{
+    if (agent_decided_holds(agent, decided))
+        let_on(agent, consult);
+    agent->held_at = 0;
+}
+
 bool agent_decided_unasked(struct agent *agent, uint64_t superstep)
 {
     const struct decided decided = {.superstep = superstep,

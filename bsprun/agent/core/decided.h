@@ -28,6 +28,9 @@ bool agent_decided_go_ahead(struct agent *agent, uint64_t superstep);
  * superstep before another scan sends it if it is wanted. */
 bool agent_decided_holds(const struct agent *agent, uint64_t superstep);
 
+/* Another Processor Zero: so many barriers are decided, and that is the next one.  They are held no
+ * longer. */
+void agent_decided_release(struct agent *agent, uint64_t decided, uint64_t consult);
 /* Whether they ask though that barrier is not decided: process 0 of another host, which is held,
  * has made them do so.  They go on. */
 bool agent_decided_unasked(struct agent *agent, uint64_t superstep);
