@@ -249,6 +249,7 @@ static void tell_running(struct launcher *launcher, const struct wire_message *m
     launcher_note(launcher, &(struct timeline_event){.kind = TIMELINE_RUNNING});
     output_running(&launcher->output, message->running.processes);
     output_replicas(&launcher->output, message->running.leads);
+    launcher_replicas_run(launcher, &message->running);
     launcher_tell_moved(launcher, message->running.processes);
     if (launcher->common.options->run.display_map)
         launcher_tell_map(launcher, &message->running.homes);
