@@ -28,6 +28,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     const struct bspz_snapshot_name *names;
     uint32_t count = job_machine_avoid(launcher->machine, &names);
 
+    launcher->agent_status = 0;
     for (uint32_t i = 0; i < launcher->agents.count; i++) {
         const struct launcher_agent *agent = &launcher->agents.items[i];
 
@@ -65,6 +66,31 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     output_begin_term(&launcher->output, launcher->machine);
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         if (job_machine_member(launcher->machine, launcher->agents.items[i].host))
+            agents_send(&launcher->agents.items[i], &message);
+}
+
+/* The hosts that it names as lost include those that are in none of the terms. */
+static void take_over(struct launcher *launcher, const struct job_effect *effect)
+{
+    struct wire_message message = {.kind = WIRE_TAKE_OVER};
+    uint64_t lost[HOSTS_MAX];
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        if (!job_machine_goes_on(launcher->machine, i)) {
+            lost[count++] = i;
+            output_lose(&launcher->output, i);
+        }
+    message.take_over.elected = effect->host;
+    message.take_over.lost = (struct wire_numbers){lost, count};
+    if (launcher->committed.term > 0)
+        message.take_over.committed = launcher->committed;
+    notices_say(&launcher->common.notices,
+                "the host of Processor Zero was lost; processes with replicas elsewhere continue "
+                "there, and host %s decides",
+                launcher->agents.items[effect->host].name);
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        if (job_machine_goes_on(launcher->machine, i))
             agents_send(&launcher->agents.items[i], &message);
 }
 
@@ -176,6 +202,17 @@ static void start_agent(struct launcher *launcher, struct launcher_agent *agent)
         launcher_tell_not_joined(launcher, agent, "no agent can be started there");
 }
 
+/* A host that lives but is not heard by others: it must not wait for another Processor Zero. */
+static void tell_lost(struct launcher *launcher, uint32_t host)
+{
+    struct wire_message message = {.kind = WIRE_LINK_LOST};
+
+    message.link_lost.host = message.link_lost.peer = host;
+    message.link_lost.text = "";
+    if (job_machine_member(launcher->machine, host))
+        agents_send(&launcher->agents.items[host], &message);
+}
+
 static void carry_out(struct launcher *launcher, const struct job_effect *effect)
 {
     switch (effect->kind) {
@@ -203,6 +240,8 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
             output_lose(&launcher->output, effect->host);
         }
         launcher_lost_to_zero(launcher, effect->host, launcher_last_fault(launcher));
+        if (launcher->common.options->hosts.replicas > 1)
+            tell_lost(launcher, effect->host);
         break;
     case JOB_EFFECT_DISMISS:
         if (!agents_dismiss(&launcher->agents.items[effect->host]))
@@ -216,6 +255,9 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
         break;
     case JOB_EFFECT_ELECT:
         elect(launcher, effect);
+        break;
+    case JOB_EFFECT_TAKE_OVER:
+        take_over(launcher, effect);
         break;
     case JOB_EFFECT_SET_TIMER:
         uv_timer_start(&launcher->machine_timer, launcher->machine_due, effect->milliseconds, 0);

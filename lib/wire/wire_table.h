@@ -291,7 +291,10 @@
     M(DATA_WITHDRAWN, data_withdrawn, WIRE_FIELDS_DATA_WITHDRAWN, AMONG_AGENTS)                    \
     M(MAIL, mail, WIRE_FIELDS_MAIL, AMONG_AGENTS)                                                  \
     M(MAIL_READ, mail_read, WIRE_FIELDS_MAIL_READ, AMONG_AGENTS)                                   \
-    M(MAIL_MARK, mail_mark, WIRE_FIELDS_MAIL_MARK, AMONG_AGENTS)
+    M(MAIL_MARK, mail_mark, WIRE_FIELDS_MAIL_MARK, AMONG_AGENTS)                                   \
+    M(TAKE_OVER, take_over, WIRE_FIELDS_TAKE_OVER, TO_AGENT)                                       \
+    M(ACCOUNT, account, WIRE_FIELDS_ACCOUNT, TO_ZERO)                                              \
+    M(TAKEN_OVER, taken_over, WIRE_FIELDS_TAKEN_OVER, FROM_ZERO)
 
 /* The first message to an agent of a job with several hosts; on another host over its standard
  * input, so that the key is in no argument and no environment: its number (WIRE_HOSTS_MAX: that of
@@ -473,6 +476,14 @@
 /* The answer to CLOSING: from now on nothing is rolled back. */
 #define WIRE_FIELDS_CLOSED(F, E)
 
+/* The host of Processor Zero is lost, and the term goes on: `elected` is Processor Zero now, to
+ * which each agent gives an ACCOUNT.  lost: hosts of the term that are no longer of it.  committed:
+ * the newest snapshot that bsprun knows of; term 0: none. */
+#define WIRE_FIELDS_TAKE_OVER(F, E)                                                                \
+    F(u32, elected, WIRE_HOSTS_MAX - 1)                                                            \
+    F(numbers, lost, WIRE_HOSTS_MAX)                                                               \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, committed)
+
 /* The user's terminal has been resized. */
 #define WIRE_FIELDS_RESIZE(F, E)                                                                   \
     F(u32, rows, WIRE_WINDOW_MAX)                                                                  \
@@ -579,8 +590,11 @@
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(usage, ranks, WIRE_RANKS_MAX)
 
-/* A line for the user's stderr; the job goes on. */
-#define WIRE_FIELDS_NOTICE(F, E) F(text, text, WIRE_TEXT_MAX)
+/* A line for the user's stderr; the job goes on.  status: that of the job, should it end because
+ * this host is lost; 0: no other than that of a lost host. */
+#define WIRE_FIELDS_NOTICE(F, E)                                                                   \
+    F(text, text, WIRE_TEXT_MAX)                                                                   \
+    F(u32, status, WIRE_STATUS_MAX)
 
 /* The job is over: bsprun's exit status and the cause (enum wire_cause); pid is -1 when no process
  * is to blame; text and table are for the user and may be empty. */
@@ -697,8 +711,8 @@
     F(u32, to, WIRE_RANKS_MAX - 1)                                                                 \
     F(u64, at, WIRE_U64_MAX)
 
-/* All MAIL that processes of the sender's host had written before the snapshot at that superstep has
- * been sent. */
+/* All MAIL that processes of the sender's host had written before the snapshot at that superstep
+ * has been sent. */
 #define WIRE_FIELDS_MAIL_MARK(F, E) F(u64, superstep, WIRE_U64_MAX)
 
 #endif

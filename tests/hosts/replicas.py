@@ -31,7 +31,7 @@ class Scene:
             "--replica-files", "allow", *self.options))
 
     def zero(self):
-        """The host of Processor Zero, without which a term ends."""
+        """The host of Processor Zero, before it is lost."""
         wait_said(self.job, "Processor Zero is host ")
         return self.job.said().split("Processor Zero is host ")[1].split()[0]
 
@@ -89,6 +89,26 @@ def a_host_is_killed():
             scene.right()
             check_said(scene.job, f"host {lost} was lost")
             check(BACK not in scene.job.said(), "it went back", scene.job)
+
+
+def the_host_of_processor_zero():
+    """It is killed, stops for longer than the heartbeat, or loses a process; then the next one is."""
+    for how in ("killed", "stopped", "process"):
+        with Scene(supersteps=300 if how == "stopped" else SUPERSTEPS) as scene:
+            scene.others()
+            lost = scene.processes(scene.zero())
+            if how == "process":
+                os.kill(lost[1], signal.SIGKILL)
+            for pid in lost if how != "process" else ():
+                os.kill(pid, signal.SIGKILL if how == "killed" else signal.SIGSTOP)
+            try:
+                scene.right()
+            finally:
+                for pid in lost if how == "stopped" else ():
+                    if alive(pid):
+                        os.kill(pid, signal.SIGCONT)
+            check_said(scene.job, "the host of Processor Zero was lost", " decides")
+            check(BACK not in scene.job.said(), f"{how}: it went back", scene.job)
 
 
 def a_process_is_killed():
@@ -164,5 +184,5 @@ def mistakes():
 
 
 if __name__ == "__main__":
-    main([nothing_happens, a_host_is_killed, a_process_is_killed, a_host_stops, what_is_lost_is_made_anew,
+    main([nothing_happens, a_host_is_killed, the_host_of_processor_zero, a_process_is_killed, a_host_stops, what_is_lost_is_made_anew,
           all_replicas_are_lost, files_that_are_appended_to, mistakes])

@@ -106,11 +106,6 @@ const struct share_sums *agent_peers_shares(const struct agent *at)
     return NULL;
 }
 
-bool agent_has_replicas(const struct agent *at)
-{
-    return at != &agent;
-}
-
 bool agent_everything_gone(const struct agent *at)
 {
     return at == &agent;

@@ -284,6 +284,19 @@ int agent_peers_enter(struct agent *agent)
     return 0;
 }
 
+void agent_peers_leave(struct agent *agent, const char *why)
+{
+    for (uint32_t i = 0; i < agent->peers->host_count; i++)
+        if (agent->peers->hosts[i].host != agent->host)
+            agent_peers_drop(agent, agent->peers->hosts[i].host, why);
+}
+
+void agent_peers_succeed(struct agent *agent, uint32_t host)
+{
+    agent->peers->zero_host = host;
+    agent->peers->zero_given_up = false;
+}
+
 const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *count)
 {
     *count = agent->peers ? agent->peers->host_count : 0;

@@ -33,6 +33,10 @@ void agent_peers_free(struct agent *agent);
 int agent_peers_elect(struct agent *agent, const struct wire_message *message);
 /* Begins the term of that ELECT: opens its links. 0 or -ENOMEM. */
 int agent_peers_enter(struct agent *agent);
+/* Breaks the links to all other hosts. */
+void agent_peers_leave(struct agent *agent, const char *why);
+/* The term goes on with Processor Zero on that host. */
+void agent_peers_succeed(struct agent *agent, uint32_t host);
 /* The hosts of the term, including this one; none in a job of one host. */
 const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *count);
 /* How processes are to be placed, as in struct coord_config; the list is valid until the next

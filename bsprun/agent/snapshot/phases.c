@@ -171,15 +171,12 @@ static void say_success(struct agent *agent)
     snapshots->said_failures = 0;
 }
 
-static void all_recorded(struct agent *agent)
+static void say_captured(struct agent *agent)
 {
-    struct ticket *ticket = &agent->snapshots->ticket;
+    const struct ticket *ticket = &agent->snapshots->ticket;
     struct wire_message message = {.kind = WIRE_CAPTURED};
     uint64_t output[2];
 
-    ticket_move(&ticket->state, TICKET_CAPTURED);
-    agent_opened_snapshot(agent, ticket->name);
-    agent_mark(agent);
     agent_relay_counts(agent, output);
     message.envelope.superstep = ticket->name.superstep - 1;
     message.captured.pause_ns = ticket->pause_ns;
@@ -187,6 +184,16 @@ static void all_recorded(struct agent *agent)
     message.captured.input = agent_input_position(agent);
     message.captured.input_digest = agent_input_digest(agent);
     agent_tell_zero(agent, &message);
+}
+
+static void all_recorded(struct agent *agent)
+{
+    struct ticket *ticket = &agent->snapshots->ticket;
+
+    ticket_move(&ticket->state, TICKET_CAPTURED);
+    agent_opened_snapshot(agent, ticket->name);
+    agent_mark(agent);
+    say_captured(agent);
 }
 
 static void note_recorded(struct agent *agent, int pid)
@@ -336,6 +343,11 @@ static void committed(struct agent *agent, struct bspz_snapshot_name name)
         if (ticket_may_move(ticket->state, TICKET_PERSISTED))
             ticket_move(&ticket->state, TICKET_PERSISTED);
     }
+    if (agent_has_replicas(agent) && bspz_snapshot_same(agent->committed, name)) {
+        message.envelope.superstep = name.superstep; /* another Processor Zero says it again */
+        agent_tell_zero(agent, &message);
+        return;
+    }
     agent->snapshots->chain = chain_end_next(
         agent->snapshots->chain, agent->committed.superstep,
         name.superstep == 0 || (bspz_snapshot_same(ticket->name, name) && ticket->full));
@@ -382,6 +394,37 @@ static void abandon(struct agent *agent)
     agent_costs_count(agent);
 }
 
+/* ---- For another Processor Zero ---- */
+
+uint64_t agent_snapshots_captures(const struct agent *agent)
+{
+    const struct ticket *ticket = agent->snapshots ? &agent->snapshots->ticket : NULL;
+
+    if (!ticket || ticket->state == TICKET_NONE || ticket->first ||
+        ticket->name.term != agent->term || ticket->name.superstep <= agent->known.decided)
+        return 0;
+    return ticket->name.superstep;
+}
+
+void agent_snapshots_say_captured(struct agent *agent)
+{
+    if (agent_snapshots_captures(agent) > 0 &&
+        agent->snapshots->ticket.state != TICKET_CAPTURING)
+        say_captured(agent);
+}
+
+void agent_snapshots_settle(struct agent *agent, struct bspz_snapshot_name committed)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (snapshots && snapshots->ticket.name.term == agent->term &&
+        bspz_snapshot_newer(snapshots->ticket.name, agent->committed) &&
+        !bspz_snapshot_same(snapshots->ticket.name, committed))
+        abandon(agent);
+}
+
+/* ---- All of them ---- */
+
 /* Whether the processes of this host are captured at the end of that superstep: with replicas those
  * of another host may be. */
 static bool takes_part(const struct agent *agent, uint64_t superstep)
@@ -408,6 +451,7 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
     switch (message->kind) {
     case WIRE_RESUME:
         agent->measures = message->resume.measure;
+        agent_known_decided(agent, superstep, message->resume.consult, false);
         if (!takes_part(agent, superstep))
             let_pass(agent, superstep, message->resume.consult);
         else
