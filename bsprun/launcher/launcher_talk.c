@@ -460,7 +460,7 @@ static void on_lost(void *context, struct launcher_agent *agent, enum agent_loss
     if (agent->local) {
         if (launcher->agent_status == 0)
             launcher->agent_status = status;
-        if (!launcher_has_snapshots(launcher) && launcher->common.options->hosts.replicas <= 1 &&
+        if (!launcher_has_snapshots(launcher) && !replica_view_any(&launcher->replicas) &&
             launcher->common.life.signals <= 2) /* else bsprun has killed it */
             launcher->forced_status = status;
     }
