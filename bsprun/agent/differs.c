@@ -18,7 +18,7 @@ static void leave(struct agent *agent, int status, const char *why)
     if (agent->news & AGENT_LEAVE)
         return; /* as it has said */
     agent_notice_leaving(agent, status, why);
-    agent_kill_members(agent);
+    agent_kill_members(agent, NULL);
     agent_post(agent, AGENT_LEAVE);
 }
 

@@ -17,6 +17,7 @@
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/dataspace.h"
@@ -37,13 +38,16 @@
 /* ---- The end of a term ---- */
 
 /* Kills a wrapper first, so that it does not go on after the program has died.  Spares frozen
- * copies that may be restored. */
+ * copies that may be restored, and ranks that are their own. */
 static void kill_term(struct agent *agent)
 {
-    if (agent->root.state == WATCH_LIVES)
-        process_signal(agent->root.pidfd, SIGKILL);
-    agent_kill_members(agent);
     agent_snapshots_rewind(agent);
+    if (agent->root.state == WATCH_LIVES && !agent_is_copy(agent, agent->root.ospid))
+        process_signal(agent->root.pidfd, SIGKILL);
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_copy(agent, agent->members[pid].process.ospid))
+            agent_pause_spare(agent, &agent->members[pid].process);
+    agent_kill_members(agent, agent_is_copy);
 }
 
 static void note_memory(struct agent *agent)
@@ -68,6 +72,7 @@ void agent_rewind(struct agent *agent)
         agent_opened_look(agent);
         note_memory(agent);
         job_move(&agent->job, JOB_REWINDING);
+        agent->term_gone = false;
     }
     uv_timer_stop(&agent->grace_timer);
     kill_term(agent);
@@ -183,12 +188,12 @@ static bool may_stay(const void *agent, pid_t ospid)
 
 static bool all_let_go(const struct agent *agent)
 {
-    if (agent->root.state == WATCH_LIVES && !is_let_go(agent->root.ospid))
+    if (agent->root.state == WATCH_LIVES && !may_stay(agent, agent->root.ospid))
         return false;
     for (int pid = 0; pid < agent->nprocs; pid++) {
         const struct watched *process = &agent->members[pid].process;
 
-        if (process->state == WATCH_LIVES && !is_let_go(process->ospid))
+        if (process->state == WATCH_LIVES && !may_stay(agent, process->ospid))
             return false;
     }
     return true;
@@ -213,11 +218,19 @@ static bool is_memory_freed(const struct agent *agent)
            process_kill_descendants_but(is_gone, agent) == 0;
 }
 
+/* Looks at all processes of the machine; once none is left that could fork, there will be none. */
+static bool is_term_gone(struct agent *agent)
+{
+    agent->term_gone = agent->term_gone || (all_let_go(agent) &&
+                                            process_kill_descendants_but(may_stay, agent) == 0);
+    return agent->term_gone;
+}
+
 void agent_check_rewound(struct agent *agent)
 {
     if (agent->finished || agent->job != JOB_REWINDING)
         return;
-    if (!all_let_go(agent) || process_kill_descendants_but(may_stay, agent) > 0) {
+    if (!is_term_gone(agent)) {
         uv_timer_start(&agent->sweep_timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
         return;
     }
@@ -284,12 +297,21 @@ static void take_lists(struct election *election, const struct wire_elect *elect
         election->avoid[election->avoid_count++] = elect->avoid.items[i].from;
 }
 
+/* bsprun may have been asked for more or fewer. */
+static void take_replicas(struct agent_order *order, const struct wire_elect *elect)
+{
+    if (!replica_counts_take(&order->counts, &elect->replicas))
+        order->counts = (struct replica_counts){0};
+    order->replicas = replica_counts_most(&order->counts, WIRE_RANKS_MAX);
+}
+
 /* Sets the hosts of the new term; closes the links of the previous one and drops transfers over
  * them. */
 static int change_hosts(struct agent *agent, const struct wire_message *message)
 {
     int error = agent_peers_elect(agent, message);
 
+    take_replicas(&agent->order, &message->elect);
     agent_fetch_forget(agent);
     agent_dataspace_forget(agent);
     agent_mail_forget(agent);

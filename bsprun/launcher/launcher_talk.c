@@ -254,6 +254,7 @@ static void tell_running(struct launcher *launcher, const struct wire_message *m
     account_running(&launcher->account, launcher_now_ms());
     launcher_note(launcher, &(struct timeline_event){.kind = TIMELINE_RUNNING});
     output_running(&launcher->output, message->running.processes);
+    launcher_replicas_run(launcher, &message->running);
     launcher_tell_moved(launcher, message->running.processes);
     if (launcher->common.options->run.display_map)
         launcher_tell_map(launcher, &message->running.homes);
@@ -464,7 +465,7 @@ static void on_lost(void *context, struct launcher_agent *agent, enum agent_loss
     if (agent->local) {
         if (launcher->agent_status == 0)
             launcher->agent_status = status;
-        if (!launcher_has_snapshots(launcher) && launcher->common.options->hosts.replicas <= 1 &&
+        if (!launcher_has_snapshots(launcher) && !replica_view_any(&launcher->replicas) &&
             launcher->common.life.signals <= 2) /* else bsprun has killed it */
             launcher->forced_status = status;
     }

@@ -30,8 +30,9 @@ const char options_help[] =
     "Hosts: --hosts a:4,b:4, --hostfile FILE, the Slurm allocation, or this host.\n"
     "  --map-by slot|node --spares K --rejoin 60 --launcher ssh|slurm|CMD --copies 2\n"
     "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
-    "  --replicas K --replica-log 256M --replica-files allow --on-mismatch end\n"
-    "  --owner-policy nice|yield|leave (if active)  --display-map --dry-run\n"
+    "  --replicas K|0=3,1-7=2 --replicas-on-host --replica-log 256M\n"
+    "  --replica-files allow --on-mismatch end\n"
+    "  --owner-policy nice|yield|leave  --precopy off  --display-map --dry-run\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
     "Exit status: the program's; 128+N: killed by signal N; 123: saved; 2: bad usage\n";
 
@@ -81,12 +82,14 @@ static const struct poptOption table[] = {
     {"ports", '\0', POPT_ARG_STRING | OLD, NULL, OPT_PORTS, NULL, NULL},
     {"copies", '\0', POPT_ARG_STRING | OLD, NULL, OPT_COPIES, NULL, NULL},
     {"replicas", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICAS, NULL, NULL},
+    {"replicas-on-host", '\0', POPT_ARG_NONE | OLD, NULL, OPT_REPLICAS_ON_HOST, NULL, NULL},
     {"replica-files", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICA_FILES, NULL, NULL},
     {"on-mismatch", '\0', POPT_ARG_STRING | OLD, NULL, OPT_ON_MISMATCH, NULL, NULL},
     {"replica-log", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICA_LOG, NULL, NULL},
     {"encrypt", '\0', POPT_ARG_NONE | OLD, NULL, OPT_ENCRYPT, NULL, NULL},
     {"oversubscribe", '\0', POPT_ARG_NONE | OLD, NULL, OPT_OVERSUBSCRIBE, NULL, NULL},
     {"balance", '\0', POPT_ARG_STRING | OLD, NULL, OPT_BALANCE, NULL, NULL},
+    {"precopy", '\0', POPT_ARG_STRING | OLD, NULL, OPT_PRECOPY, NULL, NULL},
     {"rejoin", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REJOIN, NULL, NULL},
     {"owner-policy", '\0', POPT_ARG_STRING | OLD, NULL, OPT_OWNER_POLICY, NULL, NULL},
     {"load", '\0', POPT_ARG_NONE | OLD, NULL, OPT_LOAD, NULL, NULL},
@@ -137,12 +140,14 @@ enum option_subject options_subject(enum option_code code)
         [OPT_PORTS] = OF_HOSTS,
         [OPT_COPIES] = OF_HOSTS,
         [OPT_REPLICAS] = OF_HOSTS,
+        [OPT_REPLICAS_ON_HOST] = OF_HOSTS,
         [OPT_REPLICA_LOG] = OF_HOSTS,
         [OPT_ON_MISMATCH] = OF_HOSTS,
         [OPT_REPLICA_FILES] = OF_HOSTS,
         [OPT_ENCRYPT] = OF_HOSTS,
         [OPT_OVERSUBSCRIBE] = OF_HOSTS,
         [OPT_LOAD] = OF_HOSTS,
+        [OPT_PRECOPY] = OF_HOSTS,
         [OPT_REJOIN] = OF_HOSTS,
         [OPT_BALANCE] = OF_HOSTS,
         [OPT_OWNER_POLICY] = OF_HOSTS,

@@ -77,6 +77,8 @@ static bool has_little_to_write(const struct coord *state)
     uint64_t round_ns = state->facts.costs.commit_ns + state->ahead.took_ns;
     uint64_t before_ns = state->round_before_ns;
 
+    if (state->config.at_once)
+        return true;
     if (coord_copies(state) > 1)
         return true; /* images that are copied to other hosts are full, whatever is there */
     if (state->rounds == 0 && coord_balancing_is_small(state))
@@ -176,7 +178,7 @@ void coord_plan(struct coord *state)
         state->consult = wanted - 1;
     if (is_requested(state) || due_ns(state) == 0)
         state->consult = state->superstep;
-    if (state->config.replicas == 1)
+    if (!coord_has_replicas(state))
         return;
     uint64_t next = next_with_replicas(state);
     if (next < state->consult)
@@ -185,7 +187,7 @@ void coord_plan(struct coord *state)
 
 void coord_consult(struct coord *state, struct coord_effects *effects)
 {
-    if (state->config.replicas > 1)
+    if (coord_has_replicas(state))
         return; /* the next barrier to be decided is known */
     state->asked = true;
     coord_say(state, effects, WIRE_CONSULT)->consult.measure = coord_balancing_asks(state);

@@ -350,14 +350,41 @@ void agent_peers_give_up_zero(struct agent *agent)
         agent->peers->zero_given_up = true;
 }
 
-void agent_peers_send(struct agent *agent, uint32_t host, const struct wire_message *message)
+static struct wire_message enveloped(const struct agent *agent, const struct wire_message *message)
 {
     struct wire_message copy = *message;
 
-    if (!agent->peers || !agent->peers->links)
-        return;
     memcpy(copy.envelope.job, agent->job_id, sizeof copy.envelope.job);
     copy.envelope.term = agent->term;
+    return copy;
+}
+
+void agent_peers_put(struct agent *agent, uint32_t host, const struct wire_message *message)
+{
+    struct wire_message copy = enveloped(agent, message);
+
+    if (agent->peers && agent->peers->links)
+        links_put(agent->peers->links, host, &copy);
+}
+
+void agent_peers_put_done(struct agent *agent)
+{
+    if (agent->peers && agent->peers->links)
+        links_put_done(agent->peers->links);
+}
+
+void agent_peers_use_express(struct agent *agent, const struct links_express *express)
+{
+    if (agent->peers && agent->peers->links)
+        links_use_express(agent->peers->links, express);
+}
+
+void agent_peers_send(struct agent *agent, uint32_t host, const struct wire_message *message)
+{
+    struct wire_message copy = enveloped(agent, message);
+
+    if (!agent->peers || !agent->peers->links)
+        return;
     if (links_send(agent->peers->links, host, &copy) != 0)
         agent_peers_drop(agent, host, "no memory for what is to be sent to it");
 }

@@ -19,6 +19,7 @@
 
 struct net_meet_options; /* lib/net/meet.h */
 struct net_secret;       /* lib/net/secret.h */
+struct links_express;    /* bsprun/link/link.h */
 
 /* Handles JOIN: listens for other agents.  Takes ownership of the secret. 0 or -errno. */
 int agent_peers_open(struct agent *agent, const struct wire_message *join,
@@ -65,6 +66,11 @@ bool agent_peers_is_zero(const struct agent *agent, uint32_t host);
 void agent_peers_give_up_zero(struct agent *agent);
 /* To the agent of another host; Processor Zero's. */
 void agent_peers_send(struct agent *agent, uint32_t host, const struct wire_message *message);
+/* The same with the lock of agent->link_bell held; sent by agent_peers_put_done. */
+void agent_peers_put_done(struct agent *agent);
+void agent_peers_put(struct agent *agent, uint32_t host, const struct wire_message *message);
+/* For the links of the term: see link.h. */
+void agent_peers_use_express(struct agent *agent, const struct links_express *express);
 void agent_peers_send_to_zero(struct agent *agent, const struct wire_message *message);
 /* Bytes queued for the link to that host. */
 uint64_t agent_peers_waiting(const struct agent *agent, uint32_t host);

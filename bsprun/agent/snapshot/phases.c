@@ -53,6 +53,7 @@ static void write_order(struct agent *agent, bool forked, enum snapshot_haste ha
     order->name = snapshots->ticket.name;
     order->forked = forked;
     order->urgent = haste != SNAPSHOT_IN_PASSING;
+    order->stays = haste == SNAPSHOT_LAST;
     order->compress = snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
                                         (uint32_t)agent->here, (uint32_t)agent->order.cores);
     order->created = snapshots->ticket.created;
@@ -156,6 +157,7 @@ void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t co
     }
     atomic_store(&agent->board->consult_from, consult);
     atomic_store(&agent->board->snap_resumed, superstep + 2); /* + 1: the name, + 1: not never */
+    agent_release_stayed(agent);
     bspz_barrier_wake(agent->board);
 }
 
@@ -358,6 +360,7 @@ static void committed(struct agent *agent, struct bspz_snapshot_name name)
     message.envelope.superstep = name.superstep;
     agent_costs_tell(agent, &message.known);
     agent_tell_zero(agent, &message);
+    agent_ahead_follow(agent);
     if (agent->job == JOB_FORMING && agent->members[0].process.state == WATCH_NONE)
         agent_make_of_first(agent, name);
 }
