@@ -1,7 +1,8 @@
 /* mail.c - see mail.h.
  *
- * The thread of the bell sends and takes messages itself, which saves two wake-ups of each (link.h);
- * so all of struct agent_mail but `bytes` belongs to who holds the lock of agent->link_bell.
+ * The thread of the bell sends and takes messages itself, which saves two wake-ups of each
+ * (link.h); so all of struct agent_mail but `bytes` belongs to who holds the lock of
+ * agent->link_bell.
  *
  * What can fail: no memory: the job ends with a line that says so; another host breaks a rule: its
  * link is dropped, and the term is over for it.
@@ -107,8 +108,7 @@ static bool begin(struct agent *agent)
     if (agent->mail)
         return true;
     mail = calloc(1, sizeof *mail);
-    if (mail && fill(agent, mail) &&
-        agent_quiet_watch_mail(agent, &mail->post, &mail->reports)) {
+    if (mail && fill(agent, mail) && agent_quiet_watch_mail(agent, &mail->post, &mail->reports)) {
         link_bell_lock(&agent->link_bell);
         agent->mail = mail;
         link_bell_unlock(&agent->link_bell);
@@ -396,8 +396,7 @@ static enum links_wait on_waits(void *context)
 
     for (int pid = 0; agent->mail && pid < agent->nprocs; pid++) {
         const struct bspz_mail *box = bspz_mail_of(&agent->mail->post, pid);
-        bool waits = agent_is_here(agent, pid) &&
-                     atomic_load(&box->waits) != BSPZ_MAIL_AWAKE;
+        bool waits = agent_is_here(agent, pid) && atomic_load(&box->waits) != BSPZ_MAIL_AWAKE;
 
         any = any || waits;
         all = all && (waits || !agent_is_here(agent, pid));

@@ -297,12 +297,21 @@ static void take_lists(struct election *election, const struct wire_elect *elect
         election->avoid[election->avoid_count++] = elect->avoid.items[i].from;
 }
 
+/* bsprun may have been asked for more or fewer. */
+static void take_replicas(struct agent_order *order, const struct wire_elect *elect)
+{
+    if (!replica_counts_take(&order->counts, &elect->replicas))
+        order->counts = (struct replica_counts){0};
+    order->replicas = replica_counts_most(&order->counts, WIRE_RANKS_MAX);
+}
+
 /* Sets the hosts of the new term; closes the links of the previous one and drops transfers over
  * them. */
 static int change_hosts(struct agent *agent, const struct wire_message *message)
 {
     int error = agent_peers_elect(agent, message);
 
+    take_replicas(&agent->order, &message->elect);
     agent_fetch_forget(agent);
     agent_dataspace_forget(agent);
     agent_mail_forget(agent);

@@ -45,8 +45,9 @@ static void ask_again(struct job_machine *machine, struct job_effects *effects)
 
 void machine_succeed(struct job_machine *machine, struct job_effects *effects)
 {
+    uint32_t former = machine->zero;
     machine->zero = pick(machine)->id;
-    machine_add(machine, effects, JOB_EFFECT_TAKE_OVER);
+    machine_add(machine, effects, JOB_EFFECT_TAKE_OVER)->peer = former;
     ask_again(machine, effects);
 }
 

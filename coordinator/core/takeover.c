@@ -61,7 +61,7 @@ static bool take_leads(struct coord *state, struct wire_numbers leads)
 
 bool coord_begin_takeover(struct coord *state, const struct coord_predecessor *predecessor)
 {
-    if (state->config.replicas == 1 || predecessor->homes.count > state->config.processes_max)
+    if (!coord_has_replicas(state) || predecessor->homes.count > state->config.processes_max)
         return false;
     for (uint32_t i = 0; i < state->host_count; i++) {
         struct coord_host *host = &state->hosts[i];
@@ -165,7 +165,7 @@ static void go_on(struct coord *state, struct coord_effects *effects)
                                       : COORD_RUNNING);
     say(state, effects);
     state->committed = takeover->committed;
-    if (state->committed.term == state->config.term)
+    if (state->config.snapshots && state->committed.term == state->config.term)
         coord_announce(state, state->committed, bspz_snapshot_same(told, state->committed), effects);
 }
 
@@ -207,6 +207,8 @@ int coord_take_account(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u gives a second account", host->id);
     if (account->ended && account->decided == 0)
         return coord_broken(effects, "host %u has ended without a decision", host->id);
+    if (account->consult < account->decided || account->committed.term > state->config.term)
+        return coord_broken(effects, "host %u knows what cannot be", host->id);
     if (account->captures > 0 && account->captures < account->decided)
         return coord_broken(effects, "host %u captures what it has passed", host->id);
     host->accounted = true;
@@ -219,8 +221,11 @@ int coord_take_account(struct coord *state, struct coord_host *host,
         takeover->status = account->status;
         takeover->cause = (enum wire_cause)account->cause;
     }
+    /* One that waits past a snapshot of others names the next barrier as long as it does not know. */
     if (account->decided > takeover->decided ||
-        (account->decided == takeover->decided && takeover->consult == COORD_NEVER)) {
+        (account->decided == takeover->decided &&
+         (takeover->consult == COORD_NEVER ||
+          (account->consult != COORD_NEVER && account->consult > takeover->consult)))) {
         takeover->decided = account->decided;
         takeover->consult = account->consult;
         takeover->ended = account->ended;

@@ -125,7 +125,7 @@ class Storm:
         check(job.out() == case.out, "stdout", harness.first_difference(job.out(), case.out))
         check(job.program_err() == b"", "stderr")
         check(not re.search(r"restart \d+ of|continues from superstep", job.said()), "it went back")
-        self.taken_over += job.said().count("of Processor Zero was lost")
+        self.taken_over += job.said().count("is Processor Zero now")
         check("disagree" not in job.said() and "differ" not in job.said(), "replicas disagree")
         check(case.file is None or case.output(place) == case.file, "the file differs")
 

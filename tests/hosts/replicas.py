@@ -2,6 +2,8 @@
 """Jobs whose processes have replicas on several hosts, all of which are this machine: hosts and processes
 that are lost or stop cost nothing, what is written is shown once, and what is lost is made anew."""
 import os
+import random
+import re
 import signal
 import time
 
@@ -31,9 +33,10 @@ class Scene:
             "--replica-files", "allow", *self.options))
 
     def zero(self):
-        """The host of Processor Zero, before it is lost."""
+        """The host of Processor Zero now."""
         wait_said(self.job, "Processor Zero is host ")
-        return self.job.said().split("Processor Zero is host ")[1].split()[0]
+        named = re.findall(r"Processor Zero is host (\S+) |and host (\S+) is Processor Zero now", self.job.said())
+        return "".join(named[-1])
 
     def others(self):
         zero = self.zero()
@@ -80,13 +83,15 @@ def nothing_happens():
 
 
 def a_host_is_killed():
-    with Scene() as scene:
-        lost = scene.others()[0]
-        for pid in scene.processes(lost):
-            os.kill(pid, signal.SIGKILL)
-        scene.right()
-        check_said(scene.job, f"host {lost} was lost")
-        check(BACK not in scene.job.said(), "it went back", scene.job)
+    """Of two replicas, and of three, two of which agree before anything counts."""
+    for hosts, replicas in ((4, 2), (3, 3)):
+        with Scene(hosts=hosts, replicas=replicas) as scene:
+            lost = scene.others()[0]
+            for pid in scene.processes(lost):
+                os.kill(pid, signal.SIGKILL)
+            scene.right()
+            check_said(scene.job, f"host {lost} was lost")
+            check(BACK not in scene.job.said(), "it went back", scene.job)
 
 
 def the_host_of_processor_zero():
@@ -94,7 +99,8 @@ def the_host_of_processor_zero():
     for how in ("killed", "stopped", "process"):
         with Scene(supersteps=300 if how == "stopped" else SUPERSTEPS) as scene:
             scene.others()
-            lost = scene.processes(scene.zero())
+            zero = scene.zero()
+            lost = scene.processes(zero)
             if how == "process":
                 os.kill(lost[1], signal.SIGKILL)
             for pid in lost if how != "process" else ():
@@ -105,8 +111,33 @@ def the_host_of_processor_zero():
                 for pid in lost if how == "stopped" else ():
                     if alive(pid):
                         os.kill(pid, signal.SIGCONT)
-            check_said(scene.job, "the host of Processor Zero was lost", " decides")
+            check_said(scene.job, f"host {zero} was lost", " is Processor Zero now")
             check(BACK not in scene.job.said(), f"{how}: it went back", scene.job)
+
+
+def one_after_the_other():
+    """While snapshots are taken all the time: the last host has been told what was decided, and goes on."""
+    with Scene("--every", "2", hosts=3, replicas=3) as scene:
+        wait_said(scene.job, "snapshot of superstep 20")
+        for count in (1, 2):
+            os.kill(scene.place.agent(scene.zero()), signal.SIGKILL)
+            wait_until(lambda count=count: scene.job.said().count("is Processor Zero now") == count, "another one")
+            time.sleep(random.uniform(0, 0.5))
+        scene.right()
+        check(BACK not in scene.job.said(), "it went back", scene.job)
+
+
+def a_request_is_repeated():
+    """A snapshot that Processor Zero was asked for, but had no time to take."""
+    with Scene("--every", "100000") as scene:
+        agent = scene.place.agent(scene.zero())
+        os.kill(agent, signal.SIGSTOP)
+        scene.job.process.send_signal(signal.SIGUSR1)
+        time.sleep(0.1)  # it arrives before the loss, or after it
+        os.kill(agent, signal.SIGKILL)
+        wait_until(lambda: re.search("snapshot of superstep [1-9]", scene.job.said()), "the snapshot")
+        scene.right()
+        check(BACK not in scene.job.said(), "it went back", scene.job)
 
 
 def a_process_is_killed():
@@ -134,19 +165,16 @@ def a_host_stops():
 
 
 def what_is_lost_is_made_anew():
-    """By a new agent, at a snapshot; then another host may be lost that has what the first one had."""
+    """By a new agent, at a snapshot; then another host may be lost that has what the first one had, which was
+    that of Processor Zero."""
     with Scene("--rejoin", "1", supersteps=600) as scene:
-        zero, others = scene.zero(), scene.others()
-        for pid in scene.processes(others[0]):
+        others = scene.others()
+        for pid in scene.processes(scene.zero()):
             os.kill(pid, signal.SIGKILL)
         wait_said(scene.job, "continues from superstep")
         wait_until(lambda: scene.job.said().count("Processor Zero is host") == 2, "the next term")
-        for host in others[1:]:
-            if host == zero:
-                continue
-            for pid in scene.processes(host):
-                os.kill(pid, signal.SIGKILL)
-            break
+        for pid in scene.processes(others[0]):
+            os.kill(pid, signal.SIGKILL)
         scene.right()
         check(BACK not in scene.job.said(), "it went back", scene.job)
 
@@ -182,5 +210,6 @@ def mistakes():
 
 
 if __name__ == "__main__":
-    main([nothing_happens, a_host_is_killed, the_host_of_processor_zero, a_process_is_killed, a_host_stops, what_is_lost_is_made_anew,
+    main([nothing_happens, a_host_is_killed, the_host_of_processor_zero, one_after_the_other,
+          a_request_is_repeated, a_process_is_killed, a_host_stops, what_is_lost_is_made_anew,
           all_replicas_are_lost, files_that_are_appended_to, mistakes])

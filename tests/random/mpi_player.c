@@ -11,8 +11,8 @@
  * between rounds, in which processes can be killed.
  *
  * Why no program is stuck: either everybody asks for all its messages before it sends any, or
- * nobody sends in a way that waits.  Wildcards of a process never compete with its other receives, nor
- * with those of a later round: tags say the round, and where all tags may be received a barrier
+ * nobody sends in a way that waits.  Wildcards of a process never compete with its other receives,
+ * nor with those of a later round: tags say the round, and where all tags may be received a barrier
  * ends the round.
  */
 #include <mpi.h>
@@ -29,9 +29,27 @@
 #define COUNT    40 /* elements of a collective operation, at most */
 
 enum sending { BY_SEND, BY_SSEND, BY_ISEND };
-enum receiving { EXACTLY, ANY_SOURCE, ANY_TAG, ODD_TAGS_FROM_ANY, ANYTHING, RECEIVINGS }; /* ANYTHING: if closed */
+enum receiving {
+    EXACTLY,
+    ANY_SOURCE,
+    ANY_TAG,
+    ODD_TAGS_FROM_ANY,
+    ANYTHING,
+    RECEIVINGS
+}; /* ANYTHING: if closed */
 enum completing { BY_WAITALL, BY_WAIT, BY_TEST, COMPLETINGS };
-enum collective { BARRIER, BCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, ALLGATHER, ALLTOALL, SHIFT, COLLECTIVES };
+enum collective {
+    BARRIER,
+    BCAST,
+    REDUCE,
+    ALLREDUCE,
+    GATHER,
+    SCATTER,
+    ALLGATHER,
+    ALLTOALL,
+    SHIFT,
+    COLLECTIVES
+};
 
 struct message {
     int from, to, tag, size;
@@ -88,7 +106,10 @@ static void draw_round(struct round *round, int number)
 {
     uint64_t state = mix(program, (uint64_t)number);
 
-    *round = (struct round){.seed = state, .count = draw(&state, MESSAGES + 1), .early = draw(&state, 2), .closed = draw(&state, 2)};
+    *round = (struct round){.seed = state,
+                            .count = draw(&state, MESSAGES + 1),
+                            .early = draw(&state, 2),
+                            .closed = draw(&state, 2)};
     for (int i = 0; i < round->count; i++)
         round->messages[i] = (struct message){.from = draw(&state, size),
                                               .to = draw(&state, size),
@@ -153,13 +174,15 @@ static void *room_for(size_t bytes)
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 /* What this process asks for, in a random order; returns how many. */
-static int ask_for(const struct round *round, enum receiving how, uint64_t *state, struct receive *receives)
+static int ask_for(const struct round *round, enum receiving how, uint64_t *state,
+                   struct receive *receives)
 {
     int count = 0;
 
     for (int i = 0; i < round->count; i++) {
         const struct message *message = &round->messages[i];
-        int any_source = how == ANY_SOURCE || how == ANYTHING || (how == ODD_TAGS_FROM_ANY && message->tag % 2);
+        int any_source =
+            how == ANY_SOURCE || how == ANYTHING || (how == ODD_TAGS_FROM_ANY && message->tag % 2);
         int any_tag = how == ANY_TAG || how == ANYTHING;
         int place;
         struct receive moved;
@@ -196,7 +219,8 @@ static void check_receive(struct round *round, int number, struct receive *recei
             break;
     }
     if (i == round->count)
-        wrong(number, "a message of this process that was not sent", receive->status.MPI_SOURCE, -1);
+        wrong(number, "a message of this process that was not sent", receive->status.MPI_SOURCE,
+              -1);
     round->messages[i].got = 1;
     if (receive->status.MPI_TAG != round->messages[i].tag)
         wrong(number, "the tag", receive->status.MPI_TAG, round->messages[i].tag);
@@ -229,12 +253,14 @@ static int send_all(const struct round *round, MPI_Request *requests, unsigned c
         fill(contents[count], round, i);
         requests[count] = MPI_REQUEST_NULL;
         if (sending == BY_SEND)
-            MPI_Send(contents[count], message->size, MPI_BYTE, message->to, message->tag, MPI_COMM_WORLD);
+            MPI_Send(contents[count], message->size, MPI_BYTE, message->to, message->tag,
+                     MPI_COMM_WORLD);
         else if (sending == BY_SSEND)
-            MPI_Ssend(contents[count], message->size, MPI_BYTE, message->to, message->tag, MPI_COMM_WORLD);
+            MPI_Ssend(contents[count], message->size, MPI_BYTE, message->to, message->tag,
+                      MPI_COMM_WORLD);
         else
-            MPI_Isend(contents[count], message->size, MPI_BYTE, message->to, message->tag, MPI_COMM_WORLD,
-                      &requests[count]);
+            MPI_Isend(contents[count], message->size, MPI_BYTE, message->to, message->tag,
+                      MPI_COMM_WORLD, &requests[count]);
         count++;
     }
     return count;
@@ -288,8 +314,8 @@ static void play_messages(struct round *round, int number)
     int wanted = ask_for(round, how, &state, receives), sent;
 
     for (int i = 0; i < wanted && round->early; i++)
-        MPI_Irecv(receives[i].data, most, MPI_BYTE, receives[i].from, receives[i].tag, MPI_COMM_WORLD,
-                  &receives[i].request);
+        MPI_Irecv(receives[i].data, most, MPI_BYTE, receives[i].from, receives[i].tag,
+                  MPI_COMM_WORLD, &receives[i].request);
     sent = send_all(round, requests, contents);
     if (round->early)
         complete(receives, wanted, draw(&state, COMPLETINGS));
@@ -306,11 +332,13 @@ static void play_messages(struct round *round, int number)
 
 /* ---- Collective operations ------------------------------------------------------------------- */
 
-static void check_elements(const struct round *round, int number, const int *got, int whose, int first)
+static void check_elements(const struct round *round, int number, const int *got, int whose,
+                           int first)
 {
     for (int i = 0; i < round->elements; i++)
         if (got[i] != element(round, whose, first + i))
-            wrong(number, "an element of a collective operation", got[i], element(round, whose, first + i));
+            wrong(number, "an element of a collective operation", got[i],
+                  element(round, whose, first + i));
 }
 
 static void check_sums(const struct round *round, int number, const int *got)
@@ -327,7 +355,8 @@ static void check_sums(const struct round *round, int number, const int *got)
 
 static void play_collective(const struct round *round, int number)
 {
-    int n = round->elements, all = n * size, root = round->root, up = (rank + 1) % size, down = (rank + size - 1) % size;
+    int n = round->elements, all = n * size, root = round->root, up = (rank + 1) % size,
+        down = (rank + size - 1) % size;
     int *own = room_for(sizeof(int) * (size_t)all), *got = room_for(sizeof(int) * (size_t)all);
 
     for (int i = 0; i < all; i++)
@@ -370,7 +399,8 @@ static void play_collective(const struct round *round, int number)
             check_elements(round, number, got + pid * n, pid, rank * n);
         break;
     default:
-        MPI_Sendrecv(own, n, MPI_INT, up, SHIFTED, got, n, MPI_INT, down, SHIFTED, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(own, n, MPI_INT, up, SHIFTED, got, n, MPI_INT, down, SHIFTED, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
         check_elements(round, number, got, down, 0);
         break;
     }
@@ -395,7 +425,8 @@ static int model(int rounds)
             unsigned char *data = room_for((size_t)round.messages[i].size);
 
             fill(data, &round, i);
-            digest += mix(sum_of(data, round.messages[i].size), (uint64_t)(round.messages[i].to * 64 + i));
+            digest += mix(sum_of(data, round.messages[i].size),
+                          (uint64_t)(round.messages[i].to * 64 + i));
             free(data);
         }
     }

@@ -181,7 +181,8 @@ START_TEST(the_job_is_over)
     start_succeeding(0);
     account(0, 3, 5, 0, 0);
     account(3, 3, 5, 0, 0);
-    SAY(ACCOUNT, .account = {.host = 7, .decided = 5, .ended = true, .over = true, .status = 4,
+    SAY(ACCOUNT, .account = {.host = 7, .decided = 5, .ended = true, .consult = COORD_NEVER,
+                             .over = true, .status = 4,
                              .committed = {0, 3}, .runs = true});
     expect_outcome(4, WIRE_CAUSE_NONE, COORD_NOBODY);
 }
@@ -235,6 +236,8 @@ START_TEST(accounts_that_cannot_be)
     start_succeeding(0);
     expect_broken(account(0, 3, 5, 2, 0));
     expect_broken(SAY(ACCOUNT, .account = {.host = 0, .ended = true}));
+    expect_broken(account(0, 3, 2, 0, 0));
+    expect_broken(SAY(ACCOUNT, .account = {.host = 0, .committed = {0, 4}}));
     account(0, 3, 5, 0, 0);
     expect_broken(account(0, 3, 5, 0, 0));
     stop(WIRE_STOP_SIGNAL, 15);
