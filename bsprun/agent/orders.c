@@ -119,23 +119,6 @@ static void place(struct agent *agent, const struct wire_place *order)
     agent_abort(agent, COORD_NOBODY, &verdict);
 }
 
-static void tell_running(struct agent *agent, const struct wire_run *order)
-{
-    struct wire_message message = {.kind = WIRE_RUNNING};
-
-    uint64_t *homes = calloc((size_t)agent->nprocs + 1, sizeof *homes);
-
-    for (int pid = 0; homes && pid < agent->nprocs; pid++)
-        homes[pid] = agent->home[pid];
-    message.running.processes = order->processes;
-    message.running.homes = (struct wire_numbers){homes, homes ? (uint32_t)agent->nprocs : 0};
-    message.running.leads = agent_cells_list(agent);
-    message.running.learned = agent_learned(agent);
-    agent_send(agent, &message);
-    free((void *)(uintptr_t)message.running.leads.items);
-    free(homes);
-}
-
 static void let_run(struct agent *agent, const struct wire_run *order)
 {
     if (!job_may_move(agent->job, JOB_RUNNING))
@@ -150,9 +133,10 @@ static void let_run(struct agent *agent, const struct wire_run *order)
     bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
     agent_pause_renew(agent);
     agent_opened_begin(agent);
+    agent_snapshots_run(agent);
     agent_say_idle(agent);
     if (agent->zero)
-        tell_running(agent, order);
+        agent_tell_running(agent);
     if (agent->order.verbosity >= 1 && agent->zero) {
         struct wire_message status = {.kind = WIRE_NOTICE};
         char text[WIRE_NAME_MAX + 80];
@@ -195,28 +179,40 @@ static bool is_captured(const struct agent *agent, const struct wire_message *me
     return false;
 }
 
-/* With replicas the processes here may not have come to that barrier yet.  At one at which those of
- * other hosts are captured they complete the superstep, which those need, and wait for RESUME. */
+/* With replicas the processes here may not have come to that barrier yet.  After one at which those
+ * of other hosts are captured they wait for RESUME. */
 static void release_later(struct agent *agent, const struct wire_message *message)
 {
     struct decided decided = {.superstep = message->envelope.superstep,
                               .consult = message->release.consult,
-                              .end = message->release.decision == WIRE_DECISION_END,
-                              .holds = message->release.decision == WIRE_DECISION_SNAPSHOT};
+                              .end = message->release.decision == WIRE_DECISION_END};
 
-    if (!decided.holds)
-        agent_known_decided(agent, decided.superstep, decided.consult, decided.end);
+    if (message->release.decision == WIRE_DECISION_SNAPSHOT) {
+        agent_known_decided(agent, decided.superstep, decided.superstep + 1, false);
+        if (!agent_decided_go_ahead(agent, decided.superstep))
+            agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
+        return;
+    }
+    agent_known_decided(agent, decided.superstep, decided.consult, decided.end);
     if (!agent_decided_add(agent, &decided))
         agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
+}
+
+/* Another Processor Zero tells all of a snapshot of which only some had heard. */
+static bool is_known(const struct agent *agent, const struct wire_message *message)
+{
+    uint64_t superstep = message->envelope.superstep;
+
+    return agent_has_replicas(agent) && message->release.decision == WIRE_DECISION_SNAPSHOT &&
+           (agent->known.decided > superstep || agent_snapshots_captures(agent) == superstep + 1);
 }
 
 static void release(struct agent *agent, const struct wire_message *message)
 {
     uint64_t superstep = message->envelope.superstep;
 
-    if (agent_has_replicas(agent) && (agent->held == superstep + 1 ||
-                                      agent_snapshots_captures(agent) == superstep + 1))
-        return; /* another Processor Zero tells those that have not heard it */
+    if (is_known(agent, message))
+        return;
     if (agent_has_replicas(agent) && !is_captured(agent, message)) {
         release_later(agent, message);
         return;
@@ -294,6 +290,8 @@ void agent_obey(struct agent *agent, const struct wire_message *message)
         break;
     default:
         agent_snapshots_message(agent, message);
+        if (message->kind == WIRE_RESUME)
+            agent_scan(agent); /* for those that were held */
         break;
     }
 }

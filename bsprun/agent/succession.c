@@ -36,8 +36,6 @@ static void give_account(struct agent *agent)
     account->ended = known->ended;
     account->consult = known->next;
     account->captures = agent_snapshots_captures(agent);
-    if (account->captures == 0)
-        account->captures = agent->held;
     account->committed = agent->committed;
     account->shared = agent_store_is_shared(agent);
     account->runs = known->runs;
@@ -137,7 +135,6 @@ void agent_take_over(struct agent *agent, const struct wire_message *message)
         return;
     }
     agent->known.waits = true;
-    agent_decided_drop_held(agent);
     leave_lost(agent, &order->lost);
     if (order->elected == agent->host && !begin(agent, order))
         return;
@@ -157,13 +154,12 @@ static void pass(struct agent *agent, uint64_t superstep, uint64_t next, bool en
     agent_known_decided(agent, superstep, next, end);
     if (captured)
         agent_snapshots_resume(agent, superstep, next);
-    else if (!(end ? agent_decided_add(agent, &decided)
-                   : agent_decided_resume(agent, superstep, next)))
+    else if (!agent_decided_add(agent, &decided))
         agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
 }
 
-/* What was decided that this host has not heard: it would have asked at the next barrier it knows of,
- * and may pass all up to the newest one. */
+/* What was decided that this host has not heard: it would have asked at the next barrier it knows
+ * of, and may pass all up to the newest one. */
 static void catch_up(struct agent *agent, const struct wire_taken_over *taken)
 {
     const struct known *known = &agent->known;
@@ -179,11 +175,15 @@ static void catch_up(struct agent *agent, const struct wire_taken_over *taken)
 
 void agent_taken_over(struct agent *agent, const struct wire_message *message)
 {
+    if (agent->zero)
+        agent_tell_running(agent); /* the former one may not have been heard */
     agent_snapshots_settle(agent, message->taken_over.committed);
     catch_up(agent, &message->taken_over);
+    agent_decided_release(agent, message->taken_over.decided, message->taken_over.consult);
     agent_arrive_again(agent);
     agent_snapshots_say_captured(agent);
     agent_report_leavers_again(agent);
+    agent_scan(agent); /* for those that were held */
     if (agent->known.abort)
         agent_tell_zero(agent, agent->known.abort);
 }

@@ -161,6 +161,7 @@ static int agent_make_zero(struct agent *agent, uint32_t term,
         .abort_at = agent->order.abort_at,
         .stdin_pid = (uint32_t)agent->order.stdin_pid,
         .replicas = agent->order.replicas,
+        .counts = agent->order.counts,
         .back_on_mismatch = agent->order.on_mismatch == WIRE_MISMATCH_ROLLBACK,
     };
     struct coord_shell_calls calls = {
@@ -182,7 +183,7 @@ static int agent_make_zero(struct agent *agent, uint32_t term,
         config.by_node = placement.by_node;
         config.anew = placement.anew;
         config.moves = placement.moves;
-        config.balance = agent->order.balance;
+        config.balance = agent->order.balance && agent->order.replicas < 2;
         config.at_once = agent->order.at_once;
         config.moving_seconds = agent->election.moving_seconds;
         config.loads = agent_peers_loads(agent);
@@ -262,4 +263,20 @@ int agent_elect(struct agent *agent, uint32_t term)
         registered.registered.wanted = (uint32_t)agent->nprocs;
     agent_tell_zero(agent, &registered);
     return 0;
+}
+
+void agent_tell_running(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_RUNNING};
+    uint64_t *homes = calloc((size_t)agent->nprocs + 1, sizeof *homes);
+
+    for (int pid = 0; homes && pid < agent->nprocs; pid++)
+        homes[pid] = agent->home[pid];
+    message.running.processes = (uint32_t)agent->nprocs;
+    message.running.homes = (struct wire_numbers){homes, homes ? (uint32_t)agent->nprocs : 0};
+    message.running.leads = agent_cells_list(agent);
+    message.running.learned = agent_learned(agent);
+    agent_send(agent, &message);
+    free((void *)(uintptr_t)message.running.leads.items);
+    free(homes);
 }

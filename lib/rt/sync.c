@@ -195,11 +195,13 @@ static BSPZ_COLD void check_differences(const struct summary *all, int line, con
 
 /* ---- The barrier --------------------------------------------------------------------------- */
 
-static uint32_t decision; /* about the end of this superstep: enum bspz_decision */
+static bool snapshot_is_due; /* at the end of this superstep */
 
 /* The coordinator decides this barrier: consults it once all have arrived. */
 static BSPZ_COLD void consult(void)
 {
+    uint32_t answer;
+
     struct bspz_board *board = bspz_rt.board;
 
     if (bspz_rt.pid == board->first_here) {
@@ -207,9 +209,9 @@ static BSPZ_COLD void consult(void)
         bspz_board_ring(board);
     }
     wait_or_leave(bspz_answer_wait(board, bspz_rt.superstep));
-    decision = atomic_load(&board->answer);
-    if (decision != BSPZ_DECIDE_GO && decision != BSPZ_DECIDE_SNAPSHOT &&
-        decision != BSPZ_DECIDE_HOLD)
+    answer = atomic_load(&board->answer);
+    snapshot_is_due = answer == BSPZ_DECIDE_SNAPSHOT;
+    if (answer != BSPZ_DECIDE_GO && !snapshot_is_due)
         bspz_leave_when_stopped();
 }
 
@@ -336,17 +338,12 @@ static BSPZ_INLINED void complete(const struct summary *all, uint64_t entered, i
         bspz_get_order_reset();
     bspz_outbox_flip(bspz_rt.superstep);
     atomic_store_explicit(&bspz_rt.self->superstep, bspz_rt.superstep, memory_order_relaxed);
-    if (bspz_unlikely(decision != BSPZ_DECIDE_GO)) {
-        bool saves = decision == BSPZ_DECIDE_SNAPSHOT;
-
-        decision = BSPZ_DECIDE_GO;
+    if (bspz_unlikely(snapshot_is_due)) {
+        snapshot_is_due = false;
         if (bspz_rt.self->timed_ns)
             bspz_times_pause(bspz_rt.self, met);
         paused = bspz_now_ns();
-        if (saves)
-            bspz_save_superstep();
-        else
-            wait_or_leave(bspz_resume_wait(bspz_rt.board, bspz_rt.superstep));
+        bspz_save_superstep();
         if (bspz_rt.tracing)
             bspz_trace_paused(paused);
         /* The pause is not communication, nor is the time between the snapshot and a restore. */

@@ -101,7 +101,6 @@ enum bspz_decision {
     BSPZ_DECIDE_CONSULT,  /* only in a line: wait for board->answered */
     BSPZ_DECIDE_ABORT,    /* leave: the coordinator ends the job here */
     BSPZ_DECIDE_SNAPSHOT, /* when the superstep is complete, see snap.h */
-    BSPZ_DECIDE_HOLD,     /* then wait until replicas on other hosts are saved: snap_resumed */
 };
 
 /* Collective operations, which contain supersteps. */

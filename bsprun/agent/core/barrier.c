@@ -33,13 +33,6 @@ void agent_all_ready(struct agent *agent)
     agent_tell_zero(agent, &message);
 }
 
-void agent_resume(struct agent *agent, uint64_t superstep, uint64_t consult)
-{
-    atomic_store(&agent->board->consult_from, consult);
-    atomic_store(&agent->board->snap_resumed, superstep + 2); /* + 1: the name, + 1: not never */
-    bspz_barrier_wake(agent->board);
-}
-
 void agent_answer(struct agent *agent, uint64_t superstep, enum bspz_decision decision,
                   uint64_t consult)
 {

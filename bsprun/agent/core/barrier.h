@@ -12,8 +12,6 @@ struct agent;
 /* All processes of this host are set up: enables supersteps between hosts, and tells Processor
  * Zero. */
 void agent_all_ready(struct agent *agent);
-/* The processes that wait at the end of the superstep for a snapshot go on; consult: as for agent_answer. */
-void agent_resume(struct agent *agent, uint64_t superstep, uint64_t consult);
 /* Answers the ranks that wait at the barrier that ends the superstep; they consult again from
  * superstep `consult` on. */
 void agent_answer(struct agent *agent, uint64_t superstep, enum bspz_decision decision,

@@ -120,13 +120,6 @@ void agent_snapshots_mark_first(struct agent *agent)
     agent_mark(agent);
 }
 
-/* A process that goes to another host is not thawed here; if it stays all the same, it is made of
- * its images. */
-static bool is_last_here(const struct agent *agent, int pid, enum snapshot_haste haste)
-{
-    return haste == SNAPSHOT_LAST && agent->snapshots->kept[pid].leaves;
-}
-
 bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapshot_haste haste)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -149,7 +142,7 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapsho
     way = agent_snapshot_way(agent);
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (agent_is_here(agent, pid))
-            agent_next_slot(agent, pid, way.copies && !is_last_here(agent, pid, haste));
+            agent_next_slot(agent, pid, way.copies);
     /* After the last one nobody goes on: a process that writes by itself spares a copy. */
     write_order(agent, way.forked && haste != SNAPSHOT_LAST, haste);
     return true;
@@ -206,14 +199,14 @@ static void abandon_in_time(struct agent *agent)
         abandon(agent);
 }
 
-static void say_captured(struct agent *agent, uint64_t snapshot)
+static void say_captured(struct agent *agent)
 {
     const struct ticket *ticket = &agent->snapshots->ticket;
     struct wire_message message = {.kind = WIRE_CAPTURED};
     uint64_t output[2];
 
     agent_relay_counts(agent, output);
-    message.envelope.superstep = snapshot - 1;
+    message.envelope.superstep = ticket->name.superstep - 1;
     message.captured.pause_ns = ticket->pause_ns;
     message.captured.output = (struct wire_numbers){output, 2};
     message.captured.input = agent_input_position(agent);
@@ -228,7 +221,7 @@ static void all_recorded(struct agent *agent)
     ticket_move(&ticket->state, TICKET_CAPTURED);
     agent_opened_snapshot(agent, ticket->name);
     agent_mark(agent);
-    say_captured(agent, ticket->name.superstep);
+    say_captured(agent);
     if (ticket->doomed)
         abandon(agent);
 }
@@ -424,21 +417,17 @@ uint64_t agent_snapshots_captures(const struct agent *agent)
 {
     const struct ticket *ticket = agent->snapshots ? &agent->snapshots->ticket : NULL;
 
-    return ticket && ticket->state != TICKET_NONE && !ticket->first &&
-                   ticket->name.term == agent->term &&
-                   ticket->name.superstep > agent->known.decided
-               ? ticket->name.superstep
-               : 0;
+    if (!ticket || ticket->state == TICKET_NONE || ticket->first ||
+        ticket->name.term != agent->term || ticket->name.superstep <= agent->known.decided)
+        return 0;
+    return ticket->name.superstep;
 }
 
 void agent_snapshots_say_captured(struct agent *agent)
 {
-    uint64_t snapshot = agent_snapshots_captures(agent);
-
-    if (snapshot > 0 && agent->snapshots->ticket.state != TICKET_CAPTURING)
-        say_captured(agent, snapshot);
-    else if (snapshot == 0 && agent->held > 0)
-        say_captured(agent, agent->held);
+    if (agent_snapshots_captures(agent) > 0 &&
+        agent->snapshots->ticket.state != TICKET_CAPTURING)
+        say_captured(agent);
 }
 
 void agent_snapshots_settle(struct agent *agent, struct bspz_snapshot_name committed)
@@ -464,7 +453,9 @@ static bool takes_part(const struct agent *agent, uint64_t superstep)
 
 static void let_pass(struct agent *agent, uint64_t superstep, uint64_t consult)
 {
-    if (!agent_decided_resume(agent, superstep, consult))
+    struct decided decided = {.superstep = superstep, .consult = consult};
+
+    if (!agent_decided_add(agent, &decided))
         agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
 }
 
