@@ -8,7 +8,7 @@ import subprocess
 
 import replicas
 from draining import control, refused, said, status
-from loopback import BIN, BSPRUN, LoopbackPlace, check, check_said, main, wait_said
+from loopback import BIN, BSPRUN, LoopbackPlace, check, check_said, main, wait_said, wait_until
 from replicas import BACK, Scene
 
 BSPSTAT = os.path.join(BIN, "bspstat")
@@ -29,8 +29,11 @@ def kill(scene, host):
 
 
 def ask(scene, *words):
-    """bspctl --wait JOB replicas ..."""
-    return said(control(scene.place, scene.job, "--wait", "replicas", *words), 0, scene.job)
+    """bspctl --wait JOB replicas ...; until bsprun has said of the new term what there is to say."""
+    begin = "Processor Zero is host"
+    before = scene.job.said().count(begin)
+    said(control(scene.place, scene.job, "--wait", "replicas", *words), 0, scene.job)
+    wait_until(lambda: scene.job.said().count(begin) > before, "the next term")
 
 
 def some_have_more():
