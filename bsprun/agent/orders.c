@@ -150,6 +150,7 @@ static void let_run(struct agent *agent, const struct wire_run *order)
     bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
     agent_pause_renew(agent);
     agent_opened_begin(agent);
+    agent_snapshots_run(agent);
     agent_say_idle(agent);
     if (agent->zero)
         tell_running(agent, order);

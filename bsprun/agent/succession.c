@@ -139,6 +139,8 @@ void agent_take_over(struct agent *agent, const struct wire_message *message)
     if (order->elected == agent->host && !begin(agent, order))
         return;
     give_account(agent);
+    if (agent->zero)
+        agent->ended_elsewhere = false; /* from now on it is for this host to tell bsprun */
     take_kept(agent);
 }
 

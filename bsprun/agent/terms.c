@@ -72,6 +72,7 @@ void agent_rewind(struct agent *agent)
         agent_opened_look(agent);
         note_memory(agent);
         job_move(&agent->job, JOB_REWINDING);
+        agent->term_gone = false;
     }
     uv_timer_stop(&agent->grace_timer);
     kill_term(agent);
@@ -217,11 +218,19 @@ static bool is_memory_freed(const struct agent *agent)
            process_kill_descendants_but(is_gone, agent) == 0;
 }
 
+/* Looks at all processes of the machine; once none is left that could fork, there will be none. */
+static bool is_term_gone(struct agent *agent)
+{
+    agent->term_gone = agent->term_gone || (all_let_go(agent) &&
+                                            process_kill_descendants_but(may_stay, agent) == 0);
+    return agent->term_gone;
+}
+
 void agent_check_rewound(struct agent *agent)
 {
     if (agent->finished || agent->job != JOB_REWINDING)
         return;
-    if (!all_let_go(agent) || process_kill_descendants_but(may_stay, agent) > 0) {
+    if (!is_term_gone(agent)) {
         uv_timer_start(&agent->sweep_timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
         return;
     }

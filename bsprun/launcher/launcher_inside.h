@@ -148,7 +148,8 @@ struct launcher {
     char *last_text, *last_table; /* of ENDED */
     enum wire_cause last_cause;
     int forced_status; /* 0: the machine's */
-    int agent_status;  /* of a lost agent: 128 + signal, or 1 */
+    int agent_status; /* of an agent that was lost in this term: 128 + signal, or 1; or what it said
+                       */
     bool finish_noted;
     bool end_told;             /* the cause of the end has been reported */
     bool reports_awaited;      /* after a normal end: every agent sends a REPORT */

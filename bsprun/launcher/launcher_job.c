@@ -29,6 +29,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     const struct bspz_snapshot_name *names;
     uint32_t count = job_machine_avoid(launcher->machine, &names);
 
+    launcher->agent_status = 0;
     for (uint32_t i = 0; i < launcher->agents.count; i++) {
         const struct launcher_agent *agent = &launcher->agents.items[i];
 
@@ -79,8 +80,10 @@ static void take_over(struct launcher *launcher, const struct job_effect *effect
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < launcher->agents.count; i++)
-        if (!job_machine_goes_on(launcher->machine, i))
+        if (!job_machine_goes_on(launcher->machine, i)) {
             lost[count++] = i;
+            output_lose(&launcher->output, i);
+        }
     message.take_over.elected = effect->host;
     message.take_over.lost = (struct wire_numbers){lost, count};
     if (launcher->committed.term > 0)

@@ -484,9 +484,9 @@
 /* The answer to CLOSING: from now on nothing is rolled back. */
 #define WIRE_FIELDS_CLOSED(F, E)
 
-/* The host of Processor Zero is lost, and the term goes on: `elected` is Processor Zero now, to which
- * each agent gives an ACCOUNT.  lost: hosts of the term that are no longer of it.  committed: the
- * newest snapshot that bsprun knows of; term 0: none. */
+/* The host of Processor Zero is lost, and the term goes on: `elected` is Processor Zero now, to
+ * which each agent gives an ACCOUNT.  lost: hosts of the term that are no longer of it.  committed:
+ * the newest snapshot that bsprun knows of; term 0: none. */
 #define WIRE_FIELDS_TAKE_OVER(F, E)                                                                \
     F(u32, elected, WIRE_HOSTS_MAX - 1)                                                            \
     F(numbers, lost, WIRE_HOSTS_MAX)                                                               \
@@ -599,8 +599,11 @@
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(usage, ranks, WIRE_RANKS_MAX)
 
-/* A line for the user's stderr; the job goes on. */
-#define WIRE_FIELDS_NOTICE(F, E) F(text, text, WIRE_TEXT_MAX)
+/* A line for the user's stderr; the job goes on.  status: that of the job, should it end because
+ * this host is lost; 0: no other than that of a lost host. */
+#define WIRE_FIELDS_NOTICE(F, E)                                                                   \
+    F(text, text, WIRE_TEXT_MAX)                                                                   \
+    F(u32, status, WIRE_STATUS_MAX)
 
 /* The job is over: bsprun's exit status and the cause (enum wire_cause); pid is -1 when no process
  * is to blame; text and table are for the user and may be empty. */

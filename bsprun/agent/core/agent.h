@@ -195,6 +195,7 @@ struct agent {
     /* While a term is being ended: since when, and the memory of the largest of its processes
      * here. */
     uint64_t rewound_ns, largest;
+    bool term_gone; /* after that: no process of the term is left that could fork */
 
     /* How the job ended, as far as known. */
     struct coord_outcome outcome;
