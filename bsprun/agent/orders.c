@@ -188,7 +188,6 @@ static void release_later(struct agent *agent, const struct wire_message *messag
                               .end = message->release.decision == WIRE_DECISION_END};
 
     if (message->release.decision == WIRE_DECISION_SNAPSHOT) {
-        agent_known_decided(agent, decided.superstep, decided.superstep + 1, false);
         if (!agent_decided_go_ahead(agent, decided.superstep))
             agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
         return;

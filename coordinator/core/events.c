@@ -35,9 +35,14 @@ static uint64_t count_slots(const struct coord *state)
 {
     uint64_t slots = 0;
 
-    for (uint32_t i = 0; i < state->host_count; i++)
-        if (coord_is_lead(state, &state->hosts[i]))
-            slots += state->hosts[i].slots;
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        struct placement_host cell;
+
+        if (!coord_is_lead(state, &state->hosts[i]))
+            continue;
+        coord_describe_cell(state, &state->hosts[i], &cell);
+        slots += cell.slots;
+    }
     return slots;
 }
 
