@@ -213,7 +213,8 @@ static void report_to_bsprun(struct world *world, uint32_t host, enum told told,
 static void answer_passed(struct world *world, uint32_t host)
 {
     struct host *here = &world->hosts[host];
-    uint64_t done = here->superstep + (here->here || !here->running ? 1 : 0);
+    bool left = here->told_to_run && !here->running;
+    uint64_t done = here->superstep + (here->here || left ? 1 : 0);
 
     if (here->asked_passed == 0 || here->count == 0 || done < here->asked_passed)
         return;
