@@ -101,6 +101,12 @@ static void on_broken(void *context, uint32_t host, const char *complaint)
     agent_peers_drop(context, host, complaint);
 }
 
+/* Without numbers nothing is repeated. */
+static void on_differs(void *context, uint32_t pid)
+{
+    (void)context, (void)pid;
+}
+
 static void *on_map(void *context, uint64_t size)
 {
     (void)context;
@@ -120,7 +126,8 @@ static const struct dataspace_calls calls = {.send = on_send,
                                              .answer = on_answer,
                                              .withdrawn = on_withdrawn,
                                              .no_memory = on_no_memory,
-                                             .broken = on_broken};
+                                             .broken = on_broken,
+                                             .differs = on_differs};
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
