@@ -26,6 +26,7 @@
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/route.h"
+#include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
@@ -148,6 +149,7 @@ static void let_run(struct agent *agent, const struct wire_run *order)
     bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
     agent_pause_renew(agent);
     agent_opened_begin(agent);
+    agent_alone_begin(agent);
     agent_say_idle(agent);
     if (agent->zero)
         tell_running(agent, order);

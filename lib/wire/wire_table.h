@@ -330,7 +330,8 @@
  * complete, nothing is inherited) are those of the process to restore, by an absolute path and the
  * manifest; empty for an agent that is to read them from the manifest itself.  rule, every,
  * overhead: struct policy_rule.  recover: a fault does not end a job that has a snapshot; 0: there
- * is a snapshot only because processes of other hosts are made from it.  copies: the number of
+ * is a snapshot only because processes of other hosts are made from it.  alone: with recover, a
+ * process that is lost may be restarted without the others.  copies: the number of
  * hosts on which an image must be durable when they share no directory; 0: one.  keep: number of
  * committed snapshots to retain, 0: all.  bounded: the user set the overhead.  stop_on_failure,
  * stop_on_late_failure: a failed snapshot ends the job before, after the first one taken at a
@@ -384,6 +385,7 @@
     F(text, home, WIRE_NAME_MAX)                                                                   \
     F(flag, resume, 0)                                                                             \
     F(flag, recover, 0)                                                                            \
+    F(flag, alone, 0)                                                                              \
     F(u32, copies, WIRE_HOSTS_MAX)                                                                 \
     F(u32, rule, WIRE_RULE_LAST)                                                                   \
     F(u64, every, WIRE_U64_MAX)                                                                    \
