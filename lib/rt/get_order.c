@@ -49,8 +49,6 @@ struct bspz_get_order bspz_get_order = NOTHING_ISSUED;
 
 void bspz_get_order_reset(void)
 {
-    if (bspz_get_order.owner < 0)
-        return;
     bspz_get_order = (struct bspz_get_order)NOTHING_ISSUED;
     last = &first;
     first.next = NULL;

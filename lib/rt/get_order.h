@@ -69,7 +69,7 @@ bspz_get_issued(int owner, const void *destination, uint32_t slot_flags, int lin
 /* Writes the results, in the order of issue wherever that matters. */
 void bspz_collect_gets(void);
 
-/* The next superstep begins. */
+/* The next superstep begins: needed where one has issued gets, that is, bspz_get_order.owner >= 0. */
 void bspz_get_order_reset(void);
 
 #pragma GCC visibility pop

@@ -184,7 +184,8 @@ char *bspz_outbox_room(enum bspz_kind kind, int to, uint64_t bytes, const char *
 }
 
 /* Closes the chain and stores its start; returns the flag if the chain is not empty. */
-static uint32_t seal_chain(const struct bspz_cursor *cursor, uint64_t *first, uint32_t flag)
+static BSPZ_INLINED uint32_t seal_chain(const struct bspz_cursor *cursor, uint64_t *first,
+                                        uint32_t flag)
 {
     struct bspz_chunk *head;
 

@@ -66,8 +66,8 @@ struct bspz_operation *bspz_sequence_add(enum bspz_operation_kind kind, uint32_t
 /* After all ranks' sequences were found equal: pushes and pops take effect, in program order. */
 void bspz_registration_apply(void);
 
-/* sequence.c: copies the superstep's pushes, pops and tag sizes to where the others can compare
- * them; returns BSPZ_HAS_* flags for this rank's line. */
+/* sequence.c: copies the superstep's pushes, pops and tag sizes, of which there is at least one, to
+ * where the others can compare them; returns BSPZ_HAS_* flags for this rank's line. */
 uint32_t bspz_sequence_seal(uint64_t superstep, int line, const char *file);
 /* sequence.c: compares this superstep's sequences of all ranks (only called when a digest differs
  * or a rank popped NULL); resolves NULL pops; ends the job when they cannot be matched. */

@@ -23,6 +23,8 @@
 #define bspz_unlikely(x)  __builtin_expect(!!(x), 0)
 #define BSPZ_COLD         __attribute__((cold, noinline))
 #define BSPZ_NOINLINE     __attribute__((noinline))
+/* Has two callers or more, of which a hot one must not pay for the others. */
+#define BSPZ_INLINED      inline __attribute__((always_inline))
 #define BSPZ_NORETURN     __attribute__((noreturn))
 #define BSPZ_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define BSPZ_HIDDEN       __attribute__((visibility("hidden")))
@@ -88,10 +90,10 @@ struct bspz_runtime {
     void (*spmd)(void); /* the argument of bsp_init */
     bool init_called;
 
-    uint64_t begin_ns;     /* monotonic clock at bsp_begin */
-    uint64_t begin_cpu_ns; /* process clock at bsp_begin */
-    uint64_t dtime_ns;     /* last bsp_dtime */
-    uint64_t left_sync_ns; /* end of the last bsp_sync whose time was counted */
+    uint64_t begin_ns;                         /* monotonic clock at bsp_begin */
+    uint64_t begin_cpu_ns;                     /* process clock at bsp_begin */
+    uint64_t dtime_ns;                         /* last bsp_dtime */
+    uint64_t left_sync_ns;                     /* end of the last bsp_sync whose time was counted */
     struct bspz_processor_time processor_time; /* with measuring */
 };
 

@@ -218,8 +218,6 @@ uint32_t bspz_sequence_seal(uint64_t superstep, int line, const char *file)
     struct bspz_line *own = &bspz_rt.self->line[superstep & 1];
     struct bspz_calls *calls;
 
-    if (sequence->count == 0)
-        return 0;
     calls = bspz_outbox_memory(room, &room, "bsp_sync", line, file);
     calls->count = sequence->count;
     memcpy(calls->operations, sequence->operations, bytes);

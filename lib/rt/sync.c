@@ -21,19 +21,19 @@
 #include "lib/rt/times.h"
 #include "lib/rt/warn.h"
 
-/* Has two callers, of which bsp_sync must not pay for the other one. */
-#define BSPZ_INLINED inline __attribute__((always_inline))
-
-/* A summary of the lines of all ranks at this barrier. */
+/* A summary of the lines of all ranks at this barrier.  What differs has a bit set for each bit in
+ * which some rank's word is not rank 0's: differences that are only collected cost no branch. */
 struct summary {
-    uint32_t flags;   /* of all ranks */
-    bool mixed_end;   /* some end, some synchronise */
-    bool mixed_calls; /* not all are in the same collective operation or in none, or not all at a
-                         safe point */
-    bool digests_differ;
-    bool positions_differ;
-    int numbers_differ_at; /* first rank whose sync number differs from rank 0's, or -1 */
+    uint32_t flags; /* of all ranks */
+    uint32_t flags_differ;
+    uint32_t positions_differ;
+    uint32_t numbers_differ;
+    uint64_t digests_differ;
 };
+
+/* Not all are in the same collective operation or in none, or not all at a safe point. */
+#define MIXED_CALLS (BSPZ_COLLECTIVE_MASK | BSPZ_HAS_CALL)
+#define MIXED_END   BSPZ_HAS_END /* some end, some synchronise */
 
 static struct bspz_line *line_of(int pid)
 {
@@ -46,14 +46,14 @@ static void wait_or_leave(enum bspz_wait result)
         bspz_leave();
 }
 
-static void pass(enum bspz_stage stage)
+static BSPZ_INLINED void pass(enum bspz_stage stage)
 {
     bspz_barrier_arrive(bspz_rt.board, bspz_rt.nprocs, bspz_rt.pid, bspz_rt.superstep, stage);
     wait_or_leave(
         bspz_barrier_wait(bspz_rt.board, bspz_rt.nprocs, bspz_rt.pid, bspz_rt.superstep, stage));
 }
 
-static void publish(uint32_t flags, int number, bspz_position position)
+static BSPZ_INLINED void publish(uint32_t flags, int number, bspz_position position)
 {
     struct bspz_line *own = line_of(bspz_rt.pid);
 
@@ -72,21 +72,19 @@ static void publish(uint32_t flags, int number, bspz_position position)
                 : BSPZ_DECIDE_GO;
 }
 
-static struct summary summarise(void)
+static BSPZ_INLINED struct summary summarise(void)
 {
     const struct bspz_line *first = line_of(0);
-    struct summary all = {.flags = first->flags, .numbers_differ_at = -1};
+    struct summary all = {.flags = first->flags};
 
     for (int pid = 1; pid < bspz_rt.nprocs; pid++) {
         const struct bspz_line *line = line_of(pid);
 
-        all.mixed_end |= (line->flags ^ first->flags) & BSPZ_HAS_END;
-        all.mixed_calls |= (line->flags ^ first->flags) & (BSPZ_COLLECTIVE_MASK | BSPZ_HAS_CALL);
-        all.digests_differ |= line->digest != first->digest;
-        all.positions_differ |= line->position != first->position;
-        if (line->sync_number != first->sync_number && all.numbers_differ_at < 0)
-            all.numbers_differ_at = pid;
         all.flags |= line->flags;
+        all.flags_differ |= line->flags ^ first->flags;
+        all.positions_differ |= line->position ^ first->position;
+        all.numbers_differ |= line->sync_number ^ first->sync_number;
+        all.digests_differ |= line->digest ^ first->digest;
     }
     return all;
 }
@@ -179,20 +177,19 @@ static void check_positions(int line, const char *file)
                          false, line, file);
 }
 
-static void check_summary(const struct summary *all, int line, const char *file)
+static BSPZ_COLD void check_differences(const struct summary *all, int line, const char *file)
 {
     /* Whoever is not at a safe point then is at the end, and arrives there again. */
-    if (bspz_unlikely(all->mixed_calls) && all->flags & BSPZ_HAS_CALL)
+    if (all->flags & BSPZ_HAS_CALL && all->flags_differ & MIXED_CALLS)
         return;
-    if (bspz_unlikely(all->mixed_calls))
+    if (all->flags_differ & MIXED_CALLS)
         fail_collective();
-    if (bspz_unlikely(all->mixed_end))
+    if (all->flags_differ & MIXED_END)
         fail_barrier("some processes are in bsp_sync while others are in bsp_end:", false, line,
                      file);
-    if (bspz_unlikely(all->numbers_differ_at >= 0))
+    if (all->numbers_differ)
         fail_barrier("the processes synchronise with different numbers:", true, line, file);
-    if (bspz_unlikely(bspz_rt.check_syncs && all->positions_differ) &&
-        !(all->flags & BSPZ_HAS_CALL))
+    if (bspz_rt.check_syncs && all->positions_differ && !(all->flags & BSPZ_HAS_CALL))
         check_positions(line, file);
 }
 
@@ -230,7 +227,7 @@ static void prepare_to_arrive(uint32_t flags, int line, const char *file)
 }
 
 /* Publishes, waits for all, checks; returns the summary of all ranks.  flags: 0: bsp_sync. */
-static struct summary meet(uint32_t end_flags, int number, int line, const char *file)
+static BSPZ_INLINED struct summary meet(uint32_t end_flags, int number, int line, const char *file)
 {
     bspz_position position = bspz_here(file, line);
     enum bspz_call inside = bspz_rt.inside.call;
@@ -245,7 +242,8 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
         bspz_stdio_flush_output();
     if (bspz_unlikely(special & (BSPZ_BOARD_LABELS | BSPZ_BOARD_CALLS)))
         prepare_to_arrive(end_flags, line, file);
-    flags |= bspz_sequence_seal(bspz_rt.superstep, line, file);
+    if (bspz_sequence.count > 0)
+        flags |= bspz_sequence_seal(bspz_rt.superstep, line, file);
     flags |= bspz_outbox_seal(bspz_rt.superstep);
     if (bspz_unlikely(special & BSPZ_BOARD_REPLICAS))
         bspz_outbox_blank(bspz_rt.superstep, false);
@@ -254,7 +252,9 @@ static struct summary meet(uint32_t end_flags, int number, int line, const char 
             number, position);
     pass(BSPZ_STAGE_ARRIVED);
     all = summarise();
-    check_summary(&all, line, file);
+    if (bspz_unlikely((all.flags_differ & (MIXED_CALLS | MIXED_END)) | all.numbers_differ ||
+                      (bspz_rt.check_syncs && all.positions_differ)))
+        check_differences(&all, line, file);
     if (bspz_unlikely(all.flags & BSPZ_HAS_WARNING))
         bspz_warnings_settle(end_flags != 0);
     if (bspz_unlikely(line_of(0)->decision == BSPZ_DECIDE_CONSULT))
@@ -318,8 +318,8 @@ static void begin_work(uint64_t met_ns)
 }
 
 /* All have met: the rest of the superstep. */
-static inline __attribute__((always_inline)) void
-complete(const struct summary *all, uint64_t entered, int line, const char *file)
+static BSPZ_INLINED void complete(const struct summary *all, uint64_t entered, int line,
+                                  const char *file)
 {
     struct bspz_rank *self = bspz_rt.self;
     uint64_t met = 0, paused;
@@ -334,7 +334,8 @@ complete(const struct summary *all, uint64_t entered, int line, const char *file
     if (bspz_unlikely(bspz_rt.tracing))
         bspz_trace_superstep(entered, line, file);
     bspz_rt.superstep++;
-    bspz_get_order_reset();
+    if (bspz_get_order.owner >= 0)
+        bspz_get_order_reset();
     bspz_outbox_flip(bspz_rt.superstep);
     atomic_store_explicit(&bspz_rt.self->superstep, bspz_rt.superstep, memory_order_relaxed);
     if (bspz_unlikely(snapshot_is_due)) {
