@@ -145,11 +145,11 @@ static void let_run(struct agent *agent, const struct wire_run *order)
     if (!agent->begin_ns)
         agent->begin_ns = agent_now_ns();
     agent->measures = order->measure;
+    agent_alone_begin(agent);
     atomic_store(&agent->board->consult_from, order->consult);
     bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
     agent_pause_renew(agent);
     agent_opened_begin(agent);
-    agent_alone_begin(agent);
     agent_say_idle(agent);
     if (agent->zero)
         tell_running(agent, order);

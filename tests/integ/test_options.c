@@ -151,7 +151,7 @@ START_TEST(snapshot_values)
     ck_assert_str_eq(options.snapshots.excluded[1], "path:/x/*");
     ck_assert_str_eq(options.snapshots.excluded[2], "child");
     ck_assert_uint_eq(options.snapshots.grace_ms, 1500);
-    ck_assert_int_eq(options.kept_count, 11);
+    ck_assert_int_eq(options.kept_count, 12);
     ck_assert_str_eq(options.kept[0], "every=7");
     ck_assert_str_eq(options.kept[10], "bind-to=none");
     options_free(&options);

@@ -21,7 +21,7 @@ const char *alone_reason(enum alone_verdict verdict)
     static const char *const reasons[ALONE_VERDICTS] = {
         [ALONE_RESTARTED] = "",
         [ALONE_UNWANTED] = "",
-        [ALONE_UNSAVED] = "there is no image of it",
+        [ALONE_UNSAVED] = "", /* which the end of the job will say */
         [ALONE_AT_BARRIER] = "it was stopping for a snapshot, or had called volpex_finalize",
         [ALONE_SHARES] = "it has files open for writing",
         [ALONE_HAS_READ] = "it has read input since it was saved",

@@ -26,7 +26,7 @@ struct alone_facts {
 
 enum alone_verdict {
     ALONE_RESTARTED,
-    ALONE_UNWANTED, /* no reason is to be told */
+    ALONE_UNWANTED,
     ALONE_UNSAVED,
     ALONE_AT_BARRIER,
     ALONE_SHARES,
@@ -36,7 +36,7 @@ enum alone_verdict {
 };
 
 enum alone_verdict alone_judge(const struct alone_facts *facts);
-/* Why it is not restarted alone: "it has ..."; "" for the first two. */
+/* Why it is not restarted alone: "it has ..."; "" if that is not to be told. */
 const char *alone_reason(enum alone_verdict verdict);
 
 #endif

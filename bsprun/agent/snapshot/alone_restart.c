@@ -179,7 +179,7 @@ bool agent_alone_restart(struct agent *agent, int pid, const struct verdict *ver
             return true;
         }
     }
-    if (judged != ALONE_UNWANTED)
+    if (judged == ALONE_RESTARTED || alone_reason(judged)[0])
         agent_notice(agent, "process %d cannot be restarted alone, as %s", pid,
                      judged == ALONE_RESTARTED ? why : alone_reason(judged));
     return false;
