@@ -486,7 +486,7 @@ void agent_dataspace_interrupt(struct agent *agent, int pid)
 
 /* ---- Processes that are restarted alone ------------------------------------------------------ */
 
-bool agent_dataspace_restarted(struct agent *agent, int pid)
+void agent_dataspace_restarted(struct agent *agent, int pid)
 {
     struct bspz_request *request = &bspz_rank_of(agent->board, pid)->request;
 
@@ -498,7 +498,6 @@ bool agent_dataspace_restarted(struct agent *agent, int pid)
         request->behind = request->number;
     atomic_store(&request->state, BSPZ_REQUEST_NONE);
     unlock(agent);
-    return true;
 }
 
 void agent_dataspace_cut(struct agent *agent, int pid, uint64_t number)

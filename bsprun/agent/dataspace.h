@@ -25,8 +25,8 @@ void agent_dataspace_consult(struct agent *agent);
 void agent_dataspace_mark(struct agent *agent);
 /* That process is to stop at its next call: withdraws its request, if it waits. */
 void agent_dataspace_interrupt(struct agent *agent, int pid);
-/* The process is lost, and restarted alone.  False: it cannot be. */
-bool agent_dataspace_restarted(struct agent *agent, int pid);
+/* The process is lost, and restarted alone. */
+void agent_dataspace_restarted(struct agent *agent, int pid);
 /* An image of the process is there, from which it would make no request below that number. */
 void agent_dataspace_cut(struct agent *agent, int pid, uint64_t number);
 /* The process for which most answers are kept, if they take more than half of the memory that there

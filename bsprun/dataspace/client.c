@@ -160,10 +160,12 @@ static void ask(struct dataspace *space, uint32_t pid)
     bool removes = request->kind == DATASPACE_GET;
     struct wire_message message = {.kind = WIRE_DATA_ASK};
     struct arrival arrival = arrival_of(space, pid);
+    struct object *object;
 
     move_client(space, process, CLIENT_ASKING);
     if (owner == space->host) {
-        lives_ask(space, &arrival, removes);
+        if (lives_ask(space, &arrival, removes, &object) == LIVES_KNOWN)
+            client_give(space, pid, object);
         return;
     }
     message.data_ask.pid = pid;
@@ -294,7 +296,7 @@ void client_differs(struct dataspace *space, const struct wire_data_differs *of)
         space->calls->differs(space->context, of->pid);
 }
 
-void client_forget(struct dataspace *space, uint32_t pid)
+void dataspace_restarted(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
     const struct dataspace_request *request = &process->request;
@@ -303,6 +305,9 @@ void client_forget(struct dataspace *space, uint32_t pid)
         tags_withdraw(space->tags, request->tag, request->tag_size, pid);
     if (process->client != CLIENT_IDLE)
         move_client(space, process, CLIENT_IDLE);
+    process->life++;
+    if (process->behind < request->number)
+        process->behind = request->number;
 }
 
 const struct dataspace_request *dataspace_waits_for(const struct dataspace *space, uint32_t pid)

@@ -64,7 +64,8 @@ void guest_go_on(struct dataspace *space, uint32_t pid)
     send_pieces(space, pid);
 }
 
-void guest_forget(struct dataspace *space, uint32_t pid)
+/* The process is lost: drops its request. */
+static void forget(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
 
@@ -72,6 +73,19 @@ void guest_forget(struct dataspace *space, uint32_t pid)
         tags_forget(space->tags, pid);
     if (process->guest != GUEST_IDLE)
         move_guest(space, process, GUEST_IDLE);
+}
+
+/* A message is about that life of the process: forgets what belongs to earlier ones.  False: it is
+ * an earlier one itself. */
+static bool is_current(struct dataspace *space, uint32_t pid, uint32_t life)
+{
+    struct process *process = &space->processes[pid];
+
+    if (life > process->life) {
+        process->life = life;
+        forget(space, pid);
+    }
+    return life == process->life;
 }
 
 void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_put *put)
@@ -86,7 +100,7 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
         .tag_size = put->tag.size};
     struct object *object;
 
-    if (!lives_is_current(space, put->pid, put->life))
+    if (!is_current(space, put->pid, put->life))
         return;
     if (put->offset == 0 && process->guest == GUEST_IDLE) {
         if (!service_begin_object(space, put->pid, put->size))
@@ -123,8 +137,10 @@ void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_as
                               .repeats = ask->repeats,
                               .tag = ask->tag.data,
                               .tag_size = ask->tag.size};
+    enum lives_answer answer;
+    struct object *object;
 
-    if (!lives_is_current(space, ask->pid, ask->life))
+    if (!is_current(space, ask->pid, ask->life))
         return;
     if (process->guest != GUEST_IDLE) {
         service_broken(space, host, "a second request of a process");
@@ -132,7 +148,10 @@ void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_as
         service_broken(space, host, "a request for a tag of another host");
     } else {
         move_guest(space, process, GUEST_WAITING);
-        if (!lives_ask(space, &arrival, ask->removes))
+        answer = lives_ask(space, &arrival, ask->removes, &object);
+        if (answer == LIVES_KNOWN)
+            guest_give(space, &arrival.asker, object);
+        else if (answer == LIVES_REFUSED)
             move_guest(space, process, GUEST_IDLE);
     }
 }
@@ -143,7 +162,7 @@ void guest_withdraw(struct dataspace *space, uint32_t host, const struct wire_da
     struct process *process = &space->processes[of->pid];
     struct wire_message withdrawn = {.kind = WIRE_DATA_WITHDRAWN};
 
-    if (!lives_is_current(space, of->pid, of->life) || process->guest != GUEST_WAITING)
+    if (!is_current(space, of->pid, of->life) || process->guest != GUEST_WAITING)
         return;
     if (!tags_withdraw(space->tags, of->tag.data, of->tag.size, of->pid)) {
         service_broken(space, host, "a request for another tag is withdrawn");

@@ -111,11 +111,14 @@ struct arrival {
 /* A put that is here, whole: stores it unless it is stored already.  Takes over the reference.
  * False: there is no memory, or it differs from what was put before; the caller is told. */
 bool lives_store(struct dataspace *space, const struct arrival *put, struct object *object);
-/* A get or read: grants it from the log or from the tags, or lets it wait.  False: as above. */
-bool lives_ask(struct dataspace *space, struct arrival *ask, bool removes);
-/* A message is about that life of a process of another host: forgets what belongs to earlier ones.
- * False: it is an earlier one itself. */
-bool lives_is_current(struct dataspace *space, uint32_t pid, uint32_t life);
+/* A get or read. */
+enum lives_answer {
+    LIVES_ASKED,   /* it is granted by the tags, now or later */
+    LIVES_KNOWN,   /* it was granted before: *object, whose reference the caller owns */
+    LIVES_REFUSED, /* there is no memory, or it differs; the caller is told */
+};
+enum lives_answer lives_ask(struct dataspace *space, struct arrival *ask, bool removes,
+                            struct object **object);
 /* Whether an answer is to the present life of a process of this host. */
 bool lives_is_present(const struct dataspace *space, uint32_t pid, uint32_t life);
 
@@ -127,8 +130,6 @@ void client_give(struct dataspace *space, uint32_t pid, struct object *object);
 void client_go_on(struct dataspace *space, uint32_t pid);
 void client_stored(struct dataspace *space, uint32_t host, const struct wire_data_stored *of);
 void client_differs(struct dataspace *space, const struct wire_data_differs *of);
-/* The process is lost: drops its request. */
-void client_forget(struct dataspace *space, uint32_t pid);
 void client_granted(struct dataspace *space, uint32_t host, const struct wire_data_grant *grant);
 void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_data_withdrawn *of);
 
@@ -138,8 +139,6 @@ void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_
 void guest_give(struct dataspace *space, const struct asker *to, struct object *object);
 /* A grant waits for room. */
 void guest_go_on(struct dataspace *space, uint32_t pid);
-/* The process is lost: drops its request. */
-void guest_forget(struct dataspace *space, uint32_t pid);
 void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_put *put);
 void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_ask *ask);
 void guest_withdraw(struct dataspace *space, uint32_t host, const struct wire_data_withdraw *of);

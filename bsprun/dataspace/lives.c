@@ -52,38 +52,22 @@ bool lives_store(struct dataspace *space, const struct arrival *put, struct obje
     return false;
 }
 
-bool lives_ask(struct dataspace *space, struct arrival *ask, bool removes)
+enum lives_answer lives_ask(struct dataspace *space, struct arrival *ask, bool removes,
+                            struct object **object)
 {
-    struct object *object;
-
-    switch (look_up(space, &ask->asker, ask, removes ? DATASPACE_GET : DATASPACE_READ, &object)) {
+    switch (look_up(space, &ask->asker, ask, removes ? DATASPACE_GET : DATASPACE_READ, object)) {
     case LOG_OBJECT:
-        if (ask->asker.host == space->host)
-            client_give(space, ask->asker.pid, object);
-        else
-            guest_give(space, &ask->asker, object);
-        return true;
+        return LIVES_KNOWN;
     case LOG_NEW:
         break;
     default:
         refuse(space, &ask->asker);
-        return false;
+        return LIVES_REFUSED;
     }
     if (tags_ask(space->tags, ask->tag, ask->tag_size, removes, &ask->asker) == 0)
-        return true;
+        return LIVES_ASKED;
     service_no_memory(space, ask->asker.pid, ask->tag_size);
-    return false;
-}
-
-bool lives_is_current(struct dataspace *space, uint32_t pid, uint32_t life)
-{
-    struct process *process = &space->processes[pid];
-
-    if (life > process->life) {
-        process->life = life;
-        guest_forget(space, pid);
-    }
-    return life == process->life;
+    return LIVES_REFUSED;
 }
 
 /* ---- The process's own host ------------------------------------------------------------------ */
@@ -91,16 +75,6 @@ bool lives_is_current(struct dataspace *space, uint32_t pid, uint32_t life)
 bool lives_is_present(const struct dataspace *space, uint32_t pid, uint32_t life)
 {
     return space->processes[pid].life == life;
-}
-
-void dataspace_restarted(struct dataspace *space, uint32_t pid)
-{
-    struct process *process = &space->processes[pid];
-
-    client_forget(space, pid);
-    process->life++;
-    if (process->behind < process->request.number)
-        process->behind = process->request.number;
 }
 
 bool dataspace_repeats(const struct dataspace *space, uint32_t pid)

@@ -68,7 +68,7 @@ def shown_by(job):
 
 def storm(where, every):
     """Killed at random moments, some while they catch up: every operation has its effect once, every line is shown once."""
-    rounds, killed = 120 * KILLS, 0
+    rounds, killed = 100 + 25 * KILLS, 0
     with Job([BSPRUN, *where, f"--ckpt={new_store()}", "--every", every, "--max-restarts", "100000", *work(rounds)]) as job:
         job.wait_for("round 40", 1)
         for _ in range(KILLS):

@@ -12,7 +12,6 @@
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/to_bsprun.h"
-#include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/snapshot/alone_inside.h"
 #include "lib/base/clock.h"
 #include "lib/base/temporary.h"
@@ -80,8 +79,11 @@ static void close_file(int *fd)
     *fd = -1;
 }
 
-static void stop_saving(struct agent_alone *alone)
+static void stop_saving(struct agent *agent)
 {
+    struct agent_alone *alone = agent->snapshots->alone;
+
+    agent->snapshots->lone_writer = 0;
     alone->saving = -1;
     alone->recorded = false;
     close_file(&alone->fd);
@@ -116,12 +118,13 @@ static void begin_saving(struct agent *agent, int pid)
     if (alone->fd < 0)
         return;
     alone->saving = pid;
+    agent->snapshots->lone_writer = pid + 1;
     alone->recorded = false;
     alone->begun_ns = agent_now_ns();
     alone->name = (struct bspz_snapshot_name){NAMES_BEGIN + alone->count++, agent->term};
     write_order(agent, pid);
     atomic_store(&bspz_rank_of(agent->board, pid)->own, BSPZ_OWN_WANTED);
-    agent_dataspace_interrupt(agent, pid);
+    agent->calls->interrupt(agent, pid);
 }
 
 /* The process has no call for long: another one is saved first.  One that has begun goes on. */
@@ -134,7 +137,7 @@ static void give_up_waiting(struct agent *agent, uint64_t now)
         !bspz_word_move(&bspz_rank_of(agent->board, pid)->own, BSPZ_OWN_WANTED, BSPZ_OWN_NONE))
         return;
     alone->lones[pid].saved_ns = now; /* the others come first */
-    stop_saving(alone);
+    stop_saving(agent);
 }
 
 static void note_recorded(struct agent *agent, int pid)
@@ -159,7 +162,7 @@ void agent_lone_saved(struct agent *agent, int pid)
     lone->input = lone->next_input;
     lone->restarts = 0;
     lone->saved_ns = agent_now_ns();
-    agent_dataspace_cut(agent, pid, lone->next_cut);
+    agent->calls->cut(agent, pid, lone->next_cut);
 }
 
 static void say_failure(struct agent *agent, int pid)
@@ -174,14 +177,27 @@ static void say_failure(struct agent *agent, int pid)
     agent_notice(agent, "%s", text);
 }
 
+/* Whether the process that wrote it was killed. */
+static bool is_writer_lost(const struct agent *agent, int pid)
+{
+    uint32_t state = atomic_load(&agent_snap_of(agent, pid)->writer.state);
+
+    return (state == BSPZ_SNAP_HELD || state == BSPZ_SNAP_ENTERED) &&
+           agent->snapshots->kept[pid].writer.state == WATCH_NONE;
+}
+
 static void note_written(struct agent *agent, int pid)
 {
     struct agent_alone *alone = agent->snapshots->alone;
     struct lone *lone = &alone->lones[pid];
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
 
-    if (atomic_load(&snap->written) != alone->name.superstep + 1)
+    if (atomic_load(&snap->written) != alone->name.superstep + 1) {
+        if (is_writer_lost(agent, pid) &&
+            atomic_load(&snap->written) != alone->name.superstep + 1) /* it does this before */
+            stop_saving(agent);
         return;
+    }
     if (snap->error == 0) {
         close_file(&lone->fd);
         lone->fd = alone->fd;
@@ -196,24 +212,7 @@ static void note_written(struct agent *agent, int pid)
         say_failure(agent, pid);
         lone->saved_ns = agent_now_ns(); /* not at once again */
     }
-    stop_saving(alone);
-}
-
-bool agent_alone_writes(const struct agent *agent, int pid)
-{
-    const struct agent_alone *alone = agent->snapshots->alone;
-
-    return alone && alone->saving == pid;
-}
-
-void agent_alone_writer_ended(struct agent *agent, int pid)
-{
-    if (!agent_alone_writes(agent, pid))
-        return;
-    if (agent->snapshots->alone->recorded)
-        note_written(agent, pid);
-    if (agent_alone_writes(agent, pid) && agent->snapshots->alone->recorded)
-        stop_saving(agent->snapshots->alone); /* it was killed */
+    stop_saving(agent);
 }
 
 /* ---- Together -------------------------------------------------------------------------------- */
@@ -226,7 +225,7 @@ void agent_alone_give_way(struct agent *agent)
     if (!alone || alone->saving < 0)
         return;
     atomic_store(&bspz_rank_of(agent->board, alone->saving)->own, BSPZ_OWN_NONE);
-    stop_saving(alone);
+    stop_saving(agent);
 }
 
 void agent_alone_captured(struct agent *agent)
@@ -264,6 +263,23 @@ void agent_alone_committed(struct agent *agent)
 
 /* ---- News ------------------------------------------------------------------------------------ */
 
+/* Looks which processes have taken their places. */
+static void look_for_restored(struct agent *agent)
+{
+    struct agent_alone *alone = agent->snapshots->alone;
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+
+        if (alone->lones[pid].state != LONE_RESTORED ||
+            atomic_load(&rank->state) < BSPZ_RANK_RUNNING)
+            continue;
+        atomic_store(&rank->again, 0);
+        alone->lones[pid].state = LONE_RUNS;
+        alone->restoring--;
+    }
+}
+
 void agent_alone_scan(struct agent *agent)
 {
     struct agent_alone *alone = agent->snapshots->alone;
@@ -271,7 +287,7 @@ void agent_alone_scan(struct agent *agent)
     if (!alone)
         return;
     if (alone->restoring > 0)
-        agent_lone_look(agent);
+        look_for_restored(agent);
     if (alone->saving >= 0 && !alone->recorded)
         note_recorded(agent, alone->saving);
     if (alone->saving >= 0 && alone->recorded)
@@ -281,7 +297,7 @@ void agent_alone_scan(struct agent *agent)
 /* The process whose answers take most of the memory for them, if that is half full; -1. */
 static int burdens(struct agent *agent)
 {
-    int pid = agent_dataspace_burden(agent);
+    int pid = agent->calls->burden(agent);
 
     return pid >= 0 && may_save(agent, pid) ? pid : -1;
 }
@@ -360,7 +376,7 @@ void agent_alone_forget(struct agent *agent)
     if (!alone)
         return;
     uv_timer_stop(&alone->timer);
-    stop_saving(alone);
+    stop_saving(agent);
     agent->board->snap_order.own = 0;
     alone->restoring = 0;
     for (int pid = 0; pid < agent->nprocs; pid++) {

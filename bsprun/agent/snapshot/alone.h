@@ -34,10 +34,6 @@ void agent_alone_give_way(struct agent *agent);
 /* All processes here have recorded it; it is committed. */
 void agent_alone_captured(struct agent *agent);
 void agent_alone_committed(struct agent *agent);
-/* Whether an image of that process alone is being written, by the writer that the agent watches. */
-bool agent_alone_writes(const struct agent *agent, int pid);
-/* That writer has ended. */
-void agent_alone_writer_ended(struct agent *agent, int pid);
 
 /* The process has died of a signal.  False: all have to go back. */
 bool agent_alone_restart(struct agent *agent, int pid, const struct verdict *verdict);

@@ -36,7 +36,5 @@ struct agent_alone {
 
 /* The process's image counts from now on. */
 void agent_lone_saved(struct agent *agent, int pid);
-/* Looks which processes have taken their places. */
-void agent_lone_look(struct agent *agent);
 
 #endif

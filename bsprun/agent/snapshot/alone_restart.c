@@ -11,7 +11,6 @@
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/to_bsprun.h"
-#include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/alone_inside.h"
 #include "bsprun/agent/snapshot/alone_loss.h"
@@ -149,13 +148,22 @@ static void say_restarted(struct agent *agent, int pid, const struct verdict *ve
         agent_notice(agent, "%s; it is restarted alone, from %.1f s ago", verdict->text, ago);
 }
 
+static bool begin_again(struct agent *agent, int pid, char why[AGENT_WHY])
+{
+    snprintf(why, AGENT_WHY, "its output cannot be passed on");
+    if (!agent_relay_again(agent, pid))
+        return false;
+    agent->calls->restarted(agent, pid);
+    return start(agent, pid, why);
+}
+
 bool agent_alone_restart(struct agent *agent, int pid, const struct verdict *verdict)
 {
     struct agent_alone *alone = agent->snapshots->alone;
     struct alone_facts facts;
     enum alone_verdict judged;
     struct lone *lone;
-    char why[AGENT_WHY] = "its output cannot be passed on";
+    char why[AGENT_WHY];
 
     if (!alone)
         return false;
@@ -168,8 +176,7 @@ bool agent_alone_restart(struct agent *agent, int pid, const struct verdict *ver
         if (lone->state == LONE_RESTORED)
             alone->restoring--;
         lone->state = LONE_RUNS;
-        if (agent_relay_again(agent, pid) && agent_dataspace_restarted(agent, pid) &&
-            start(agent, pid, why)) {
+        if (begin_again(agent, pid, why)) {
             lone->state = LONE_RESTORED;
             lone->captured = false;
             alone->restoring++;
@@ -192,20 +199,4 @@ bool agent_alone_is_restored(const struct agent *agent, int pid)
     const struct agent_alone *alone = agent->snapshots->alone;
 
     return alone && alone->lones[pid].state == LONE_RESTORED;
-}
-
-void agent_lone_look(struct agent *agent)
-{
-    struct agent_alone *alone = agent->snapshots->alone;
-
-    for (int pid = 0; pid < agent->nprocs; pid++) {
-        struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
-
-        if (alone->lones[pid].state != LONE_RESTORED ||
-            atomic_load(&rank->state) < BSPZ_RANK_RUNNING)
-            continue;
-        atomic_store(&rank->again, 0);
-        alone->lones[pid].state = LONE_RUNS;
-        alone->restoring--;
-    }
 }

@@ -14,7 +14,6 @@
 
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/to_bsprun.h"
-#include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "ckpt/capture/capture.h"
@@ -36,7 +35,6 @@ static void writer_ended(struct watched *process)
     struct agent_snapshots *snapshots = agent->snapshots;
 
     agent_unwatch(process);
-    agent_alone_writer_ended(agent, pid);
     if (agent->job == JOB_REWINDING || job_is_stopping(agent->job) ||
         was_withdrawn(&agent_snap_of(agent, pid)->writer))
         return;
@@ -137,7 +135,7 @@ void agent_adopt_copies(struct agent *agent)
         struct kept *kept = &snapshots->kept[pid];
 
         if (adopt(agent, &snap->writer, &kept->writer, pid, writer_ended) &&
-            !snapshots->ticket.staging && !agent_alone_writes(agent, pid))
+            !snapshots->ticket.staging && snapshots->lone_writer != pid + 1)
             process_signal(kept->writer.pidfd, SIGKILL); /* of an abandoned snapshot */
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++) {
             struct frozen *copy = &kept->copies[slot];

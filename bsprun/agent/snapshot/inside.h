@@ -93,6 +93,7 @@ struct agent_snapshots {
     uint32_t copies;                 /* hosts on which each image must be durable in this term */
     bool lone_restarts;              /* --recover one */
     struct agent_alone *alone;       /* alone.h; NULL: none is restarted alone */
+    int lone_writer;                 /* the process whose image alone is being written, + 1; 0 */
     struct gathering *gathering;     /* gather.c */
     struct aheads *aheads;           /* ahead.c; NULL: none so far */
     char rules[BSPZ_SNAP_RULES];

@@ -6,7 +6,6 @@
 
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
-#include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/inside.h"
 
 struct bspz_snap *agent_snap_of(const struct agent *agent, int pid)
@@ -110,7 +109,6 @@ void agent_snapshots_forget(struct agent *agent)
     struct agent_snapshots *snapshots = agent->snapshots;
 
     agent_abandon(agent);
-    agent_alone_forget(agent);
     snapshots->ticket = (struct ticket){0};
     agent->coming = snapshots->ticket.name;
     making_move(&snapshots->making, MAKING_NONE);
