@@ -52,6 +52,29 @@ START_TEST(reasons)
 }
 END_TEST
 
+/* What was recorded counts when it is there, unless the process went on from an older one since. */
+START_TEST(which_image_counts)
+{
+    struct alone_images images;
+    uint64_t request = 0;
+
+    alone_images_begin(&images, IMAGE_TOGETHER);
+    ck_assert_uint_eq(images.newest.request, 1);
+    alone_images_recorded(&images, IMAGE_OWN, 5);
+    ck_assert(!alone_images_there(&images, IMAGE_TOGETHER, &request)); /* an earlier one, of all */
+    ck_assert(!alone_images_there(&images, IMAGE_NONE, &request));
+    alone_images_restarted(&images);
+    ck_assert_uint_eq(images.newest.request, 1);
+    ck_assert_uint_eq(images.restarts, 1);
+    ck_assert(!alone_images_there(&images, IMAGE_OWN, &request));
+    alone_images_recorded(&images, IMAGE_TOGETHER, 7);
+    ck_assert(alone_images_there(&images, IMAGE_TOGETHER, &request));
+    ck_assert_uint_eq(request, 7);
+    ck_assert_uint_eq(images.restarts, 0);
+    ck_assert(!alone_images_there(&images, IMAGE_TOGETHER, &request));
+}
+END_TEST
+
 static struct repeats *repeats;
 static bool differs;
 
@@ -136,7 +159,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        who_is_restarted_alone,      who_never_is,  reasons,       the_same_again,
+        who_is_restarted_alone,      who_never_is,  which_image_counts, reasons, the_same_again,
         lost_again_while_it_repeats, from_an_image, something_else};
 
     return suite_run_tests("alone loss", tests, sizeof tests / sizeof *tests, set_up, tear_down);

@@ -140,29 +140,45 @@ static void give_up_waiting(struct agent *agent, uint64_t now)
     stop_saving(agent);
 }
 
+/* False: bsprun has to take output first. */
+static bool record(struct agent *agent, int pid, enum alone_image kind)
+{
+    struct lone *lone = &agent->snapshots->alone->lones[pid];
+
+    if (!agent_relay_saving(agent, pid))
+        return false;
+    lone->next_input = agent_input_position(agent);
+    alone_images_recorded(&lone->images, kind,
+                          bspz_rank_of(agent->board, pid)->request.finished + 1);
+    return true;
+}
+
 static void note_recorded(struct agent *agent, int pid)
 {
     struct agent_alone *alone = agent->snapshots->alone;
     struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
 
-    if (atomic_load(&rank->own) != BSPZ_OWN_RECORDED || !agent_relay_saving(agent, pid))
-        return; /* or bsprun has to take output first: the timer comes again */
-    alone->lones[pid].next_cut = rank->request.finished + 1;
-    alone->lones[pid].next_input = agent_input_position(agent);
+    if (atomic_load(&rank->own) != BSPZ_OWN_RECORDED || !record(agent, pid, IMAGE_OWN))
+        return; /* the timer comes again */
     alone->recorded = true;
     alone->begun_ns = agent_now_ns();
     bspz_word_set(&rank->own, BSPZ_OWN_NONE);
 }
 
-void agent_lone_saved(struct agent *agent, int pid)
+/* The image that was recorded is there.  False: it does not count. */
+static bool is_there(struct agent *agent, int pid, enum alone_image kind)
 {
     struct lone *lone = &agent->snapshots->alone->lones[pid];
+    uint64_t request;
 
+    if (!alone_images_there(&lone->images, kind, &request))
+        return false;
+    close_file(&lone->fd); /* the older one */
     agent_relay_saved(agent, pid);
     lone->input = lone->next_input;
-    lone->restarts = 0;
     lone->saved_ns = agent_now_ns();
-    agent->calls->cut(agent, pid, lone->next_cut);
+    agent->calls->cut(agent, pid, request);
+    return true;
 }
 
 static void say_failure(struct agent *agent, int pid)
@@ -198,8 +214,7 @@ static void note_written(struct agent *agent, int pid)
             stop_saving(agent);
         return;
     }
-    if (snap->error == 0) {
-        close_file(&lone->fd);
+    if (snap->error == 0 && is_there(agent, pid, IMAGE_OWN)) {
         lone->fd = alone->fd;
         alone->fd = -1;
         lone->name = (struct bspz_image_name){
@@ -207,8 +222,7 @@ static void note_written(struct agent *agent, int pid)
         memcpy(lone->name.digest, snap->facts.digest, sizeof lone->name.digest);
         alone->took_ns = agent_now_ns() - alone->begun_ns;
         alone->said = false;
-        agent_lone_saved(agent, pid);
-    } else {
+    } else if (snap->error != 0) {
         say_failure(agent, pid);
         lone->saved_ns = agent_now_ns(); /* not at once again */
     }
@@ -237,9 +251,8 @@ void agent_alone_captured(struct agent *agent)
 
         if (!agent_is_here(agent, pid))
             continue;
-        lone->captured = agent_relay_saving(agent, pid);
-        lone->next_cut = bspz_rank_of(agent->board, pid)->request.finished + 1;
-        lone->next_input = agent_input_position(agent);
+        if (!record(agent, pid, IMAGE_TOGETHER))
+            alone_images_recorded(&lone->images, IMAGE_NONE, 0);
     }
 }
 
@@ -250,14 +263,10 @@ void agent_alone_committed(struct agent *agent)
     for (int pid = 0; alone && pid < agent->nprocs; pid++) {
         struct lone *lone = &alone->lones[pid];
 
-        /* One that has been restarted since repeats what is from before the snapshot. */
-        if (!agent_is_here(agent, pid) || (!lone->captured && agent->committed.superstep > 0))
-            continue;
-        close_file(&lone->fd);
-        lone->snapshot = agent->committed;
-        if (lone->captured)
-            agent_lone_saved(agent, pid);
-        lone->captured = false;
+        /* Snapshot 0 is of the moment before the processes ran. */
+        if (agent_is_here(agent, pid) &&
+            (agent->committed.superstep == 0 || is_there(agent, pid, IMAGE_TOGETHER)))
+            lone->snapshot = agent->committed;
     }
 }
 
@@ -363,6 +372,7 @@ void agent_alone_begin(struct agent *agent)
         struct lone *lone = &snapshots->alone->lones[pid];
 
         lone->snapshot = agent->committed;
+        alone_images_begin(&lone->images, IMAGE_TOGETHER);
         lone->input = agent_input_position(agent);
         lone->saved_ns = now;
     }

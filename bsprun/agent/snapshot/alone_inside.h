@@ -2,6 +2,7 @@
 #ifndef BSPRUN_AGENT_ALONE_INSIDE_H
 #define BSPRUN_AGENT_ALONE_INSIDE_H
 
+#include "bsprun/agent/snapshot/alone_loss.h"
 #include "bsprun/agent/snapshot/inside.h"
 
 /* A process of this host. */
@@ -12,10 +13,9 @@ struct lone {
     struct bspz_image_name name;
     struct bspz_snapshot_name snapshot; /* term 0: none either */
     uint64_t saved_ns;                  /* when it was last saved, or began */
-    uint32_t restarts;                  /* since then */
     uint64_t input;                     /* position in the job's input then */
-    bool captured;                      /* by the snapshot that is being taken */
-    uint64_t next_cut, next_input;      /* of an image that is being made: its first request */
+    uint64_t next_input;                /* ... when the present one was recorded */
+    struct alone_images images;
 };
 
 struct agent_alone {
@@ -33,8 +33,5 @@ struct agent_alone {
     uint64_t took_ns; /* the last one */
     bool said;        /* that one has failed */
 };
-
-/* The process's image counts from now on. */
-void agent_lone_saved(struct agent *agent, int pid);
 
 #endif

@@ -1,6 +1,34 @@
 /* alone_loss.c - see alone_loss.h. */
 #include "bsprun/agent/snapshot/alone_loss.h"
 
+void alone_images_begin(struct alone_images *images, enum alone_image kind)
+{
+    *images = (struct alone_images){.newest = {kind, 1}};
+}
+
+void alone_images_recorded(struct alone_images *images, enum alone_image kind, uint64_t request)
+{
+    images->recorded.kind = kind;
+    images->recorded.request = request;
+}
+
+bool alone_images_there(struct alone_images *images, enum alone_image kind, uint64_t *request)
+{
+    if (kind == IMAGE_NONE || images->recorded.kind != kind)
+        return false;
+    images->newest = images->recorded;
+    images->recorded.kind = IMAGE_NONE;
+    images->restarts = 0;
+    *request = images->newest.request;
+    return true;
+}
+
+void alone_images_restarted(struct alone_images *images)
+{
+    images->recorded.kind = IMAGE_NONE;
+    images->restarts++;
+}
+
 enum alone_verdict alone_judge(const struct alone_facts *facts)
 {
     if (!facts->wanted || !facts->suits || !facts->runs)

@@ -1,5 +1,5 @@
-/* alone_loss.h - decides whether a process that is lost is restarted alone, while the others go on;
- * pure.
+/* alone_loss.h - decides whether a process that is lost is restarted alone, while the others go on,
+ * and from which image; pure.
  *
  * It is, if nothing but the dataspace has carried effects of it to others, or of others to it,
  * since its image: not a barrier that it has reached, not an open file, not the input of the job.
@@ -34,6 +34,30 @@ enum alone_verdict {
     ALONE_TOO_OFTEN,
     ALONE_VERDICTS
 };
+
+/* The images of a process, of itself or in a snapshot of all: which one counts.
+ *
+ * An image is recorded at some moment, and there some time later; only then the answers before it
+ * may be given up, and older images.  If the process is lost meanwhile and goes on from an older
+ * one, it needs these answers, and the image does not count any more. */
+enum alone_image { IMAGE_NONE, IMAGE_OWN, IMAGE_TOGETHER };
+struct alone_images {
+    struct {
+        enum alone_image kind;
+        uint64_t request; /* the first one that the process would make after it */
+    } newest, recorded;
+    uint32_t restarts; /* from the newest */
+};
+
+/* The process begins in that image, which is there. */
+void alone_images_begin(struct alone_images *images, enum alone_image kind);
+/* The process is recorded, before that request. */
+void alone_images_recorded(struct alone_images *images, enum alone_image kind, uint64_t request);
+/* The image that was recorded is there.  True: it counts, and answers to requests below *request
+ * may be given up.  False: the older one still counts. */
+bool alone_images_there(struct alone_images *images, enum alone_image kind, uint64_t *request);
+/* The process is restarted from the newest image. */
+void alone_images_restarted(struct alone_images *images);
 
 enum alone_verdict alone_judge(const struct alone_facts *facts);
 /* Why it is not restarted alone: "it has ..."; "" if that is not to be told. */

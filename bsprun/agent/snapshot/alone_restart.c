@@ -47,7 +47,7 @@ static struct alone_facts look_at(struct agent *agent, int pid)
         .at_barrier = is_at_barrier(rank),
         .shares = agent_is_bound(agent, pid) || opened_writes(snapshots->opened, pid),
         .has_read = pid == agent->order.stdin_pid && agent_input_position(agent) != lone->input,
-        .restarts = lone->restarts,
+        .restarts = lone->images.restarts,
     };
 }
 
@@ -101,7 +101,10 @@ static void bury(struct watched *process)
 static bool take_its_place(struct agent *agent, int pid, pid_t ospid)
 {
     struct member *member = &agent->members[pid];
+    pid_t lost = member->process.ospid;
 
+    if (pid > 0 && lost > 0 && getpgid(lost) == lost)
+        kill(-lost, SIGKILL); /* what it has started */
     if (pid == 0)
         bury(&agent->root);
     bury(&member->process);
@@ -178,10 +181,9 @@ bool agent_alone_restart(struct agent *agent, int pid, const struct verdict *ver
         lone->state = LONE_RUNS;
         if (begin_again(agent, pid, why)) {
             lone->state = LONE_RESTORED;
-            lone->captured = false;
             alone->restoring++;
             say_restarted(agent, pid, verdict);
-            lone->restarts++;
+            alone_images_restarted(&lone->images);
             agent_pause_renew(agent);
             return true;
         }

@@ -1,15 +1,15 @@
 /* lives.c - processes of the made-up world that are lost, and restarted alone.
  *
- * A process is saved between two calls; some time later its image is durable, and the answers to
- * the calls before it are given up.  When it is lost, at any moment but at a barrier, it begins its
- * next life with the calls since that image.
+ * A process is saved between two calls, alone or with all; some time later its image is there, and
+ * the answers to the calls before it are given up, if it still counts (alone_loss.h).  When it is
+ * lost, at any moment but at a barrier, it begins its next life with the calls since that image.
  */
 #include <stdio.h>
 
 #include "tests/sim/dataspace/world.h"
 
 static struct {
-    uint64_t lost, in_a_call, repeated, cut;
+    uint64_t lost, in_a_call, repeated, before_it_counts, cut;
 } summary;
 
 static uint64_t pick_apart(struct world *world, uint64_t below)
@@ -45,6 +45,8 @@ static void plan(struct world *world, enum action_kind kind, uint64_t most)
 
 void lives_begin(struct world *world)
 {
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        alone_images_begin(&world->processes[pid].images, IMAGE_TOGETHER);
     plan(world, DO_LOSE, LOSSES);
     plan(world, DO_IMAGE, IMAGES);
 }
@@ -52,63 +54,82 @@ void lives_begin(struct world *world)
 static void lose(struct world *world, uint32_t pid)
 {
     struct process *process = &world->processes[pid];
+    uint32_t from = (uint32_t)process->images.newest.request - 1;
 
     summary.lost++;
     summary.in_a_call += process->busy;
-    summary.repeated += process->at - process->image;
-    note(world, "pid %u is lost, and restarted before call %u", pid, process->image);
+    summary.repeated += process->at - from;
+    summary.before_it_counts += process->images.recorded.kind != IMAGE_NONE;
+    note(world, "pid %u is lost, and restarted before call %u", pid, from);
+    alone_images_restarted(&process->images);
     dataspace_restarted(world->hosts[process->home].space, pid);
     process->busy = process->posted = process->taken_back = false;
-    process->at = process->image;
+    process->at = from;
     process->life++;
     lives_plan(world, pid, 1 + pick_apart(world, 200));
 }
 
+/* For an image of its own, or as a part of a snapshot of all: that is committed whatever becomes of
+ * the process, and its image alone is not there if it is lost before. */
 static void save(struct world *world, uint32_t pid)
 {
-    const struct process *process = &world->processes[pid];
+    struct process *process = &world->processes[pid];
+    bool together = pick_apart(world, 2) == 0;
     struct action *action;
 
-    if (process->busy)
+    if (process->busy || process->images.recorded.kind != IMAGE_NONE ||
+        (together && process->together))
         return;
-    action = timeline_plan(&world->time, 1 + pick_apart(world, 100));
+    process->together = process->together || together;
+    action = timeline_plan(&world->time, 1 + pick_apart(world, 200));
     action->kind = DO_DURABLE;
     action->from = pid;
-    action->number = process->at;
+    action->number = together ? IMAGE_TOGETHER : IMAGE_OWN;
     action->life = process->life;
+    alone_images_recorded(&process->images, (enum alone_image)action->number, process->at + 1);
 }
 
 static void durable(struct world *world, uint32_t pid, const struct action *action)
 {
     struct process *process = &world->processes[pid];
+    uint64_t request, before = process->images.newest.request;
 
-    if (action->life != process->life || action->number < process->image)
-        return; /* it was lost before, or a later one is durable */
-    note(world, "the image of pid %u before call %u is durable", pid, (unsigned)action->number);
-    summary.cut += action->number - process->image;
-    process->image = (uint32_t)action->number;
-    dataspace_cut(world->hosts[process->home].space, pid, action->number + 1);
+    if (action->number == IMAGE_TOGETHER)
+        process->together = false;
+    else if (action->life != process->life)
+        return; /* it was lost before */
+    if (!alone_images_there(&process->images, (enum alone_image)action->number, &request))
+        return;
+    note(world, "the image of pid %u before call %u counts", pid, (unsigned)request - 1);
+    summary.cut += request - before;
+    dataspace_cut(world->hosts[process->home].space, pid, request);
 }
 
 void lives_carry_out(struct world *world, const struct action *action)
 {
     uint32_t pid = action->from;
 
+    if (action->kind == DO_DURABLE) {
+        durable(world, pid, action);
+        world->withdrawn_at = world->time.now;
+        return;
+    }
     if (world->stuck || waits_is_at_barrier(world, pid) || waits_is_over(world, pid))
         return;
     world->withdrawn_at = world->time.now;
     if (action->kind == DO_LOSE)
         lose(world, pid);
-    else if (action->kind == DO_IMAGE)
-        save(world, pid);
     else
-        durable(world, pid, action);
+        save(world, pid);
 }
 
 int lives_report(void)
 {
-    printf("%llu processes lost, %llu of them in a call; %llu calls made again, %llu given up\n",
+    printf("%llu processes lost, %llu of them in a call, %llu before an image counted; %llu calls "
+           "made again, %llu given up\n",
            (unsigned long long)summary.lost, (unsigned long long)summary.in_a_call,
-           (unsigned long long)summary.repeated, (unsigned long long)summary.cut);
-    return !summary.lost + !summary.in_a_call + !summary.repeated + !summary.cut;
+           (unsigned long long)summary.before_it_counts, (unsigned long long)summary.repeated,
+           (unsigned long long)summary.cut);
+    return !summary.lost + !summary.in_a_call + !summary.before_it_counts + !summary.repeated +
+           !summary.cut;
 }

@@ -2,6 +2,7 @@
 #ifndef SIM_DATASPACE_WORLD_H
 #define SIM_DATASPACE_WORLD_H
 
+#include "bsprun/agent/snapshot/alone_loss.h"
 #include "bsprun/dataspace/service.h"
 #include "coordinator/core/quiet.h"
 #include "tests/sim/dataspace/linear.h"
@@ -33,7 +34,7 @@ enum action_kind {
     DO_WITHDRAW,
     DO_LOSE,       /* process `from` is lost */
     DO_IMAGE,      /* ... is saved, if it is between two calls */
-    DO_DURABLE,    /* its image of before call `number` is durable */
+    DO_DURABLE,    /* its image is there, of kind `number` */
     DO_MIRROR,     /* host `to` sees that process `from` has reached a barrier */
     DO_LOOK,       /* host `from` looks whether all its processes wait */
     DO_HEAR_QUIET, /* Processor Zero hears of host `from` */
@@ -65,7 +66,8 @@ struct process {
     struct call calls[OPERATIONS];
     uint32_t made;  /* calls, by any life */
     uint32_t at;    /* the present call, or the next one */
-    uint32_t image; /* the call from which it is restarted */
+    struct alone_images images;
+    bool together; /* a snapshot of all with its image is not committed yet */
     uint32_t life;
     unsigned char window[WINDOW], data[SIZE_MOST];
     uint64_t done;
