@@ -111,7 +111,7 @@ int binaries_of_image(int file, struct binaries *needed, char *why)
     }
     if (!error) {
         tables = malloc(bspz_image_memory(&image));
-        error = tables ? bspz_image_load(&image, tables, &fault) : -ENOMEM;
+        error = tables ? bspz_image_load_front(&image, tables, &fault) : -ENOMEM;
     }
     if (!error)
         error = list_files(&image, needed);

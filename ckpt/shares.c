@@ -241,7 +241,7 @@ static int with_image(int image_fd, use_image *use, void *context)
     if (!error && posix_memalign(&tables, 16, bspz_image_memory(&image) + 1) != 0)
         error = -ENOMEM;
     if (!error)
-        error = bspz_image_load(&image, tables, NULL);
+        error = bspz_image_load_front(&image, tables, NULL);
     if (!error)
         error = use(context, &image);
     free(tables);

@@ -31,10 +31,12 @@
 #include "bsprun/agent/loop.h"
 #include "bsprun/agent/program.h"
 #include "bsprun/agent/ranks.h"
+#include "bsprun/agent/route.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/stacks.h"
 #include "bsprun/agent/status.h"
+#include "bsprun/agent/succession.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
 #include "lib/base/digest.h"
@@ -96,6 +98,7 @@ static void take_order(struct agent *agent, const struct wire_start *start)
     order->stdio = start->stdio;
     order->report = start->report;
     order->balance = start->balance;
+    order->at_once = start->at_once;
     order->attach = start->attach;
     order->core_dumps = start->core_dumps;
     order->stdin_pid = (int)start->stdin_pid;
@@ -332,9 +335,14 @@ static void on_message(void *context, struct net_connection *connection,
     case WIRE_ALIVE:
         agent_send(agent, &(struct wire_message){.kind = WIRE_ALIVE});
         break;
-    case WIRE_LINK_LOST: /* of a host that bsprun no longer hears */
-        if (agent->zero && message->link_lost.peer != agent->host)
+    case WIRE_LINK_LOST: /* of a host that bsprun no longer hears, or which is not to go on */
+        if (message->link_lost.peer == agent->host)
+            agent_is_cut_off(agent);
+        else if (agent->zero)
             coord_shell_host_lost(agent->zero, message->link_lost.peer);
+        break;
+    case WIRE_TAKE_OVER:
+        agent_take_over(agent, message);
         break;
     case WIRE_EXIT:
         take_leave(agent);

@@ -15,15 +15,18 @@
 
 static void leave(struct agent *agent, const char *why)
 {
+    if (agent->news & AGENT_LEAVE)
+        return; /* as it has said */
     agent_notice(agent, "host %s: %s; its processes continue in their replicas", agent->host_name,
                  why);
-    agent_kill_members(agent);
+    agent_kill_members(agent, NULL);
     agent_post(agent, AGENT_LEAVE);
 }
 
 static bool may_leave(const struct agent *agent)
 {
-    return agent_has_replicas(agent) && !agent->zero && agent->job == JOB_RUNNING;
+    return agent_has_replicas(agent) && agent->job == JOB_RUNNING &&
+           (!agent->zero || coord_can_lose(coord_shell_state(agent->zero), agent->host));
 }
 
 bool agent_leaves_replicas(struct agent *agent, int pid, const struct verdict *verdict)
@@ -102,6 +105,8 @@ void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
 
         if (speaks == agent->host && alone >= 0 && may_leave(agent))
             leave(agent, verdict.text);
+        else if (speaks == agent->host && alone >= 0)
+            agent_abort(agent, (int)mismatch->pid, &verdict); /* its processes do not go on */
         else if (speaks == agent->host)
             agent_notice(agent, "%s", verdict.text);
         return;

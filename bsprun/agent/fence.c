@@ -45,7 +45,7 @@ static void be_cut_off(struct agent *agent)
     if (agent->finished)
         return;
     agent_tell_link_lost(agent, agent->host, "nothing has been heard from bsprun");
-    agent_zero_is_lost(agent);
+    agent_is_cut_off(agent);
 }
 
 static void on_watch(uv_timer_t *timer)

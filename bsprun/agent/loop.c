@@ -30,6 +30,7 @@
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/stacks.h"
+#include "bsprun/agent/succession.h"
 #include "bsprun/link/link_tune.h"
 #include "lib/shm/board.h"
 
@@ -295,6 +296,8 @@ int agent_run(struct agent *agent)
     agent_debug_free(agent);
     agent_cells_free(agent);
     agent_decided_forget(agent);
+    agent_known_end(agent);
+    agent_succession_end(agent);
     free(agent->members);
     free(agent->home);
     free(agent->blame);

@@ -1,5 +1,9 @@
 /* mail.c - see mail.h.
  *
+ * The thread of the bell sends and takes messages itself, which saves two wake-ups of each
+ * (link.h); so all of struct agent_mail but `bytes` belongs to who holds the lock of
+ * agent->link_bell.
+ *
  * What can fail: no memory: the job ends with a line that says so; another host breaks a rule: its
  * link is dropped, and the term is over for it.
  */
@@ -7,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "bsprun/agent/core/agent.h"
@@ -15,6 +20,7 @@
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/link/link.h"
 #include "lib/shm/mail.h"
 
 /* Of a process here and one elsewhere: positions. */
@@ -51,11 +57,15 @@ static void free_mail(struct agent_mail *mail)
 
 void agent_mail_forget(struct agent *agent)
 {
-    if (!agent->mail)
+    struct agent_mail *mail = agent->mail;
+
+    if (!mail)
         return;
     agent_quiet_watch_mail(agent, NULL, NULL);
-    free_mail(agent->mail);
+    link_bell_lock(&agent->link_bell);
     agent->mail = NULL;
+    link_bell_unlock(&agent->link_bell);
+    free_mail(mail);
 }
 
 static bool fill(struct agent *agent, struct agent_mail *mail)
@@ -87,7 +97,9 @@ static bool fill(struct agent *agent, struct agent_mail *mail)
     return true;
 }
 
-/* False: no memory, and the job is being ended. */
+static const struct links_express express;
+
+/* By the loop.  False: no memory, and the job is being ended. */
 static bool begin(struct agent *agent)
 {
     struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};
@@ -96,9 +108,11 @@ static bool begin(struct agent *agent)
     if (agent->mail)
         return true;
     mail = calloc(1, sizeof *mail);
-    if (mail && fill(agent, mail) &&
-        agent_quiet_watch_mail(agent, &mail->post, &mail->reports)) {
+    if (mail && fill(agent, mail) && agent_quiet_watch_mail(agent, &mail->post, &mail->reports)) {
+        link_bell_lock(&agent->link_bell);
         agent->mail = mail;
+        link_bell_unlock(&agent->link_bell);
+        agent_peers_use_express(agent, &express);
         return true;
     }
     if (mail)
@@ -109,43 +123,59 @@ static bool begin(struct agent *agent)
     return false;
 }
 
-/* ---- From here ------------------------------------------------------------------------------- */
+/* ---- From here: with the lock held ----------------------------------------------------------- */
 
-static void send_written(struct agent *agent, int from, int to, struct pair *pair)
+/* Where they lie, or a copy of what goes across the end of the ring: the reader must not see the
+ * beginning of a record without the rest. */
+static void *bytes_of(struct agent_mail *mail, const struct bspz_ring *ring, uint64_t size,
+                      uint64_t at, uint64_t bytes)
 {
-    struct agent_mail *mail = agent->mail;
-    const struct bspz_ring *ring = bspz_ring_of(&mail->post, from, to);
-    uint64_t size = bspz_ring_size(&mail->post, false);
+    uint64_t together = bytes;
+    const void *data = bspz_ring_piece(ring, size, at, &together);
+
+    if (together == bytes)
+        return (void *)data;
+    bspz_ring_bytes_out(ring, size, at, mail->piece, bytes);
+    return mail->piece;
+}
+
+/* Whether there was anything, as for the next two. */
+static bool send_written(struct agent *agent, int from, int to, struct pair *pair)
+{
+    const struct bspz_post *post = &agent->mail->post;
+    const struct bspz_ring *ring = bspz_ring_of(post, from, to);
+    uint64_t size = bspz_ring_size(post, false);
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
     struct wire_message message = {.kind = WIRE_MAIL};
 
     /* A defect of the program must not make the agent read elsewhere. */
     if (tail <= pair->sent || tail - pair->sent > size)
-        return;
-    bspz_ring_bytes_out(ring, size, pair->sent, mail->piece, tail - pair->sent);
+        return false;
     message.mail.from = (uint32_t)from;
     message.mail.to = (uint32_t)to;
     message.mail.at = pair->sent;
-    message.mail.data.data = mail->piece;
+    message.mail.data.data = bytes_of(agent->mail, ring, size, pair->sent, tail - pair->sent);
     message.mail.data.size = (uint32_t)(tail - pair->sent);
     pair->sent = tail;
-    agent_peers_send(agent, agent->home[to], &message);
+    agent_peers_put(agent, agent->home[to], &message);
+    return true;
 }
 
-static void report_read(struct agent *agent, int from, int to, struct pair *pair)
+static bool report_read(struct agent *agent, int from, int to, struct pair *pair)
 {
     const struct bspz_ring *ring = bspz_ring_of(&agent->mail->post, from, to);
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
     struct wire_message message = {.kind = WIRE_MAIL_READ};
 
-    if (head == pair->reported)
-        return;
+    if (head - pair->reported < bspz_ring_size(&agent->mail->post, false) / BSPZ_RING_REPORTS)
+        return false;
     message.mail_read.from = (uint32_t)from;
     message.mail_read.to = (uint32_t)to;
     message.mail_read.at = head;
     pair->reported = head;
     agent->mail->reports.sent++;
-    agent_peers_send(agent, agent->home[from], &message);
+    agent_peers_put(agent, agent->home[from], &message);
+    return true;
 }
 
 /* Whether no lower pid lives on that host. */
@@ -157,9 +187,10 @@ static bool is_first_of_host(const struct agent *agent, int pid)
     return true;
 }
 
-static void pass_on(struct agent *agent, int pid)
+static bool pass_on(struct agent *agent, int pid)
 {
     struct bspz_mail *box = bspz_mail_of(&agent->mail->post, pid);
+    bool any = false;
 
     for (int word = 0; word * 64 < agent->nprocs; word++) {
         uint64_t bits = atomic_load(&box->out[word]) ? atomic_exchange(&box->out[word], 0) : 0;
@@ -169,13 +200,24 @@ static void pass_on(struct agent *agent, int pid)
 
             if (peer >= agent->nprocs || agent_is_here(agent, peer))
                 continue;
-            send_written(agent, pid, peer, &agent->mail->pairs[pid][peer]);
-            report_read(agent, peer, pid, &agent->mail->pairs[pid][peer]);
+            any = send_written(agent, pid, peer, &agent->mail->pairs[pid][peer]) || any;
+            any = report_read(agent, peer, pid, &agent->mail->pairs[pid][peer]) || any;
         }
     }
+    return any;
 }
 
 /* ---- Snapshots ------------------------------------------------------------------------------- */
+
+static bool pass_all_on(struct agent *agent)
+{
+    bool any = false;
+
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid))
+            any = pass_on(agent, pid) || any;
+    return any;
+}
 
 /* A process here has stopped for the snapshot, so all of the job have, and write nothing. */
 static void send_marks(struct agent *agent, uint64_t superstep)
@@ -187,12 +229,13 @@ static void send_marks(struct agent *agent, uint64_t superstep)
         return;
     mail->marked = superstep + 1;
     message.mail_mark.superstep = superstep;
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent_is_here(agent, pid))
-            pass_on(agent, pid);
+    link_bell_lock(&agent->link_bell);
+    pass_all_on(agent);
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (is_first_of_host(agent, pid) && !agent_is_here(agent, pid))
-            agent_peers_send(agent, agent->home[pid], &message);
+            agent_peers_put(agent, agent->home[pid], &message);
+    agent_peers_put_done(agent);
+    link_bell_unlock(&agent->link_bell);
 }
 
 static bool all_has_come(const struct agent *agent, uint64_t superstep)
@@ -234,16 +277,18 @@ void agent_mail_scan(struct agent *agent)
     /* Processes that are restored say that they have rings before they run. */
     if (agent->job != JOB_RUNNING && agent->job != JOB_RESTORING && !agent->mail)
         return;
-    for (int pid = 0; pid < agent->nprocs; pid++) {
-        if (!agent_is_here(agent, pid))
-            continue;
-        answer(agent, pid);
-        if (agent->mail && agent->peers)
-            pass_on(agent, pid);
-    }
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid))
+            answer(agent, pid);
+    if (!agent->mail || !agent->peers)
+        return;
+    link_bell_lock(&agent->link_bell);
+    pass_all_on(agent);
+    agent_peers_put_done(agent);
+    link_bell_unlock(&agent->link_bell);
 }
 
-/* ---- From another host ----------------------------------------------------------------------- */
+/* ---- From another host: take_written and take_read with the lock held ------------------------ */
 
 static bool is_pair(const struct agent *agent, uint32_t here, uint32_t there, uint32_t host)
 {
@@ -297,9 +342,17 @@ static void take_mark(struct agent *agent, uint32_t host, const struct wire_mail
             answer(agent, pid);
 }
 
+/* False: another kind, or it breaks a rule. */
+static bool take(struct agent *agent, uint32_t host, const struct wire_message *message)
+{
+    if (message->kind == WIRE_MAIL)
+        return take_written(agent, host, &message->mail);
+    return message->kind == WIRE_MAIL_READ && take_read(agent, host, &message->mail_read);
+}
+
 void agent_mail_message(struct agent *agent, uint32_t host, const struct wire_message *message)
 {
-    bool right = true;
+    bool right;
 
     if (agent->board->layout.mail == 0) {
         agent_peers_drop(agent, host, "a message of MPI for a program that has none");
@@ -307,12 +360,53 @@ void agent_mail_message(struct agent *agent, uint32_t host, const struct wire_me
     }
     if (!begin(agent))
         return;
-    if (message->kind == WIRE_MAIL)
-        right = take_written(agent, host, &message->mail);
-    else if (message->kind == WIRE_MAIL_READ)
-        right = take_read(agent, host, &message->mail_read);
-    else
+    if (message->kind == WIRE_MAIL_MARK) {
         take_mark(agent, host, &message->mail_mark);
+        return;
+    }
+    link_bell_lock(&agent->link_bell);
+    right = take(agent, host, message);
+    link_bell_unlock(&agent->link_bell);
     if (!right)
         agent_peers_drop(agent, host, "a message of MPI out of order");
 }
+
+/* ---- Without the loop ------------------------------------------------------------------------ */
+
+static bool on_rung(void *context)
+{
+    struct agent *agent = context;
+
+    return agent->mail && pass_all_on(agent);
+}
+
+static bool on_express(void *context, uint32_t host, const struct wire_message *message)
+{
+    struct agent *agent = context;
+
+    return agent->mail && memcmp(message->envelope.job, agent->job_id, sizeof agent->job_id) == 0 &&
+           message->envelope.term == agent->term && take(agent, host, message);
+}
+
+/* With a core for each process and the agent, one that computes loses nothing by the polling. */
+static enum links_wait on_waits(void *context)
+{
+    const struct agent *agent = context;
+    bool any = false, all = true;
+
+    for (int pid = 0; agent->mail && pid < agent->nprocs; pid++) {
+        const struct bspz_mail *box = bspz_mail_of(&agent->mail->post, pid);
+        bool waits = agent_is_here(agent, pid) && atomic_load(&box->waits) != BSPZ_MAIL_AWAKE;
+
+        any = any || waits;
+        all = all && (waits || !agent_is_here(agent, pid));
+    }
+    if (!any)
+        return LINKS_WAIT_NONE;
+    return all || atomic_load_explicit(&agent->board->spin_ns, memory_order_relaxed) > 0
+               ? LINKS_WAIT_POLL
+               : LINKS_WAIT_SOME;
+}
+
+static const struct links_express express = {
+    .rung = on_rung, .message = on_express, .waits = on_waits};

@@ -28,6 +28,7 @@
 #include "bsprun/agent/route.h"
 #include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/succession.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
 #include "lib/base/digest.h"
@@ -146,6 +147,7 @@ static void let_run(struct agent *agent, const struct wire_run *order)
         agent->begin_ns = agent_now_ns();
     agent->measures = order->measure;
     agent_alone_begin(agent);
+    agent_known_run(agent, order->consult);
     atomic_store(&agent->board->consult_from, order->consult);
     bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
     agent_pause_renew(agent);
@@ -205,6 +207,7 @@ static void release_later(struct agent *agent, const struct wire_message *messag
 
     if (message->release.decision == WIRE_DECISION_SNAPSHOT)
         return;
+    agent_known_decided(agent, decided.superstep, decided.consult, decided.end);
     if (!agent_decided_add(agent, &decided))
         agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
 }
@@ -251,6 +254,7 @@ static void stop_ranks(struct agent *agent, const struct wire_stop_ranks *order)
 
 void agent_obey(struct agent *agent, const struct wire_message *message)
 {
+    agent->known.waits = false; /* another Processor Zero has answered */
     if (agent->finished)
         return;
     switch (message->kind) {
@@ -274,6 +278,10 @@ void agent_obey(struct agent *agent, const struct wire_message *message)
         break;
     case WIRE_ASK_QUIET:
         agent_quiet_answer(agent, message->ask_quiet.round);
+        break;
+    case WIRE_TAKEN_OVER:
+        if (!job_is_stopping(agent->job))
+            agent_taken_over(agent, message);
         break;
     case WIRE_AHEAD:
         if (!job_is_stopping(agent->job))

@@ -8,6 +8,7 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/dataspace/service.h"
+#include "bsprun/link/link.h"
 #include "lib/shm/mail.h"
 
 /* How long the processes have to wait before Processor Zero is told, and how often it is told
@@ -73,6 +74,13 @@ static void show_tag(FILE *text, const struct dataspace_request *request)
     fprintf(text, "%s\"", request->tag_size > TAG_MOST ? "..." : "");
 }
 
+/* Whether the process is to stop at a safe point, and has only to wake up for that. */
+static bool is_wanted(const struct agent *agent, const struct bspz_rank *rank)
+{
+    return agent->board->flags & BSPZ_BOARD_CALLS &&
+           atomic_load(&agent->board->consult_from) <= atomic_load(&rank->superstep);
+}
+
 /* The mailbox of a process that sleeps until it gets news, and has not got any; NULL: it does not,
  * or the agent has still to pass something on. */
 static const struct bspz_mail *waits_for_mail(const struct agent *agent,
@@ -80,7 +88,8 @@ static const struct bspz_mail *waits_for_mail(const struct agent *agent,
 {
     const struct bspz_mail *mail = post ? bspz_mail_of(post, pid) : NULL;
 
-    if (!mail || atomic_load(&mail->waits) == BSPZ_MAIL_AWAKE)
+    if (!mail || atomic_load(&mail->waits) == BSPZ_MAIL_AWAKE ||
+        is_wanted(agent, bspz_rank_of(agent->board, pid)))
         return NULL;
     for (int word = 0; word * 64 < post->nprocs; word++)
         if (atomic_load(&mail->in[word]) || atomic_load(&mail->out[word]))
@@ -210,8 +219,10 @@ static bool tell(struct agent *agent, const struct watched_parts *parts, uint64_
     bool quiet;
 
     pthread_mutex_lock(&agent->dataspace_lock);
+    link_bell_lock(&agent->link_bell);
     quiet = text && all_wait(agent, parts, &barriers, text);
     traffic = traffic_of(agent, parts);
+    link_bell_unlock(&agent->link_bell);
     pthread_mutex_unlock(&agent->dataspace_lock);
     if (text)
         fclose(text);

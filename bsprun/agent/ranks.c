@@ -170,6 +170,16 @@ static void scan_consultation(struct agent *agent)
     agent_measure_free(&arrive);
 }
 
+void agent_arrive_again(struct agent *agent)
+{
+    struct wire_arrive arrive = {0};
+
+    if (agent->consulted == 0 || atomic_load(&agent->board->answered) >= agent->consulted)
+        return;
+    arrive.barrier = barrier_of(agent, agent->consulted - 1);
+    agent_arrived(agent, agent->consulted - 1, &arrive);
+}
+
 void agent_scan(struct agent *agent)
 {
     if (!agent->board || agent->finished || agent->job == JOB_REWINDING)
@@ -251,6 +261,16 @@ void agent_report_leavers(struct agent *agent)
             continue;
         agent_member_move(agent, pid, MEMBER_REPORTED);
         report_leaver(agent, pid, &death);
+    }
+}
+
+void agent_report_leavers_again(struct agent *agent)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        struct death death;
+
+        if (agent->members[pid].state == MEMBER_REPORTED && rank_has_left(agent, pid, &death))
+            report_leaver(agent, pid, &death);
     }
 }
 

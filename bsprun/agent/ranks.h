@@ -10,6 +10,10 @@ void agent_scan(struct agent *agent);
 void agent_handle_rank_end(struct agent *agent, int pid);
 /* Tells Processor Zero of ranks that have exited after bsp_end. */
 void agent_report_leavers(struct agent *agent);
+/* Tells another Processor Zero again: of the barrier at which the processes wait for a decision; of ranks
+ * that have exited. */
+void agent_arrive_again(struct agent *agent);
+void agent_report_leavers_again(struct agent *agent);
 /* Counts a rank as ended that was killed after it was released from bsp_end, but before it marked
  * itself ENDED. */
 void agent_count_out(struct agent *agent, int pid);

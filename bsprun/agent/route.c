@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/peers.h"
@@ -13,6 +14,7 @@
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/mail.h"
 #include "bsprun/agent/over.h"
+#include "bsprun/agent/succession.h"
 #include "bsprun/agent/terms.h"
 
 void agent_route_message(void *context, uint32_t host, const struct wire_message *message)
@@ -29,6 +31,8 @@ void agent_route_message(void *context, uint32_t host, const struct wire_message
     enum wire_way way = wire_way(message->kind);
     if (way == WIRE_WAY_TO_ZERO && agent->zero)
         coord_shell_message(agent->zero, host, message);
+    else if (message->kind == WIRE_ACCOUNT && message->account.host == host)
+        agent_keep_account(agent, message);
     else if (way == WIRE_WAY_FROM_ZERO && agent_peers_is_zero(agent, host) && !agent->zero)
         agent->calls->ordered(agent, message);
     else if (message->kind == WIRE_KEEP)
@@ -51,13 +55,15 @@ void agent_route_lost(void *context, uint32_t host, const char *text)
 {
     struct agent *agent = context;
 
-    if (agent->finished || agent->job == JOB_OVER)
+    if (agent->finished || agent->job == JOB_OVER ||
+        (agent->job == JOB_REWINDING && agent_has_replicas(agent)))
         return;
     agent_tell_link_lost(agent, host, text);
     agent_fetch_lost(agent, host);
-    if (agent->zero)
+    /* With replicas bsprun says who is lost, since this host may be the one that is cut off. */
+    if (agent->zero && !agent_has_replicas(agent))
         coord_shell_host_lost(agent->zero, host);
-    else if (agent_peers_is_zero(agent, host))
+    else if (!agent->zero && agent_peers_is_zero(agent, host) && !agent_awaits_successor(agent))
         agent_zero_is_lost(agent);
 }
 
@@ -71,4 +77,11 @@ void agent_zero_is_lost(struct agent *agent)
     agent_peers_give_up_zero(agent);
     agent_rewind(agent);
     agent_check_over(agent);
+}
+
+void agent_is_cut_off(struct agent *agent)
+{
+    agent_zero_is_lost(agent);
+    if (agent_has_replicas(agent))
+        agent_peers_leave(agent, "its processes have ended");
 }

@@ -15,5 +15,7 @@ void agent_route_arrived(void *context, uint64_t superstep);
 /* Processor Zero of another host has ended the term, or cannot be reached: ends the processes
  * here. */
 void agent_zero_is_lost(struct agent *agent);
+/* The same, of a host that is not heard by others: with replicas these must not count on it. */
+void agent_is_cut_off(struct agent *agent);
 
 #endif

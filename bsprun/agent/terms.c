@@ -17,6 +17,7 @@
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/dataspace.h"
@@ -38,13 +39,16 @@
 /* ---- The end of a term ---- */
 
 /* Kills a wrapper first, so that it does not go on after the program has died.  Spares frozen
- * copies that may be restored. */
+ * copies that may be restored, and ranks that are their own. */
 static void kill_term(struct agent *agent)
 {
-    if (agent->root.state == WATCH_LIVES)
-        process_signal(agent->root.pidfd, SIGKILL);
-    agent_kill_members(agent);
     agent_snapshots_rewind(agent);
+    if (agent->root.state == WATCH_LIVES && !agent_is_copy(agent, agent->root.ospid))
+        process_signal(agent->root.pidfd, SIGKILL);
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_copy(agent, agent->members[pid].process.ospid))
+            agent_pause_spare(agent, &agent->members[pid].process);
+    agent_kill_members(agent, agent_is_copy);
 }
 
 static void note_memory(struct agent *agent)
@@ -185,12 +189,12 @@ static bool may_stay(const void *agent, pid_t ospid)
 
 static bool all_let_go(const struct agent *agent)
 {
-    if (agent->root.state == WATCH_LIVES && !is_let_go(agent->root.ospid))
+    if (agent->root.state == WATCH_LIVES && !may_stay(agent, agent->root.ospid))
         return false;
     for (int pid = 0; pid < agent->nprocs; pid++) {
         const struct watched *process = &agent->members[pid].process;
 
-        if (process->state == WATCH_LIVES && !is_let_go(process->ospid))
+        if (process->state == WATCH_LIVES && !may_stay(agent, process->ospid))
             return false;
     }
     return true;

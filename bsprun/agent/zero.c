@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bsprun/agent/core/agent.h"
@@ -101,7 +102,7 @@ static void all_over(struct agent *agent, const struct coord_outcome *outcome)
 {
     if (agent_has_replicas(agent) && !agent_everything_gone(agent) &&
         outcome->cause == WIRE_CAUSE_NONE)
-        agent_kill_members(agent);
+        agent_kill_members(agent, NULL);
     agent_job_over(agent, outcome);
 }
 
@@ -146,7 +147,8 @@ void agent_free_zero(struct agent *agent)
     agent->zero = NULL;
 }
 
-static int agent_make_zero(struct agent *agent, uint32_t term)
+static int agent_make_zero(struct agent *agent, uint32_t term,
+                           const struct coord_predecessor *predecessor)
 {
     struct wire_host host = {agent->host, (uint32_t)agent->order.slots, agent->host_name};
     struct coord_config config = {
@@ -181,6 +183,7 @@ static int agent_make_zero(struct agent *agent, uint32_t term)
         config.anew = placement.anew;
         config.moves = placement.moves;
         config.balance = agent->order.balance;
+        config.at_once = agent->order.at_once;
         config.moving_seconds = agent->election.moving_seconds;
         config.loads = agent_peers_loads(agent);
         config.earlier = agent_peers_shares(agent);
@@ -188,6 +191,8 @@ static int agent_make_zero(struct agent *agent, uint32_t term)
     agent->term = term;
     memcpy(config.job, agent->job_id, sizeof config.job);
     agent_snapshots_configure(agent, &config);
+    if (predecessor)
+        config.predecessor = *predecessor;
     agent->zero = coord_shell_new(&config, &calls, agent);
     if (!agent->zero)
         return -ENOMEM;
@@ -198,15 +203,34 @@ static int agent_make_zero(struct agent *agent, uint32_t term)
 int agent_enter_elected(struct agent *agent, uint32_t term)
 {
     struct wire_message elected = {.kind = WIRE_ELECTED};
-    int error = agent_zero_is_here(agent) ? agent_make_zero(agent, term) : 0;
+    int error = agent_zero_is_here(agent) ? agent_make_zero(agent, term, NULL) : 0;
 
     agent->term = term;
     agent->board->term = term;
+    agent_known_begin(agent);
     if (!error)
         error = agent_peers_enter(agent);
     elected.elected.host = agent->host;
     if (!error && agent->zero)
         agent_send(agent, &elected);
+    return error;
+}
+
+int agent_succeed(struct agent *agent, struct bspz_snapshot_name committed)
+{
+    struct coord_predecessor predecessor = {.leads = agent_cells_list(agent),
+                                            .committed = committed};
+    uint64_t *homes = calloc((size_t)agent->nprocs + 1, sizeof *homes);
+    int error = homes && predecessor.leads.items ? 0 : -ENOMEM;
+
+    /* The own number stands for the own lead in agent->home. */
+    for (int pid = 0; !error && pid < agent->nprocs; pid++)
+        homes[pid] = agent_cells_lead(agent, agent->home[pid]);
+    predecessor.homes = (struct wire_numbers){homes, (uint32_t)agent->nprocs};
+    if (!error)
+        error = agent_make_zero(agent, agent->term, &predecessor);
+    free(homes);
+    free((void *)(uintptr_t)predecessor.leads.items);
     return error;
 }
 

@@ -10,6 +10,9 @@ struct agent;
 int agent_elect(struct agent *agent, uint32_t term);
 /* The same without the first messages to Processor Zero, such as HOST_READY. */
 int agent_enter_elected(struct agent *agent, uint32_t term);
+/* Makes Processor Zero here in the place of another one of this term, with that snapshot as the newest
+ * that bsprun knows of. 0 or -errno. */
+int agent_succeed(struct agent *agent, struct bspz_snapshot_name committed);
 void agent_say_ready(struct agent *agent);
 /* Frees Processor Zero of the previous term. */
 void agent_free_zero(struct agent *agent);

@@ -60,14 +60,17 @@ static void elect_when_complete(struct job_machine *machine, const struct job_ev
     machine->fenced = false;
     machine->retry_timer_ms = 0;
     machine->elected = true;
+    machine_forget_asked(machine);
     machine_forget_roll(machine);
+    for (uint32_t i = 0; i < machine->config.host_count; i++)
+        machine->hosts[i].given_up = false;
     machine_move(machine, JOB_MACHINE_RUNNING);
     machine_add(machine, effects, JOB_EFFECT_ELECT)->anew = machine->anew != ANEW_NOT;
     if (machine->anew == ANEW_WANTED)
         machine->anew = ANEW_UNTIL_COMMIT;
     /* Process 0 is where it began. */
     if (!machine->restores && machine->config.snapshots && is_any_drained(machine))
-        machine_add(machine, effects, JOB_EFFECT_SAVE)->move = true;
+        machine_move_processes(machine, effects);
 }
 
 /* ---- The other events --------------------------------------------------------------------- */
@@ -116,6 +119,7 @@ static void take_of_term(struct job_machine *machine, const struct job_event *ev
         machine->committed = event->name;
         machine->fault.restarts = 0;
         machine->lost_before.count = 0;
+        machine->asked_snapshot = false;
         if (machine->anew == ANEW_UNTIL_COMMIT)
             machine->anew = ANEW_NOT;
         break;
@@ -174,11 +178,14 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
     case JOB_EVENT_REGISTERED:
         machine->registered = machine->registered || (host && host->state == HOST_UP);
         break;
+    case JOB_EVENT_RUNNING:
+        machine->runs_term = event->term;
+        break;
     case JOB_EVENT_LINK_LOST:
         machine_take_link_lost(machine, event, effects);
         break;
     case JOB_EVENT_ROLL:
-        machine_take_roll(machine, effects);
+        machine_take_roll(machine, event->now_ms, effects);
         break;
     case JOB_EVENT_RECORDED:
         take_recorded(machine, event, effects);
@@ -204,6 +211,8 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
         machine->fenced = false;
         if (machine->state == JOB_MACHINE_RUNNING)
             machine_retry(machine, event->now_ms, effects);
+        if (machine->state == JOB_MACHINE_RUNNING)
+            machine_decide_links(machine, event->now_ms, effects);
         break;
     default:
         if (is_present(machine, event))

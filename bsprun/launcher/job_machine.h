@@ -59,6 +59,7 @@ enum job_machine_state {
 enum job_event_kind {
     JOB_EVENT_AGENT_UP,        /* host: it waits for ELECT; the first one is elected */
     JOB_EVENT_AGENT_LOST,      /* host, unheard, usable, away; also if it could not be started */
+    JOB_EVENT_RUNNING,         /* term: its processes run */
     JOB_EVENT_REGISTERED,      /* host: process 0 is in bsp_begin */
     JOB_EVENT_CHOSEN,          /* term, name: Processor Zero wants to begin from there */
     JOB_EVENT_RECORDED,        /* term, name, error: RECORD_TERM is done */
@@ -118,6 +119,8 @@ enum job_effect_kind {
     JOB_EFFECT_SAY_AGAIN,     /* report the fault and the rollback to the user (job_fault) */
     JOB_EFFECT_ELECT, /* to every member: host is Processor Zero of term; anew: processes are
                          placed as if there were no frozen copies of them */
+    JOB_EFFECT_TAKE_OVER,     /* to every member: host is Processor Zero of the same term from now on,
+                                 in the place of peer */
     JOB_EFFECT_TERM_RECORDED, /* to Processor Zero */
     JOB_EFFECT_CLOSED,        /* to Processor Zero */
     JOB_EFFECT_STOP,      /* host: Processor Zero, or the agent of a program alone: how, signal */
@@ -199,6 +202,8 @@ uint32_t job_machine_program(const struct job_machine *machine);
 bool job_machine_places_anew(const struct job_machine *machine);
 /* Whether the host takes part in the term. */
 bool job_machine_member(const struct job_machine *machine, uint32_t host);
+/* Whether the term goes on with it. */
+bool job_machine_goes_on(const struct job_machine *machine, uint32_t host);
 /* Whether it takes no part yet, and is to from a later term on. */
 bool job_machine_joins(const struct job_machine *machine, uint32_t host);
 /* Whether its agent is being started. */

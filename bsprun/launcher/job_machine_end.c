@@ -89,6 +89,7 @@ void machine_take_request(struct job_machine *machine, const struct job_event *e
         effect->stop = event->stop;
         effect->signal = event->signal;
         effect->milliseconds = event->grace_ms;
+        machine_note_asked(machine, event, false);
     }
 }
 

@@ -142,8 +142,12 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
     if (machine->state == JOB_MACHINE_RUNNING) {
         bool of_zero = host->id == machine->zero;
         host->state = HOST_GONE;
-        if (machine->config.replicas && !of_zero && !machine->closed) {
+        if (of_zero && machine_can_succeed(machine)) {
+            host->usable = event->usable;
+            machine_succeed(machine, effects);
+        } else if (machine->config.replicas && !of_zero) {
             /* Processor Zero decides; a new agent comes as for a host that was lost before. */
+            host->unreplaced = machine->closed;
             host->usable = event->usable;
             machine_add(machine, effects, JOB_EFFECT_LOST_TO_ZERO)->host = host->id;
         } else if (machine->config.snapshots && !machine->closed) {

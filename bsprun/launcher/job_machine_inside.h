@@ -6,6 +6,7 @@
  *   job_machine_faults.c  hosts that are lost and replaced; faults that end a term
  *   job_machine_joins.c   hosts that come while the job runs, and that it leaves by request
  *   job_machine_end.c     the end of the job
+ *   job_machine_zero.c    another Processor Zero in the same term
  *   job_machine_state.c   states, effects, enquiry functions
  */
 #ifndef BSPRUN_JOB_MACHINE_INSIDE_H
@@ -40,6 +41,7 @@ struct machine_host {
     bool usable; /* gone: another agent could be started there when the last one was lost */
     enum job_use use;
     bool took_part;   /* in a term, or would have */
+    bool given_up;    /* up, but the present term goes on without it */
     bool excluded;    /* others did not hear it, or it is away: it does not come back by itself */
     uint32_t retries; /* since it was lost first */
     uint64_t retry_at_ms; /* gone: when another agent is started there; 0: not planned */
@@ -60,6 +62,7 @@ struct machine_roll {
     struct job_event
         loss;      /* TERM_OVER or ENDED, by which Processor Zero has reported a host lost */
     uint32_t deaf; /* it does not hear bsprun; JOB_NO_HOST */
+    uint64_t decide_at_ms; /* others may still report that they have lost the same host; 0: not set */
     struct machine_links lost;
 };
 
@@ -89,6 +92,11 @@ struct job_machine {
     enum machine_anew anew;
     bool stop_asked, save_asked;
     uint32_t signal;
+    uint32_t runs_term; /* the newest of which processes have run */
+    /* What Processor Zero of the present term was asked for and has not done: to be asked again of one
+     * in its place. */
+    struct job_event asked_to_end; /* STOP, or SAVE with stop; term 0: nothing */
+    bool asked_snapshot, asked_moves;
     struct coord_outcome outcome;
 };
 
@@ -120,6 +128,20 @@ void machine_replace_late(struct job_machine *machine, struct job_effects *effec
 void machine_take_agent_lost(struct job_machine *machine, const struct job_event *event,
                              struct job_effects *effects);
 
+/* ---- job_machine_zero.c ---- */
+
+/* Whether another host can take the place of that of Processor Zero, which is lost: the processes run
+ * in replicas. */
+bool machine_can_succeed(const struct job_machine *machine);
+/* Another one does.  The host is no longer of the term. */
+void machine_succeed(struct job_machine *machine, struct job_effects *effects);
+/* The same for a host that lives: it must leave. */
+void machine_depose(struct job_machine *machine, struct job_effects *effects);
+/* Notes what Processor Zero is asked for: by that event, NULL: by none; to move processes. */
+void machine_note_asked(struct job_machine *machine, const struct job_event *event, bool moves);
+/* A term begins, or a snapshot is committed. */
+void machine_forget_asked(struct job_machine *machine);
+
 /* ---- job_machine_joins.c ---- */
 
 /* No host is left: starts agents on the open hosts that were given up while they were joining, if
@@ -134,7 +156,8 @@ void machine_let_join(struct job_machine *machine);
 /* The agent of a host that takes no part is lost, or could not be started. */
 void machine_lose_outsider(struct job_machine *machine, struct machine_host *host,
                            const struct job_event *event, struct job_effects *effects);
-/* After a step: the timer for the next lost host that is to be tried again. */
+/* After a step: the timer for the next lost host that is to be tried again, or for the decision about
+ * lost links. */
 void machine_plan_retries(struct job_machine *machine, uint64_t now_ms,
                           struct job_effects *effects);
 /* That time has come. */
@@ -166,7 +189,10 @@ void machine_take_link_lost(struct job_machine *machine, const struct job_event 
 /* TERM_OVER or ENDED of Processor Zero because of a host that it has lost. */
 void machine_take_loss(struct job_machine *machine, const struct job_event *event,
                        struct job_effects *effects);
-void machine_take_roll(struct job_machine *machine, struct job_effects *effects);
+void machine_take_roll(struct job_machine *machine, uint64_t now_ms, struct job_effects *effects);
+/* The timer has expired: decides if it is time. */
+void machine_decide_links(struct job_machine *machine, uint64_t now_ms,
+                          struct job_effects *effects);
 void machine_forget_roll(struct job_machine *machine);
 
 #endif

@@ -27,8 +27,10 @@ static bool can_move(const struct job_machine *machine)
 
 void machine_move_processes(struct job_machine *machine, struct job_effects *effects)
 {
-    if (machine->state == JOB_MACHINE_RUNNING && can_move(machine))
-        machine_add(machine, effects, JOB_EFFECT_SAVE)->move = true;
+    if (machine->state != JOB_MACHINE_RUNNING || !can_move(machine))
+        return;
+    machine_add(machine, effects, JOB_EFFECT_SAVE)->move = true;
+    machine_note_asked(machine, NULL, true);
 }
 
 /* ---- They come ----------------------------------------------------------------------------- */
@@ -105,7 +107,7 @@ static bool is_tried_again(const struct job_machine *machine, const struct machi
 
 void machine_plan_retries(struct job_machine *machine, uint64_t now_ms, struct job_effects *effects)
 {
-    uint64_t first = 0;
+    uint64_t first = machine->roll.decide_at_ms;
     if (machine->state != JOB_MACHINE_RUNNING)
         return;
     for (uint32_t i = 0; i < machine->config.host_count; i++) {

@@ -19,7 +19,7 @@ void machine_forget_roll(struct job_machine *machine)
 static bool is_up(const struct job_machine *machine, uint32_t id)
 {
     const struct machine_host *host = machine_find(machine, id);
-    return host && host->state == HOST_UP;
+    return host && host->state == HOST_UP && !host->given_up;
 }
 
 /* ---- Who does not hear whom --------------------------------------------------------------- */
@@ -124,8 +124,10 @@ static void leave_to_zero(struct job_machine *machine, uint32_t host, uint32_t p
         blame(machine, effects, host, peer, false);
     if (host == machine->zero)
         machine_end_of_loss(machine, effects);
-    else
+    else {
         machine_add(machine, effects, JOB_EFFECT_LOST_TO_ZERO)->host = host;
+        machine_find(machine, host)->given_up = machine->config.replicas;
+    }
 }
 
 /* What the host has may run on in replicas: Processor Zero knows. */
@@ -142,6 +144,12 @@ static void links_lost(struct job_machine *machine, struct job_effects *effects)
     bool rolls_back = machine->config.snapshots && open && !goes_on_without(machine, host);
     bool again = is_again(machine);
     struct coord_outcome lost = machine_host_lost();
+    if (host == machine->zero && machine_can_succeed(machine) &&
+        machine->roll.loss.kind != JOB_EVENT_TERM_OVER) {
+        blame(machine, effects, host, peer, true);
+        machine_depose(machine, effects);
+        return;
+    }
     if (!rolls_back) {
         uint32_t other = peer_of(machine, machine->zero); /* after bsp_end only its links matter */
         if (other != JOB_NO_HOST)
@@ -164,6 +172,11 @@ static void bsprun_unheard(struct job_machine *machine, struct job_effects *effe
 {
     struct coord_outcome lost = machine_host_lost();
     uint32_t deaf = machine->roll.deaf;
+    if (deaf == machine->zero && machine_can_succeed(machine)) {
+        blame(machine, effects, deaf, deaf, false);
+        machine_depose(machine, effects);
+        return;
+    }
     if (!machine->config.snapshots || machine->closed || goes_on_without(machine, deaf)) {
         leave_to_zero(machine, deaf, deaf, effects);
         return;
@@ -203,7 +216,30 @@ void machine_take_loss(struct job_machine *machine, const struct job_event *even
     call(machine, effects);
 }
 
-void machine_take_roll(struct job_machine *machine, struct job_effects *effects)
+/* Whoever reports first that it does not hear Processor Zero may be the one to blame, or the first of
+ * many. */
+static bool waits_for_others(struct job_machine *machine, uint64_t now_ms)
+{
+    if (!machine_can_succeed(machine) || count_of(&machine->roll.lost, machine->zero) == 0)
+        return false;
+    if (machine->roll.decide_at_ms == 0)
+        machine->roll.decide_at_ms = now_ms + machine->config.fence_ms / 2 + 1;
+    return true;
+}
+
+void machine_decide_links(struct job_machine *machine, uint64_t now_ms,
+                          struct job_effects *effects)
+{
+    struct machine_roll *roll = &machine->roll;
+    if (roll->decide_at_ms == 0 || now_ms < roll->decide_at_ms)
+        return;
+    roll->decide_at_ms = 0;
+    drop_gone(machine, &roll->lost);
+    if (roll->lost.count > 0)
+        links_lost(machine, effects);
+}
+
+void machine_take_roll(struct job_machine *machine, uint64_t now_ms, struct job_effects *effects)
 {
     struct machine_roll *roll = &machine->roll;
     if (machine->state != JOB_MACHINE_RUNNING || !roll->called) {
@@ -218,7 +254,8 @@ void machine_take_roll(struct job_machine *machine, struct job_effects *effects)
             blame(machine, effects, host, peer_of(machine, host), false);
         machine_take_ended(machine, &roll->loss, effects);
     } else if (roll->lost.count > 0) {
-        links_lost(machine, effects);
+        if (roll->loss.kind == JOB_EVENT_TERM_OVER || !waits_for_others(machine, now_ms))
+            links_lost(machine, effects);
     } else if (roll->loss.kind == JOB_EVENT_TERM_OVER) {
         blame(machine, effects, JOB_NO_HOST, JOB_NO_HOST, false);
         machine_recover(machine, &roll->loss.outcome, effects);

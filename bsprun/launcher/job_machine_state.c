@@ -92,6 +92,12 @@ bool job_machine_member(const struct job_machine *machine, uint32_t host)
     return found && found->state == HOST_UP;
 }
 
+bool job_machine_goes_on(const struct job_machine *machine, uint32_t host)
+{
+    const struct machine_host *found = machine_find(machine, host);
+    return found && found->state == HOST_UP && !found->given_up;
+}
+
 bool job_machine_places_anew(const struct job_machine *machine)
 {
     return machine->anew == ANEW_WANTED;

@@ -119,6 +119,7 @@ struct launcher {
     uint32_t event_count;
     bool handling;
     struct bspz_snapshot_name committed;          /* the newest snapshot, term 0: none */
+    struct bspz_snapshot_name known;              /* ... of which all hosts know */
     bool savers[HOSTS_MAX];                       /* members at that time */
     uint64_t snapshots, snapshot_bytes, pause_ns; /* of all so far */
     struct account account;

@@ -68,6 +68,30 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
             agents_send(&launcher->agents.items[i], &message);
 }
 
+/* The hosts that it names as lost include those that are in none of the terms. */
+static void take_over(struct launcher *launcher, const struct job_effect *effect)
+{
+    struct wire_message message = {.kind = WIRE_TAKE_OVER};
+    uint64_t lost[HOSTS_MAX];
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        if (!job_machine_goes_on(launcher->machine, i))
+            lost[count++] = i;
+    message.take_over.elected = effect->host;
+    message.take_over.lost = (struct wire_numbers){lost, count};
+    if (launcher->committed.term > 0)
+        message.take_over.committed = launcher->committed;
+    notices_say(&launcher->common.notices,
+                "host %s was lost; processes with replicas elsewhere continue there, and host %s is "
+                "Processor Zero now",
+                launcher->agents.items[effect->peer].name,
+                launcher->agents.items[effect->host].name);
+    for (uint32_t i = 0; i < launcher->agents.count; i++)
+        if (job_machine_goes_on(launcher->machine, i))
+            agents_send(&launcher->agents.items[i], &message);
+}
+
 static void record_term(struct launcher *launcher, const struct job_effect *effect)
 {
     char error[SAVED_TEXT];
@@ -176,6 +200,17 @@ static void start_agent(struct launcher *launcher, struct launcher_agent *agent)
         launcher_tell_not_joined(launcher, agent, "no agent can be started there");
 }
 
+/* A host that lives but is not heard by others: it must not wait for another Processor Zero. */
+static void tell_lost(struct launcher *launcher, uint32_t host)
+{
+    struct wire_message message = {.kind = WIRE_LINK_LOST};
+
+    message.link_lost.host = message.link_lost.peer = host;
+    message.link_lost.text = "";
+    if (job_machine_member(launcher->machine, host))
+        agents_send(&launcher->agents.items[host], &message);
+}
+
 static void carry_out(struct launcher *launcher, const struct job_effect *effect)
 {
     switch (effect->kind) {
@@ -196,11 +231,15 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
         launcher_blame(launcher, effect);
         break;
     case JOB_EFFECT_LOST_TO_ZERO:
-        if (launcher->common.options->hosts.replicas > 1)
+        if (launcher->common.options->hosts.replicas > 1) {
             notices_say(&launcher->common.notices,
                         "host %s was lost; processes with replicas elsewhere continue there",
                         launcher->agents.items[effect->host].name);
+            output_lose(&launcher->output, effect->host);
+        }
         launcher_lost_to_zero(launcher, effect->host, launcher_last_fault(launcher));
+        if (launcher->common.options->hosts.replicas > 1)
+            tell_lost(launcher, effect->host);
         break;
     case JOB_EFFECT_DISMISS:
         if (!agents_dismiss(&launcher->agents.items[effect->host]))
@@ -214,6 +253,9 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
         break;
     case JOB_EFFECT_ELECT:
         elect(launcher, effect);
+        break;
+    case JOB_EFFECT_TAKE_OVER:
+        take_over(launcher, effect);
         break;
     case JOB_EFFECT_SET_TIMER:
         uv_timer_start(&launcher->machine_timer, launcher->machine_due, effect->milliseconds, 0);

@@ -31,6 +31,7 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
     start->keep = snapshots->keep;
     start->balance = start->recover && agents_has_hosts(&launcher->agents) &&
                      launcher->common.options->hosts.balance;
+    start->at_once = launcher->common.options->hosts.at_once;
     start->copies = launcher->common.options->hosts.copies;
     start->replicas = launcher->common.options->hosts.replicas;
     start->any_replica_files = launcher->common.options->hosts.any_replica_files;

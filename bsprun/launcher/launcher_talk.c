@@ -125,6 +125,9 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
         return;
     learning_take(&launcher->learning, message->envelope.term, &message->saved.learned);
     if (message->saved.known) {
+        if (bspz_snapshot_same(launcher->known, name))
+            return; /* said again by another Processor Zero */
+        launcher->known = name;
         output_commit(&launcher->output, name);
         stdin_commit(&launcher->input, name);
         job_history_saved(&launcher->learning.history);
@@ -250,6 +253,8 @@ static void tell_running(struct launcher *launcher, const struct wire_message *m
     if (launcher->common.options->run.display_map)
         launcher_tell_map(launcher, &message->running.homes);
     launcher_owners_running(launcher);
+    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_RUNNING,
+                                                .term = message->envelope.term});
 }
 
 static void take_link_lost(struct launcher *launcher, const struct launcher_agent *agent,

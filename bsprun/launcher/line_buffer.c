@@ -162,6 +162,15 @@ void line_buffer_flush(struct line_buffer *buffer)
         pass_on(buffer, &buffer->first);
 }
 
+void line_buffer_drop(struct line_buffer *buffer, uint32_t host)
+{
+    for (struct partial_line **at = &buffer->first; *at;)
+        if ((*at)->host == host)
+            forget(buffer, at);
+        else
+            at = &(*at)->next;
+}
+
 void line_buffer_forget(struct line_buffer *buffer)
 {
     while (buffer->first)

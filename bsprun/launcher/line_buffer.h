@@ -45,6 +45,8 @@ void line_buffer_release(struct line_buffer *buffer, uint64_t now_ms);
 void line_buffer_excuse(struct line_buffer *buffer, uint64_t now_ms);
 /* Passes on all lines. */
 void line_buffer_flush(struct line_buffer *buffer);
+/* Drops the lines of that host. */
+void line_buffer_drop(struct line_buffer *buffer, uint32_t host);
 /* Drops all lines. */
 void line_buffer_forget(struct line_buffer *buffer);
 

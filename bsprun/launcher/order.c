@@ -319,6 +319,18 @@ void order_leave(struct order *order, uint32_t host)
     advance(order);
 }
 
+bool order_lose(struct order *order, uint32_t host)
+{
+    uint32_t lead = order->hosts[host].lead;
+
+    for (uint32_t i = 0; i < order->host_count; i++)
+        if (i != host && order->hosts[i].member && order->hosts[i].lead == lead) {
+            order_leave(order, host);
+            return true;
+        }
+    return false;
+}
+
 void order_from(struct order *order, struct bspz_snapshot_name name)
 {
     struct order_waiting *held = &order->held;

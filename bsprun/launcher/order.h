@@ -47,6 +47,9 @@ void order_join(struct order *order, uint32_t host);
 void order_replica(struct order *order, uint32_t host, uint32_t lead);
 /* The host will send nothing more. */
 void order_leave(struct order *order, uint32_t host);
+/* The host is lost.  True: others with the same lead send what it would have sent, which is not
+ * waited for from it any more. */
+bool order_lose(struct order *order, uint32_t host);
 /* The term begins from that snapshot: shows the held output that was written before it, which will
  * not be repeated; marks up to that one are reached if they were pending. */
 void order_from(struct order *order, struct bspz_snapshot_name name);

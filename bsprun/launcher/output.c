@@ -143,14 +143,33 @@ static void put_in_order(struct output *output, uint32_t host, const struct wire
     ask_passed(output);
 }
 
-/* Passes on a line, or part of one. */
+/* Of replicas of processes that are not known. */
+static void pass_fresh_lines(struct output *output, uint32_t host, uint64_t superstep, int stream,
+                             const char *data, size_t size)
+{
+    while (size > 0) {
+        const char *end = memchr(data, '\n', size);
+        size_t line = end ? (size_t)(end - data) + 1 : size;
+
+        if (first_output_line(&output->first, output->lead[host], host, stream, data, line))
+            order_piece(output->order, host, superstep, -1, stream, data, line);
+        data += line;
+        size -= line;
+    }
+}
+
+/* Passes on lines, or part of one. */
 static void pass_line(void *context, uint32_t host, uint64_t superstep, int pid, int stream,
                       const char *data, size_t size)
 {
     struct output *output = context;
     size_t fresh = size;
 
-    if (output->replicas)
+    if (output->replicas && pid < 0 && output->parallel[host]) {
+        pass_fresh_lines(output, host, superstep, stream, data, size);
+        return;
+    }
+    if (output->replicas && output->parallel[host])
         fresh = first_output_take(&output->first, host, pid, stream, size);
     if (fresh > 0)
         order_piece(output->order, host, superstep, pid, stream, data + size - fresh, fresh);
@@ -246,8 +265,10 @@ void output_begin_term(struct output *output, const struct job_machine *machine)
         order_begin(output->order);
     }
     first_output_begin(&output->first);
-    for (uint32_t i = 0; i < HOSTS_MAX; i++)
+    for (uint32_t i = 0; i < HOSTS_MAX; i++) {
         output->lead[i] = i;
+        output->parallel[i] = job_machine_restores(machine);
+    }
     for (uint32_t i = 0; i < output->agents->count; i++)
         if (job_machine_member(machine, i))
             order_join(output->order, i);
@@ -281,6 +302,14 @@ void output_leave(struct output *output, uint32_t host)
         return;
     line_buffer_come(&output->lines, host, UINT64_MAX);
     order_leave(output->order, host);
+}
+
+void output_lose(struct output *output, uint32_t host)
+{
+    if (!output->order || !order_lose(output->order, host))
+        return;
+    line_buffer_drop(&output->lines, host);
+    ask_passed(output);
 }
 
 /* ---- Beginnings of lines ---- */
@@ -388,6 +417,7 @@ void output_mark(struct output *output, uint32_t host, struct bspz_snapshot_name
         return;
     }
     line_buffer_come(&output->lines, host, UINT64_MAX);
+    output->parallel[host] = true;
     order_mark(output->order, host, name);
     ask_passed(output);
     on_sink_changed(output);

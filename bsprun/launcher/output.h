@@ -51,6 +51,7 @@ struct output {
     bool owes[HOSTS_MAX];            /* output up to then */
     bool replicas;                   /* of processes, on several hosts */
     uint32_t lead[HOSTS_MAX];        /* the host whose processes it has, too; itself */
+    bool parallel[HOSTS_MAX];        /* what it writes follows bsp_begin: replicas do so, too */
     struct first_output *first;      /* what replicas have written */
     bool idle[HOSTS_MAX];            /* it has said that it has none in this term */
     bool any;                        /* there was output */
@@ -94,6 +95,8 @@ bool output_is_reported_for(const struct output *output, uint32_t host);
 void output_running(struct output *output, uint32_t processes);
 /* The host will send nothing more. */
 void output_leave(struct output *output, uint32_t host);
+/* The host is lost; what it has not sent comes from its replicas, or after a rollback. */
+void output_lose(struct output *output, uint32_t host);
 /* The job goes on from that snapshot. */
 void output_go_back(struct output *output, struct bspz_snapshot_name name);
 

@@ -247,6 +247,13 @@ int links_mirror(struct links *links, int board_fd, int nprocs,
     return 0;
 }
 
+void links_use_express(struct links *links, const struct links_express *express)
+{
+    links_lock(links);
+    links->express = express;
+    links_unlock(links);
+}
+
 /* ---- The end ------------------------------------------------------------------------------- */
 
 void links_close(struct links *links)

@@ -16,7 +16,8 @@
  * to yet, and compares what the replicas have sent by digests (replicas.h).  It goes on without a
  * host that is slow or lost as long as some other host has a replica of each process of that one.
  *
- * All calls belong to the thread of the loop but link_bell_rung.  Handlers are called from the
+ * All calls belong to the thread of the loop but link_bell_rung, and links_put and the lock of the
+ * bell, which belong to both.  Handlers are called from the
  * loop, never from inside a call of this interface, and may call anything of it, links_close as
  * well: no handler is called after that.  SIGPIPE must be ignored.
  */
@@ -54,6 +55,11 @@ struct link_bell {
     bool allowed_known;
     cpu_set_t allowed;
 };
+/* For what the handlers of links_express use; not to be held across other calls of this file but
+ * links_put. */
+void link_bell_lock(struct link_bell *bell);
+void link_bell_unlock(struct link_bell *bell);
+
 #define LINK_BELL_INIT                                                                             \
     {                                                                                              \
         .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
@@ -111,6 +117,21 @@ struct links_calls {
     void (*behind)(void *context, uint32_t host, uint64_t superstep);
 };
 
+/* Messages outside of supersteps that need not wait for the loop: both threads call these, with the
+ * lock of the bell held. */
+enum links_wait {
+    LINKS_WAIT_NONE, /* no rank here waits for a message */
+    LINKS_WAIT_SOME, /* some do, and others need the cores */
+    LINKS_WAIT_POLL  /* the thread of the bell may poll for them */
+};
+struct links_express {
+    /* Ranks have rung: puts what they have written into the queues by links_put.  False: nothing. */
+    bool (*rung)(void *context);
+    /* False: it is left to links_calls.message, and nothing has changed. */
+    bool (*message)(void *context, uint32_t host, const struct wire_message *message);
+    enum links_wait (*waits)(void *context);
+};
+
 /* The processes that live on one host. */
 struct links_home {
     uint32_t host;
@@ -143,6 +164,14 @@ void links_take(struct links *links, uint32_t host, int fd, const struct net_ses
 /* Queues the message until the link exists and can take it; drops it if the peer is lost.  Returns
  * 0, or the error of wire_encode (-EMSGSIZE, -ENOMEM). */
 int links_send(struct links *links, uint32_t host, struct wire_message *message);
+
+/* The same with the lock of the bell held; it is sent by links_put_done, together with others.  The
+ * link is lost if there is no memory. */
+void links_put_done(struct links *links);
+void links_put(struct links *links, uint32_t host, const struct wire_message *message);
+
+/* From now on these are called, with the context of links_open. */
+void links_use_express(struct links *links, const struct links_express *express);
 
 /* Drops the peer: ends the connection and calls `lost` with that text, unless it was lost
  * already. */

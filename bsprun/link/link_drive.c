@@ -5,7 +5,8 @@
  * this host wait for others, and the cores are idle, the thread of the bell closes the gate and
  * polls the connections itself, until the ranks can go on or nothing has arrived for a while.  It
  * reopens the gate only if the bell is not rung soon, since data that arrive earlier are not needed
- * before.  It leaves messages to the loop, where their handlers run.
+ * before.  It leaves messages to the loop, where their handlers run, but those of links_express,
+ * which it sends and takes itself.
  */
 #include <errno.h>
 #include <sched.h>
@@ -22,6 +23,7 @@
 #define LINGER_MS   1      /* after a superstep, for the next one */
 #define TOO_LONG_NS 500000 /* between two turns: another process needs this core */
 #define SPIN_PAUSE  30     /* barriers to sleep through then */
+#define SOON_NS     20000  /* after a message: its sender will wait for an answer */
 
 /* ---- The sets ------------------------------------------------------------------------------ */
 
@@ -160,6 +162,18 @@ static bool waits_for_loop(const struct links *links)
     return links->drain_due;
 }
 
+static enum links_wait express_waits(const struct links *links)
+{
+    return links->express ? links->express->waits(links->context) : LINKS_WAIT_NONE;
+}
+
+/* Whether the ranks of this host can go on only by what comes from others. */
+static bool ranks_wait(const struct links *links)
+{
+    return mirror_waits(links->mirror) || express_waits(links) == LINKS_WAIT_POLL ||
+           (links->sent_ns > 0 && bspz_now_ns() - links->sent_ns < SOON_NS);
+}
+
 static void take_over(struct links *links)
 {
     links->driven = true;
@@ -190,14 +204,17 @@ static bool may_take_over(struct links *links)
     if (links->reading)
         return false;
     atomic_store(&links->passed_over, false);
-    return !waits_for_loop(links) && mirror_waits(links->mirror);
+    return !waits_for_loop(links) && ranks_wait(links);
 }
 
-/* Between two turns the loop may take the lock.  False: another process had the core for long. */
-static bool pause_for_loop(const struct link_bell *bell, uint64_t *now)
+/* Between two turns the loop may take the lock, and a rank that has rung for a message may come to
+ * where it waits for the answer (`yields`).  False: another process had the core for long. */
+static bool pause_for_others(const struct link_bell *bell, uint64_t *now, bool yields)
 {
     uint64_t before = *now;
 
+    if (yields)
+        sched_yield();
     while (atomic_load(&bell->asked) > 0)
         sched_yield();
     *now = bspz_now_ns();
@@ -219,7 +236,7 @@ static bool drive(struct links *links, uint32_t rung, uint64_t now, uint64_t *la
 
     if (drive_all(links) > 0)
         *last = now;
-    waits = mirror_waits(links->mirror);
+    waits = ranks_wait(links);
     quiet = now - *last > links->spin_ns;
     if (waits_for_loop(links) || (waits ? quiet : writes_on(links))) {
         hand_back(links);
@@ -235,6 +252,10 @@ static bool begin_driving(struct links *links, uint32_t *rung)
         *rung = atomic_load(&mirror_board(links->mirror)->doorbell);
     if (links)
         links_send_due(links);
+    if (links && links->express) {
+        links->sent_ns = links->express->rung(links->context) ? bspz_now_ns() : 0;
+        links_put_done(links);
+    }
     if (links && !links->driven && may_take_over(links))
         take_over(links);
     return links && links->driven;
@@ -261,10 +282,10 @@ void link_bell_rung(struct link_bell *bell)
     if (on)
         now = last = bspz_now_ns();
     while (on && drive(bell->links, rung, now, &last)) {
-        bool soon;
+        bool soon, yields = bell->links->express != NULL;
 
         pthread_mutex_unlock(&bell->lock);
-        soon = pause_for_loop(bell, &now);
+        soon = pause_for_others(bell, &now, yields);
         pthread_mutex_lock(&bell->lock);
         on = bell->links && bell->links->driven;
         if (on && !soon) {
@@ -287,6 +308,34 @@ static bool bell_is_driving(struct link_bell *bell, bool leave)
     return driving;
 }
 
+static enum links_wait waits_of(struct link_bell *bell)
+{
+    enum links_wait waits;
+
+    pthread_mutex_lock(&bell->lock);
+    waits = bell->links ? express_waits(bell->links) : LINKS_WAIT_NONE;
+    pthread_mutex_unlock(&bell->lock);
+    return waits;
+}
+
+/* Nobody reads from the links meanwhile, so a rank that begins to wait for a message rings
+ * (bell_lingers).  True: drives on. */
+static bool linger(struct link_bell *bell, struct bspz_board *board, uint32_t seen)
+{
+    enum links_wait waits;
+
+    atomic_store(&board->bell_lingers, 1);
+    waits = waits_of(bell);
+    if (waits == LINKS_WAIT_NONE)
+        bspz_board_wait_bell(board, seen, LINGER_MS);
+    atomic_store(&board->bell_lingers, 0);
+    if (waits == LINKS_WAIT_POLL ||
+        (waits == LINKS_WAIT_NONE && atomic_load(&board->doorbell) != seen))
+        return true;
+    bell_is_driving(bell, true);
+    return false;
+}
+
 void link_bell_wait(struct link_bell *bell, struct bspz_board *board, uint32_t seen)
 {
     uint32_t others = atomic_load(&board->doorbell) - atomic_load(&board->rung_for_hosts);
@@ -294,13 +343,9 @@ void link_bell_wait(struct link_bell *bell, struct bspz_board *board, uint32_t s
 
     /* A rank that rang for another reason may wait for a message. */
     bell->others = others;
-    if (bell_is_driving(bell, !again) && again) {
-        bspz_word_wait(&board->doorbell, seen, LINGER_MS);
-        if (atomic_load(&board->doorbell) != seen)
-            return;
-        bell_is_driving(bell, true);
-    }
-    bspz_word_wait(&board->doorbell, seen, -1);
+    if (bell_is_driving(bell, !again) && again && linger(bell, board, seen))
+        return;
+    bspz_board_wait_bell(board, seen, -1);
 }
 
 /* ---- Beginning and end --------------------------------------------------------------------- */

@@ -37,6 +37,15 @@ void link_in_free(struct link_in *in)
 
 /* ---- What is made of frames ---------------------------------------------------------------- */
 
+/* Whether the thread of the bell may handle the message, and has. */
+static bool is_handled(struct link *link, const struct wire_message *message)
+{
+    const struct links *links = link->links;
+
+    return message->kind == WIRE_ALIVE ||
+           (links->express && links->express->message(links->context, link->host, message));
+}
+
 static int deliver(struct link *link)
 {
     struct links *links = link->links;
@@ -45,7 +54,7 @@ static int deliver(struct link *link)
     char why[WIRE_ERROR_SIZE];
     int error;
 
-    in->for_loop = links->driven;
+    in->for_loop = links->driven && !links->express;
     if (in->for_loop)
         return 0;
     error = wire_decode(in->message, in->message_size, &message, why, sizeof why);
@@ -53,7 +62,9 @@ static int deliver(struct link *link)
         return fail(link, error, "no memory for its message");
     if (error)
         return not_understood(link);
-    if (message.kind != WIRE_ALIVE)
+    if (links->driven)
+        in->for_loop = !is_handled(link, &message);
+    else if (message.kind != WIRE_ALIVE)
         links->calls.message(links->context, link->host, &message);
     wire_message_free(&message);
     return links->closed || link->broken ? -ECANCELED : 0;

@@ -69,6 +69,7 @@ struct links {
     uv_loop_t *loop;
     uint32_t host;
     struct links_calls calls;
+    const struct links_express *express; /* NULL: none; written with the lock held */
     void *context;
     struct link_bell *bell;
     struct net_meet_options meet;
@@ -91,6 +92,7 @@ struct links {
     bool driven;              /* the thread of the bell owns `in`, while it holds the lock */
     uint64_t spin_ns;         /* as in the setup */
     unsigned spin_pause;      /* barriers to go without */
+    uint64_t sent_ns;         /* when the last ring was for messages: then; else 0 */
     struct mirror *mirror;
     struct link_replicas *replicas; /* NULL: each process lives on one host */
     bool receipts;                  /* what has come may have left something to be sent */

@@ -54,10 +54,34 @@ int link_replicas_collect(struct links *links, uint64_t superstep, enum bspz_sta
     return error;
 }
 
+/* Whether this host takes the snapshot of the superstep: until it has, others with the same
+ * processes are held back behind their arrival, so that nobody can agree on what follows. */
+static bool is_alone(const struct link_replicas *replicas)
+{
+    return replicas->stage != BSPZ_STAGE_ARRIVED &&
+           mirror_captures(replicas->links->mirror, replicas->superstep);
+}
+
+/* Opens the stage at which the ranks here wait, once their contents are agreed on. */
+static void pass_if_agreed(struct link_replicas *replicas)
+{
+    uint64_t key = replica_key(replicas->superstep, (unsigned)replicas->stage);
+
+    if (!replicas->waits || (!is_alone(replicas) && !replica_set_may_pass(replicas->set, key)))
+        return;
+    replicas->waits = false;
+    mirror_open(replicas->links->mirror, replicas->superstep, replicas->stage);
+}
+
 void link_replicas_pass(struct links *links, uint64_t superstep, enum bspz_stage stage)
 {
-    link_replicas_check(links->replicas, replica_set_advance(links->replicas->set));
-    mirror_open(links->mirror, superstep, stage);
+    struct link_replicas *replicas = links->replicas;
+
+    link_replicas_check(replicas, replica_set_advance(replicas->set));
+    replicas->waits = true;
+    replicas->superstep = superstep;
+    replicas->stage = stage;
+    pass_if_agreed(replicas);
 }
 
 static struct replica_head *begin_head(struct mirror_block *block, const struct replica_head *from)
@@ -164,6 +188,7 @@ void link_replicas_lost(struct link *link)
         return;
     land(link);
     link_replicas_check(replicas, replica_set_lost(replicas->set, link->home));
+    pass_if_agreed(replicas);
 }
 
 /* ---- Receiving ------------------------------------------------------------------------------ */
@@ -228,6 +253,7 @@ static int accept_notes(struct link *link, const struct replica_head *head)
 
     for (uint64_t i = 0; i < head->count && !error; i++)
         error = replica_set_note(link->links->replicas->set, link->home, &notes[i]);
+    pass_if_agreed(link->links->replicas);
     return error;
 }
 

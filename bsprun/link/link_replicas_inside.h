@@ -29,6 +29,10 @@ struct link_replicas {
     int **needers; /* [nprocs] of a process here: for which processes its contents are copied */
     int *needer_counts;
     struct replica_report *reports, **tail;
+    /* The stage that the ranks here have reached and may not pass yet. */
+    bool waits;
+    uint64_t superstep;
+    enum bspz_stage stage;
 };
 
 /* [nprocs]: which processes live there. */

@@ -124,6 +124,23 @@ int links_send(struct links *links, uint32_t host, struct wire_message *message)
     return error;
 }
 
+void links_put(struct links *links, uint32_t host, const struct wire_message *message)
+{
+    struct link *link = links_to(links, host);
+
+    if (!link || link->broken || links->closed)
+        return;
+    if (net_frames_out_add(&link->out, message, SIZE_MAX) != 0)
+        link_break(link, "no memory for what is to be sent to it");
+}
+
+void links_put_done(struct links *links)
+{
+    for (uint32_t i = 0; i < links->count && !links->closed; i++)
+        if (net_frames_out_waiting(&links->all[i].out) > 0)
+            link_push(&links->all[i]);
+}
+
 uint64_t links_waiting(const struct links *links, uint32_t host)
 {
     struct links *mutable = (struct links *)links;

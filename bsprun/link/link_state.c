@@ -6,16 +6,26 @@
 
 #include "bsprun/link/link_inside.h"
 
+void link_bell_lock(struct link_bell *bell)
+{
+    atomic_fetch_add(&bell->asked, 1);
+    pthread_mutex_lock(&bell->lock);
+    atomic_fetch_sub(&bell->asked, 1);
+}
+
+void link_bell_unlock(struct link_bell *bell)
+{
+    pthread_mutex_unlock(&bell->lock);
+}
+
 void links_lock(struct links *links)
 {
-    atomic_fetch_add(&links->bell->asked, 1);
-    pthread_mutex_lock(&links->bell->lock);
-    atomic_fetch_sub(&links->bell->asked, 1);
+    link_bell_lock(links->bell);
 }
 
 void links_unlock(struct links *links)
 {
-    pthread_mutex_unlock(&links->bell->lock);
+    link_bell_unlock(links->bell);
 }
 
 struct link *links_to(struct links *links, uint32_t host)

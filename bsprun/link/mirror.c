@@ -253,6 +253,12 @@ bool mirror_waits(const struct mirror *mirror)
     return false;
 }
 
+bool mirror_captures(const struct mirror *mirror, uint64_t superstep)
+{
+    return atomic_load(&mirror->board->answered) == superstep + 1 &&
+           atomic_load(&mirror->board->answer) == BSPZ_DECIDE_SNAPSHOT;
+}
+
 /* ---- Time ---------------------------------------------------------------------------------- */
 
 void mirror_note_arrival(struct mirror *mirror)

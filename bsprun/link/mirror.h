@@ -88,6 +88,9 @@ bool mirror_due(const struct mirror *mirror, uint64_t *superstep, enum bspz_stag
 /* All ranks of this host have reached a stage, it was collected, and some other host's has not
  * come: nothing happens here until it does. */
 bool mirror_waits(const struct mirror *mirror);
+/* Whether the ranks here take a snapshot at the end of that superstep, at whose barrier they are.
+ */
+bool mirror_captures(const struct mirror *mirror, uint64_t superstep);
 /* Collects the block for `host`. 0, or -ENOMEM. */
 int mirror_collect(struct mirror *mirror, uint32_t host, uint64_t superstep, enum bspz_stage stage,
                    struct mirror_block *block);

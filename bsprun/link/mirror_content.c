@@ -19,7 +19,16 @@ static void add_number(struct bspz_digest *digest, uint64_t number)
     bspz_digest_add(digest, &number, sizeof number);
 }
 
-static void digest_head(struct bspz_digest *digest, const struct mirror_parts *parts)
+/* Sizes of areas stay with their owner, but decide what may be communicated with them. */
+static void add_area_size(struct bspz_digest *digest, const struct mirror *mirror, int pid,
+                          uint32_t slot)
+{
+    if (slot < BSPZ_AREAS_MAX) /* a process has written it */
+        add_number(digest, bspz_areas_at(mirror->board, pid)[slot].bytes);
+}
+
+static void digest_head(const struct mirror *mirror, struct bspz_digest *digest,
+                        const struct mirror_parts *parts)
 {
     for (uint32_t i = 0; i < parts->head->lines; i++) {
         const struct mirror_line *line = &parts->lines[i];
@@ -34,10 +43,12 @@ static void digest_head(struct bspz_digest *digest, const struct mirror_parts *p
     for (uint32_t i = 0; i < parts->head->areas; i++) {
         add_number(digest, parts->areas[i].slot);
         add_number(digest, parts->areas[i].position);
+        add_area_size(digest, mirror, (int)parts->areas[i].pid, parts->areas[i].slot);
     }
 }
 
-static void digest_calls(struct bspz_digest *digest, const struct bspz_calls *calls)
+static void digest_calls(const struct mirror *mirror, struct bspz_digest *digest, int pid,
+                         const struct bspz_calls *calls)
 {
     add_number(digest, calls->count);
     for (uint64_t i = 0; i < calls->count; i++) {
@@ -47,6 +58,8 @@ static void digest_calls(struct bspz_digest *digest, const struct bspz_calls *ca
         add_number(digest, (uint64_t)call->position << 32 | call->open);
         if (call->kind == BSPZ_OP_TAG_SIZE)
             add_number(digest, (uint64_t)call->value);
+        if (call->kind == BSPZ_OP_PUSH)
+            add_area_size(digest, mirror, pid, call->slot);
     }
 }
 
@@ -74,16 +87,16 @@ static int *everyone(int nprocs)
     return all;
 }
 
-static void digest_parts(const struct mirror *mirror, struct bspz_digest *digest,
+static void digest_parts(const struct mirror *mirror, int pid, struct bspz_digest *digest,
                          const struct mirror_parts *parts)
 {
     const struct mirror_range *range = parts->ranges;
     const char *board = (const char *)mirror->board;
 
-    digest_head(digest, parts);
+    digest_head(mirror, digest, parts);
     for (uint32_t i = 0; i < parts->head->lines; i++)
         if (parts->lines[i].flags & BSPZ_HAS_SEQUENCE)
-            digest_calls(digest, (const void *)(board + range++->offset));
+            digest_calls(mirror, digest, pid, (const void *)(board + range++->offset));
     for (uint32_t i = 0; i < parts->head->entries; i++) {
         const struct mirror_entry *entry = &parts->entries[i];
 
@@ -118,7 +131,7 @@ int mirror_digest(struct mirror *mirror, int pid, uint64_t superstep, enum bspz_
         return error;
     mirror_take_apart(block.head, block.head_bytes, &parts);
     bspz_digest_start(&digest, (uint64_t)stage);
-    digest_parts(mirror, &digest, &parts);
+    digest_parts(mirror, pid, &digest, &parts);
     bspz_digest_get(&digest, value);
     mirror_block_free(&block);
     return 0;

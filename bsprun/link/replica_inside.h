@@ -58,6 +58,7 @@ struct replica_other {
 
 struct replica_set {
     uint32_t nprocs, home_count, own, agree;
+    uint64_t passed; /* the last key that the ranks here have passed, with `agree` > 1 */
     struct replica_calls calls;
     void *context;
     struct replica_pid *pids;

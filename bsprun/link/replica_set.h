@@ -11,7 +11,8 @@
  * come past the key: where one differs from the first, `mismatch`.  With `agree` > 1 a content is
  * applied only when so many homes, or all that are left if they are fewer, agree on its digest;
  * where no digest has enough and all have spoken, the content with the most and of these the first
- * home's.
+ * home's.  The same holds for what this host itself makes: its ranks pass a stage only when its
+ * contents are agreed on (`may_pass`), so that what a wrong one leads to is never seen.
  *
  * A home that is lost is simply not counted any more: what it had not sent, the others send, since
  * only a receiver itself can say that it has something.  What is kept for a receiver is dropped
@@ -144,6 +145,11 @@ int replica_set_take(struct replica_set *set, uint32_t home, uint32_t pid, uint6
                      const struct replica_digest *digest, void *bytes, uint64_t size);
 /* A note has come from that host.  The same errors. */
 int replica_set_note(struct replica_set *set, uint32_t home, const struct replica_note *note);
+
+/* Whether the ranks of this host may pass the stage of which all contents here have been put.  To
+ * be asked again after what others tell, and when one is lost, until it is true; then the stage has
+ * been passed. */
+bool replica_set_may_pass(struct replica_set *set, uint64_t key);
 
 /* The ranks of this host have come further: applies what is ready.  The errors of `apply`. */
 int replica_set_advance(struct replica_set *set);

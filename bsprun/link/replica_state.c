@@ -96,11 +96,53 @@ static bool has_spoken(const struct replica_pid *pid, unsigned slot, uint64_t ke
 
 void replica_settle(struct replica_set *set, struct replica_pid *pid)
 {
-    /* A content that is to be agreed on is looked up until it is applied. */
-    uint64_t most = set->agree > 1 && !pid->here ? pid->applied : UINT64_MAX;
+    /* A content that is to be agreed on is looked up until it is applied, or passed here. */
+    uint64_t most = set->agree == 1 ? UINT64_MAX : pid->here ? set->passed : pid->applied;
 
     set->told -= replica_ledger_settle(&pid->ledger, replica_slots_left(set, pid), most) *
                  sizeof(struct replica_entry);
+}
+
+/* ---- Agreement on what was made here -------------------------------------------------------- */
+
+static unsigned most_alike(const struct replica_entry *entry)
+{
+    unsigned most = 0;
+
+    for (unsigned slot = 0; slot < REPLICA_MOST; slot++) {
+        unsigned alike =
+            entry->spoken & 1u << slot ? replica_entry_alike(entry, &entry->digests[slot]) : 0;
+
+        most = alike > most ? alike : most;
+    }
+    return most;
+}
+
+/* Whether what this host has made is what counts; as replica_in.c elects the contents of others. */
+static bool is_agreed(const struct replica_set *set, const struct replica_pid *pid, uint64_t key)
+{
+    const struct replica_entry *entry = replica_ledger_of(&pid->ledger, key);
+    uint32_t left = replica_slots_left(set, pid);
+    unsigned need = (unsigned)__builtin_popcount(left), own = replica_slot(pid, set->own), alike;
+
+    if (!entry)
+        return true; /* all that are left have come past it */
+    if (need > set->agree)
+        need = set->agree;
+    alike = replica_entry_alike(entry, &entry->digests[own]);
+    return alike >= need || (!(left & ~entry->spoken) && alike == most_alike(entry));
+}
+
+bool replica_set_may_pass(struct replica_set *set, uint64_t key)
+{
+    for (uint32_t pid = 0; set->agree > 1 && pid < set->nprocs; pid++)
+        if (set->pids[pid].here && !is_agreed(set, &set->pids[pid], key))
+            return false;
+    set->passed = key;
+    for (uint32_t pid = 0; set->agree > 1 && pid < set->nprocs; pid++)
+        if (set->pids[pid].here)
+            replica_settle(set, &set->pids[pid]);
+    return true;
 }
 
 /* The home that has told least of a process. */

@@ -69,6 +69,7 @@ struct options_hosts {
     uint64_t replica_log; /* bytes in memory of what is kept for replicas that are behind */
     bool encrypt, oversubscribe, load;
     bool balance; /* processes move to other hosts by Processor Zero's decision */
+    bool at_once; /* they move at the next snapshot, for which nothing is prepared */
     struct options_owner owner;
 
     const char *const *addresses; /* of this host, NULL-terminated; NULL: unknown */

@@ -38,6 +38,7 @@ static const struct options_setting settings[] = {
     {OPT_OVERSUBSCRIBE, "BSPZERO_OVERSUBSCRIBE"},
     {OPT_LOAD, "BSPZERO_LOAD"},
     {OPT_BALANCE, "BSPZERO_BALANCE"},
+    {OPT_PRECOPY, "BSPZERO_PRECOPY"},
     {OPT_REJOIN, "BSPZERO_REJOIN"},
     {OPT_OWNER_POLICY, "BSPZERO_OWNER_POLICY"},
 };
@@ -192,6 +193,13 @@ static bool take_balance(struct options *options, const char *source, const char
            options_wrong(options, "%s%.80s: give auto or off", source, text);
 }
 
+static bool take_precopy(struct options *options, const char *source, const char *text)
+{
+    options->hosts.at_once = strcmp(text, "off") == 0;
+    return options->hosts.at_once || strcmp(text, "auto") == 0 ||
+           options_wrong(options, "%s%.80s: give auto or off", source, text);
+}
+
 static bool take_rejoin(struct options *options, const char *source, const char *text)
 {
     if (strcmp(text, "off") != 0)
@@ -269,6 +277,8 @@ bool options_take_host(struct options *options, enum option_code code, const cha
         return take_log(options, source, text);
     case OPT_BALANCE:
         return take_balance(options, source, text);
+    case OPT_PRECOPY:
+        return take_precopy(options, source, text);
     case OPT_REJOIN:
         return take_rejoin(options, source, text);
     case OPT_OWNER_POLICY:

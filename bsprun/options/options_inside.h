@@ -56,6 +56,7 @@ enum option_code {
     OPT_OVERSUBSCRIBE,
     OPT_LOAD,
     OPT_BALANCE,
+    OPT_PRECOPY,
     OPT_REJOIN,
     OPT_OWNER_POLICY,
     OPT_EVERY,

@@ -362,7 +362,7 @@ static long capture_on_own_stack(void *argument)
     struct bspz_capture_plan *plan = call->plan;
     struct bspz_image_written written;
     struct file_limit before;
-    int error = bspz_snapshot_read(snapshot, plan->forked != NULL || plan->just_frozen);
+    int error = bspz_snapshot_read(snapshot, plan->forked || plan->just_frozen || plan->guess);
 
     if (error)
         return error;
@@ -372,6 +372,12 @@ static long capture_on_own_stack(void *argument)
     bspz_track(snapshot, &plan->image);
     error = bspz_snapshot_write(snapshot, &plan->image, &written);
     put_file_limit(&before);
+    if (!error && plan->guess && !plan->just_frozen) {
+        bspz_sys4(SYS_sync_file_range, plan->file, 0, 0, SYNC_FILE_RANGE_WRITE);
+        error = bspz_snapshot_verify(snapshot);
+    }
+    if (error == -EAGAIN)
+        return error; /* another one is to be written in its place */
     bspz_snapshot_finish(plan, error, &written);
     return error;
 }

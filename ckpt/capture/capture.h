@@ -129,6 +129,10 @@ struct bspz_capture_plan {
                      const char *why);
     void *finished_context;
     bool just_frozen; /* an `exact` copy has just been made: mappings have the flags they had */
+    bool guess;       /* the process that writes by itself takes the flags of mappings from the
+                         snapshot before, and looks whether they were right when it has written:
+                         -EAGAIN, without `finished`, if not, and the next call will not guess */
+    int file;         /* ... and has the disk begin with what was written to this one meanwhile */
     bool urgent;      /* a forked writer has the priority of the process, not the lowest */
     const uint64_t *cores; /* of a forked writer, as for sched_setaffinity; NULL: all */
     size_t cores_bytes;

@@ -125,8 +125,7 @@ static bool recall(struct bspz_snapshot *snapshot)
         if (!former && (!is_anonymous(map) || !(asked || may_guess(snapshot))))
             return false;
         asked = asked || !former;
-        if (former)
-            map->flags = former->flags;
+        map->flags = former ? former->flags : map->flags | BSPZ_MAP_MAY_WRITE;
         map->present = map->end - map->start;
         map->swapped = former ? former->swapped : 0;
     }
@@ -165,6 +164,32 @@ int bspz_snapshot_read_maps(struct bspz_snapshot *snapshot, bool quick)
     else
         remember(snapshot);
     return error;
+}
+
+/* Whether the mapping is now as it was taken to be; being recorded (track.c) makes no difference. */
+static bool is_as_guessed(const struct bspz_map *map, const struct bspz_map *now)
+{
+    return now && now->end >= map->end && now->prot == map->prot &&
+           ((now->flags ^ map->flags) & ~(uint32_t)BSPZ_MAP_TRACKED) == 0;
+}
+
+int bspz_snapshot_verify(struct bspz_snapshot *snapshot)
+{
+    struct bspz_maps now;
+    int error;
+
+    if (!snapshot->from_memory)
+        return 0;
+    error = bspz_maps_read(&now, true, &snapshot->arena);
+    for (uint32_t i = 0; i < snapshot->maps.count && !error; i++) {
+        const struct bspz_map *map = &snapshot->maps.map[i];
+
+        if (!is_excluded(snapshot, map) && !is_as_guessed(map, bspz_maps_find(&now, map->start)))
+            error = -EAGAIN;
+    }
+    if (error == -EAGAIN)
+        atomic_store(snapshot->stale, 1);
+    return error ? bspz_snapshot_fail(snapshot, "/proc/self/smaps", error) : 0;
 }
 
 /* Takes the verified flags of a mapping that a copy has, too. */

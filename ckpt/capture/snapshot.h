@@ -69,6 +69,9 @@ struct bspz_range bspz_snapshot_memory(void);
 int bspz_snapshot_read(struct bspz_snapshot *snapshot, bool quick);
 int bspz_snapshot_read_maps(struct bspz_snapshot *snapshot, bool quick);
 int bspz_snapshot_confirm(struct bspz_snapshot *snapshot);
+/* In the process itself, which has written its image: whether the flags are as they were taken to
+ * be.  -EAGAIN: they are not, and the next snapshot will not guess. */
+int bspz_snapshot_verify(struct bspz_snapshot *snapshot);
 
 /* Cuts the mappings into pieces, without excluded ranges. */
 int bspz_snapshot_cut_maps(struct bspz_snapshot *snapshot);

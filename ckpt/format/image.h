@@ -239,6 +239,9 @@ size_t bspz_image_memory(const struct bspz_image *image);
 
 /* Reads and checks everything but the data: the tables and the structs of all sections. */
 int bspz_image_load(struct bspz_image *image, void *memory, struct bspz_image_fault *fault);
+/* The same without blocks and hashes, which are not to be used then: of an image of many pages it
+ * reads only the beginning, and what is damaged behind that is not noticed. */
+int bspz_image_load_front(struct bspz_image *image, void *memory, struct bspz_image_fault *fault);
 
 /* The path of a region; NULL: it has none. */
 static inline const char *bspz_image_region_path(const struct bspz_image_region *region)

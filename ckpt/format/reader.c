@@ -458,29 +458,63 @@ static int read_table(const struct bspz_walk *walk, void *bytes, struct bspz_ima
     return status;
 }
 
+/* Whether these follow the tables of regions and descriptors, and what is opaque. */
+static bool is_of_pages(const struct bspz_image_section *section)
+{
+    return section->kind == BSPZ_IMAGE_DATA || section->kind == BSPZ_IMAGE_BLOCKS ||
+           section->kind == BSPZ_IMAGE_HASHES;
+}
+
+/* front: no more than precedes the first page. */
+static int load(struct bspz_image *image, struct tables *tables, bool front,
+                struct bspz_walk *walk, struct bspz_image_fault *fault)
+{
+    int status;
+
+    bspz_walk_start(walk, image);
+    while ((status = bspz_walk_next(walk, fault)) > 0) {
+        const char *complaint = "a table that is longer than announced";
+        if (front && is_of_pages(&walk->section))
+            return 0;
+        if (walk->section.kind == BSPZ_IMAGE_DATA)
+            continue;
+        void *bytes = room_for(tables, &walk->section);
+        if (bytes) {
+            status = read_table(walk, bytes, fault);
+            if (status < 0)
+                return status;
+            complaint = take(tables, &walk->section, bytes);
+        }
+        if (complaint)
+            return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next, "damaged: %s",
+                                   complaint);
+    }
+    return status;
+}
+
+int bspz_image_load_front(struct bspz_image *image, void *memory, struct bspz_image_fault *fault)
+{
+    struct tables tables;
+    struct bspz_walk walk;
+
+    divide_memory(&tables, image, memory);
+    int status = load(image, &tables, true, &walk, fault);
+    image->opaque_size = tables.opaque_used;
+    if (status == 0 &&
+        (tables.regions != image->end.regions || tables.descriptors != image->end.descriptors ||
+         tables.used != image->end.tables))
+        return bspz_image_fail(fault, -EBADMSG, walk.offset, walk.next,
+                               "the end does not fit the tables");
+    return status;
+}
+
 int bspz_image_load(struct bspz_image *image, void *memory, struct bspz_image_fault *fault)
 {
     struct tables tables;
     struct bspz_walk walk;
-    int status;
 
     divide_memory(&tables, image, memory);
-    bspz_walk_start(&walk, image);
-    while ((status = bspz_walk_next(&walk, fault)) > 0) {
-        const char *complaint = "a table that is longer than announced";
-        if (walk.section.kind == BSPZ_IMAGE_DATA)
-            continue;
-        void *bytes = room_for(&tables, &walk.section);
-        if (bytes) {
-            status = read_table(&walk, bytes, fault);
-            if (status < 0)
-                return status;
-            complaint = take(&tables, &walk.section, bytes);
-        }
-        if (complaint)
-            return bspz_image_fail(fault, -EBADMSG, walk.offset, walk.next, "damaged: %s",
-                                   complaint);
-    }
+    int status = load(image, &tables, false, &walk, fault);
     image->opaque_size = tables.opaque_used;
     if (status == 0 &&
         (tables.regions != image->end.regions || tables.descriptors != image->end.descriptors ||

@@ -18,6 +18,8 @@
 
 #define RECORD_UNITS (BSPZ_IMAGE_RECORD_MAX / BSPZ_IMAGE_UNIT)
 #define READ_OVER    1 /* unwanted units that cost less to read than another call */
+#define WHOLE_BLOCK  ((1u << BSPZ_IMAGE_BLOCK_UNITS) - 1)
+#define EACH_SOURCE  UINT64_C(0x1111111111111111) /* of the units of a block: generation 1 */
 
 /* Units of a record that are adjacent in memory and treated alike. */
 struct extent {
@@ -387,22 +389,48 @@ struct hash_place {
     uint64_t block, hash;
 };
 
+/* Goes to the block at the address; returns the mask of the units that the image holds of it, whose
+ * hashes begin at place->hash. */
+static uint32_t go_to_block(struct hash_place *place, const struct bspz_image *image,
+                            uint64_t address)
+{
+    for (; place->block < image->end.blocks; place->block++) {
+        const struct bspz_image_block *block = &image->blocks[place->block];
+        uint32_t held;
+
+        if (bspz_block_address(block) > address)
+            return 0;
+        held = bspz_block_held(block, image->header.generation);
+        if (bspz_block_address(block) == address)
+            return held;
+        place->hash += bspz_units_in(held);
+    }
+    return 0;
+}
+
 /* The hash of the unit in the image; NULL: the image does not hold it. */
 static const struct bspz_image_hash *
 find_hash(struct hash_place *place, const struct bspz_image *image, uint64_t address, uint32_t unit)
 {
-    for (; place->block < image->end.blocks; place->block++) {
-        const struct bspz_image_block *block = &image->blocks[place->block];
-        uint32_t held = bspz_block_held(block, image->header.generation);
-        if (bspz_block_address(block) > address)
-            return NULL;
-        if (bspz_block_address(block) == address)
-            return held >> unit & 1
-                       ? image->hashes + place->hash + bspz_units_in(held & ((1u << unit) - 1))
-                       : NULL;
-        place->hash += bspz_units_in(held);
-    }
-    return NULL;
+    uint32_t held = go_to_block(place, image, address);
+
+    return held >> unit & 1
+               ? image->hashes + place->hash + bspz_units_in(held & ((1u << unit) - 1))
+               : NULL;
+}
+
+/* The hashes of a block all of whose units are in one image of the chain; NULL: they are not. */
+static const struct bspz_image_hash *find_whole(struct hash_place *places,
+                                                struct bspz_image *const *chain, uint32_t count,
+                                                const struct bspz_image_block *block)
+{
+    uint32_t source = bspz_block_source(block, 0), at = count - 1 - source;
+
+    if (bspz_block_mask(block) != WHOLE_BLOCK || block->sources != source * EACH_SOURCE ||
+        source >= count ||
+        go_to_block(&places[at], chain[at], bspz_block_address(block)) != WHOLE_BLOCK)
+        return NULL;
+    return chain[at]->hashes + places[at].hash;
 }
 
 int bspz_state_gather_hashes(struct bspz_image *const *chain, uint32_t count,
@@ -417,9 +445,10 @@ int bspz_state_gather_hashes(struct bspz_image *const *chain, uint32_t count,
     bspz_digest_start(&digest, 0);
     for (uint64_t i = 0; i < image->end.blocks; i++) {
         const struct bspz_image_block *block = &image->blocks[i];
+        const struct bspz_image_hash *of_block = find_whole(places, chain, count, block);
         uint64_t address = bspz_block_address(block);
-        uint32_t units = 0;
-        for (uint32_t left = bspz_block_mask(block); left != 0; left &= left - 1) {
+        uint32_t units = of_block ? BSPZ_IMAGE_BLOCK_UNITS : 0;
+        for (uint32_t left = of_block ? 0 : bspz_block_mask(block); left != 0; left &= left - 1) {
             uint32_t unit = (uint32_t)__builtin_ctz(left);
             uint32_t at = count - 1 - bspz_block_source(block, unit);
             const struct bspz_image_hash *hash = find_hash(&places[at], chain[at], address, unit);
@@ -430,9 +459,11 @@ int bspz_state_gather_hashes(struct bspz_image *const *chain, uint32_t count,
                                        address + (uint64_t)unit * BSPZ_IMAGE_UNIT);
             found[units++] = *hash;
         }
-        bspz_digest_add(&digest, found, units * sizeof(found[0]));
+        if (!of_block)
+            of_block = found;
+        bspz_digest_add(&digest, of_block, units * sizeof(found[0]));
         if (hashes)
-            memcpy(hashes, found, units * sizeof(found[0]));
+            memcpy(hashes, of_block, units * sizeof(found[0]));
         hashes = hashes ? hashes + units : NULL;
     }
     *index = 0;

@@ -21,6 +21,7 @@
 #define PACK_UNIT     8u    /* blocks: the input of the codec is a multiple of 128 bytes */
 #define RUN_DIRECT    (BSPZ_IMAGE_RECORD_MAX / 2) /* the least bytes worth a record of their own */
 #define BLOCK_ADDRESS (~(uint64_t)(BSPZ_IMAGE_BLOCK - 1))
+#define WHOLE_BLOCK   ((1u << BSPZ_IMAGE_BLOCK_UNITS) - 1) /* the mask of all units */
 
 #define AHEAD         (8 * BSPZ_IMAGE_UNIT) /* of the unit that is hashed: touched meanwhile */
 
@@ -476,6 +477,26 @@ static void end_run(struct bspz_image_writer *writer)
     writer->gathered_size += size;
 }
 
+/* Adds all units of a block to the tables as the base has them.  False: it does not have all. */
+static bool take_block(struct bspz_image_writer *writer, uint64_t address)
+{
+    const struct bspz_image_block *before;
+
+    enter_block(writer, address);
+    before = writer->base_block;
+    if (!before || bspz_block_mask(before) != WHOLE_BLOCK)
+        return false;
+    writer->block.where |= WHOLE_BLOCK;
+    writer->block.sources = before->sources;
+    memcpy(writer->block_hashes,
+           bspz_image_table_hashes_of(writer->config.base) + writer->base_hash,
+           sizeof writer->block_hashes);
+    writer->block_units = BSPZ_IMAGE_BLOCK_UNITS;
+    writer->written.units += BSPZ_IMAGE_BLOCK_UNITS;
+    writer->written.total_bytes += BSPZ_IMAGE_BLOCK;
+    return true;
+}
+
 enum data {
     DATA,      /* pages of zeros are stored, too */
     ZEROED,    /* they are left out */
@@ -514,6 +535,12 @@ static int put_units(struct bspz_image_writer *writer, uint64_t address, const v
     if (address % page != 0 || length % page != 0)
         return fail(writer, -EINVAL);
     for (size_t at = 0; at < length && writer->error == 0; at += BSPZ_IMAGE_UNIT) {
+        if (kind == UNCHANGED && (address + at) % BSPZ_IMAGE_BLOCK == 0 &&
+            length - at >= BSPZ_IMAGE_BLOCK && take_block(writer, address + at)) {
+            end_run(writer);
+            at += BSPZ_IMAGE_BLOCK - BSPZ_IMAGE_UNIT;
+            continue;
+        }
         /* Processors do not look beyond the end of a page by themselves. */
         if (kind != UNCHANGED && at + AHEAD < length)
             __builtin_prefetch(from + at + AHEAD);

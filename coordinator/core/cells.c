@@ -128,12 +128,21 @@ struct coord_host *coord_host_of(const struct coord *state, uint32_t pid)
     return find_living(state, state->home[pid]);
 }
 
-bool coord_is_covered(const struct coord *state)
+static bool has_another(const struct coord *state, uint32_t lead, const struct coord_host *without)
+{
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (is_of_cell(state, &state->hosts[i], lead) && !state->hosts[i].lost &&
+            &state->hosts[i] != without)
+            return true;
+    return false;
+}
+
+bool coord_is_covered(const struct coord *state, const struct coord_host *without)
 {
     if (state->config.replicas == 1)
         return false;
     for (uint32_t i = 0; i < state->host_count; i++)
-        if (state->hosts[i].count > 0 && !find_living(state, state->hosts[i].lead))
+        if (state->hosts[i].count > 0 && !has_another(state, state->hosts[i].lead, without))
             return false;
     return true;
 }

@@ -21,6 +21,7 @@
 #define STARTED (IN(COORD_WAITING) | IN(COORD_PLACING) | RESTORE | GOING)
 #define WRITING (IN(COORD_PLACING) | GOING)
 #define LATE    (IN(COORD_GIVING_UP) | IN(COORD_ABORTING))
+#define TAKING  IN(COORD_TAKING_OVER)
 
 static const struct rule {
     unsigned legal; /* states in which it is handled */
@@ -35,9 +36,9 @@ static const struct rule {
     [WIRE_QUIET] = {STARTED, LATE, coord_take_quiet},
     [WIRE_RANK_EXITED] = {STARTED, LATE, coord_take_rank_exited},
     [WIRE_ABORT] = {STARTED, LATE, coord_take_abort},
-    [WIRE_STOP] = {STARTED, LATE, coord_take_stop},
+    [WIRE_STOP] = {STARTED | TAKING, LATE, coord_take_stop},
     [WIRE_RANKS_STOPPED] = {LATE, 0, coord_take_ranks_stopped},
-    [WIRE_LINK_LOST] = {STARTED | LATE, 0, coord_take_link_lost},
+    [WIRE_LINK_LOST] = {STARTED | TAKING | LATE, 0, coord_take_link_lost},
     [WIRE_HELD] = {IN(COORD_WAITING), LATE, coord_take_held},
     [WIRE_TERM_RECORDED] = {IN(COORD_CHOOSING), LATE, coord_take_term_recorded},
     [WIRE_STAGED] = {IN(COORD_RESTORING), LATE, coord_take_staged},
@@ -48,9 +49,10 @@ static const struct rule {
     [WIRE_PERSISTED] = {WRITING, LATE, coord_take_persisted},
     [WIRE_KNOWN] = {WRITING, LATE, coord_take_known},
     [WIRE_AHEAD_READY] = {GOING, LATE, coord_take_ahead_ready},
-    [WIRE_SAVE] = {STARTED, LATE, coord_take_save},
-    [WIRE_CLOSED] = {IN(COORD_CLOSING) | IN(COORD_GIVING_UP), IN(COORD_ABORTING),
+    [WIRE_SAVE] = {STARTED | TAKING, LATE, coord_take_save},
+    [WIRE_CLOSED] = {IN(COORD_CLOSING) | IN(COORD_GIVING_UP), IN(COORD_ABORTING) | TAKING,
                      coord_take_closed},
+    [WIRE_ACCOUNT] = {TAKING, STARTED | LATE, coord_take_account},
 };
 
 static struct coord_host *find_host(const struct coord *state, uint32_t id)
@@ -106,8 +108,10 @@ int coord_step(struct coord *state, uint64_t now_ns, uint32_t from,
     struct coord_host *host = find_host(state, of_host);
     if (of_host != COORD_BSPRUN && !host)
         return coord_broken(effects, "an event from host %u, which is none of this job", of_host);
-    /* A lost host may not know yet that it is. */
-    bool from_lost = host && host->lost;
+    /* A lost host may not know yet that it is; others say again what the former Processor Zero was
+     * told. */
+    bool from_lost = (host && host->lost) ||
+                     (from != COORD_BSPRUN && (TAKING & IN(state->phase) & ~rule->legal));
     if (message->envelope.term < state->config.term || from_lost ||
         (IN(state->phase) & (rule->late | OVER))) {
         effects->dropped = true;
@@ -256,6 +260,8 @@ struct coord *coord_new(const struct coord_config *config)
     state->config.loads = NULL;
     state->config.earlier = NULL;
     state->config.lineage = NULL;
+    state->config.predecessor = (struct coord_predecessor){0};
+    state->takeover.spared = COORD_NEVER;
     state->config.moves = (struct wire_move_list){NULL, 0};
     if (config->processes_max == 0)
         state->config.processes_max = WIRE_RANKS_MAX;
@@ -291,6 +297,10 @@ struct coord *coord_new(const struct coord_config *config)
     }
     note_loads(state, config->loads);
     note_moves(state, config->moves);
+    if (config->predecessor.homes.count > 0 && !coord_begin_takeover(state, &config->predecessor)) {
+        coord_free(state);
+        return NULL;
+    }
     return state;
 }
 
@@ -342,6 +352,12 @@ bool coord_host_alive(const struct coord *state, uint32_t host)
 {
     const struct coord_host *found = find_host(state, host);
     return found && found->ready && !found->lost;
+}
+
+bool coord_can_lose(const struct coord *state, uint32_t host)
+{
+    const struct coord_host *found = find_host(state, host);
+    return found && coord_goes_on_without(state, found);
 }
 
 uint32_t coord_host_count(const struct coord *state)

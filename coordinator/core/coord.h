@@ -19,6 +19,10 @@
  *   RESTORING  RESTORE is out; waits for STAGED from every host: nothing is irrevocable before
  *   PASSING    PASS is out; waits for RANKS_READY from every host
  *
+ * or one in the place of another Processor Zero, whose host was lost while the processes ran:
+ *
+ *   TAKING_OVER  waits for ACCOUNT from every host: what it knows of the term
+ *
  * and then:
  *
  *   RUNNING    RUN, RELEASE or RESUME is out; decides the barriers it is consulted about
@@ -77,6 +81,9 @@
  * first. A host that is lost does not end the term as long as each cell has another; what is
  * missing is made again when the next term begins.
  *
+ * Taking over.  With replicas the loss of Processor Zero's own host does not end the term either:
+ * bsprun names another one (TAKE_OVER), which asks what was decided (takeover.c).
+ *
  * Terms.  Every message carries the term it was sent in.  One of an older term is ignored; one of a
  * newer term breaks the rules, since a machine never outlives its term.
  *
@@ -125,6 +132,7 @@ enum coord_phase {
     COORD_CLOSING,
     COORD_GIVING_UP,
     COORD_FAILED,
+    COORD_TAKING_OVER,
     COORD_PHASE_COUNT
 };
 
@@ -198,6 +206,13 @@ struct coord_load {
 #define COORD_BUSY_MAX  100000000u
 #define COORD_SPEED_MAX 1000000u
 
+/* The term of which a Processor Zero in the place of another one goes on: who has which processes, as
+ * PLACE or RESTORE has said, and the newest snapshot that bsprun knows of (term 0: none). */
+struct coord_predecessor {
+    struct wire_numbers homes, leads; /* copied; no homes: there was none */
+    struct bspz_snapshot_name committed;
+};
+
 struct coord_config {
     unsigned char job[WIRE_JOB_SIZE];
     uint32_t term; /* at least 1 */
@@ -230,6 +245,7 @@ struct coord_config {
     bool recover;    /* from faults, when there is a snapshot */
     uint32_t copies; /* hosts on which an image and the manifest must be durable; 0: one.  One
                         suffices when all hosts share the directory */
+    bool at_once;    /* processes move at the next snapshot: nothing is written or restored ahead */
     bool balance;    /* processes move by Processor Zero's decision, too; with `recover` ... */
     double moving_seconds;            /* ... as outcomes of earlier terms have said */
     const struct share_sums *earlier; /* of each host, by earlier jobs; NULL: nothing is known;
@@ -243,6 +259,7 @@ struct coord_config {
     const struct coord_lineage *lineage; /* how earlier terms began; NULL: none; copied */
     struct bspz_snapshot_name avoid[COORD_AVOID_MAX]; /* snapshots that could not be restored */
     uint32_t avoid_count;
+    struct coord_predecessor predecessor; /* of the same term: with replicas only */
     /* Called with every change of state, for a trace; may be NULL. */
     void (*moved)(void *context, enum coord_phase from, enum coord_phase to);
     void *context;
@@ -250,7 +267,8 @@ struct coord_config {
 
 struct coord;
 
-/* NULL: the configuration is invalid (no host, a host twice, term 0) or memory is short. */
+/* NULL: the configuration is invalid (no host, a host twice, term 0, places of a predecessor that
+ * cannot be) or memory is short. */
 struct coord *coord_new(const struct coord_config *config);
 void coord_free(struct coord *state); /* NULL is fine */
 
@@ -279,6 +297,8 @@ uint32_t coord_term(const struct coord *state);
 void coord_address(const struct coord *state, struct wire_envelope *envelope);
 /* Whether the host is ready and not lost. */
 bool coord_host_alive(const struct coord *state, uint32_t host);
+/* Whether the term would go on without the host, as what it has runs elsewhere in replicas. */
+bool coord_can_lose(const struct coord *state, uint32_t host);
 /* The hosts in the order of the configuration; index < config->host_count. */
 uint32_t coord_host_count(const struct coord *state);
 uint32_t coord_host_at(const struct coord *state, uint32_t index);

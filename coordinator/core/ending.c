@@ -137,6 +137,15 @@ static void conclude_if_all_exited(struct coord *state, struct coord_effects *ef
         conclude(state, effects, COORD_ENDED);
 }
 
+void coord_end_as(struct coord *state, int32_t status, enum wire_cause cause,
+                  struct coord_effects *effects)
+{
+    state->outcome.status = status;
+    state->outcome.cause = cause;
+    coord_move(state, COORD_ENDING);
+    conclude(state, effects, COORD_ENDED);
+}
+
 /* ---- Ends and losses ---------------------------------------------------------------------- */
 
 static void exited_while_running(struct coord *state, const struct wire_message *message,

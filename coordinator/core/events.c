@@ -242,7 +242,8 @@ void coord_decide_barrier(struct coord *state, struct coord_effects *effects)
         coord_say(state, effects, WIRE_CLOSING)->closing.whole = true;
         return;
     }
-    if (decision == WIRE_DECISION_GO && state->config.snapshots) {
+    if (decision == WIRE_DECISION_GO && state->config.snapshots &&
+        state->superstep != state->takeover.spared) {
         enum policy_answer answer = coord_ask_policy(state);
         if (answer == POLICY_WAIT) {
             coord_move(state, COORD_HELD_BACK);

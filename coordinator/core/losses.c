@@ -5,12 +5,11 @@
  */
 #include "coordinator/core/state.h"
 
-/* What the lost host had runs on in replicas. */
-static bool goes_on_without(const struct coord *state)
+bool coord_goes_on_without(const struct coord *state, const struct coord_host *host)
 {
     return (IN(state->phase) & (IN(COORD_RUNNING) | IN(COORD_HELD_BACK) | IN(COORD_CAPTURING) |
-                                IN(COORD_SAVING) | IN(COORD_CLOSING))) &&
-           coord_is_covered(state);
+                                IN(COORD_SAVING) | IN(COORD_CLOSING) | IN(COORD_TAKING_OVER))) &&
+           coord_is_covered(state, host);
 }
 
 int coord_take_link_lost(struct coord *state, struct coord_host *host,
@@ -20,9 +19,11 @@ int coord_take_link_lost(struct coord *state, struct coord_host *host,
     coord_watch(state);
     host->lost = true;
     host->stopped = true;
-    if (goes_on_without(state))
-        coord_go_on_without(state, host, effects);
-    else
+    if (!coord_goes_on_without(state, host))
         coord_end_of_host(state, host, effects);
+    else if (state->phase == COORD_TAKING_OVER)
+        coord_take_over(state, effects);
+    else
+        coord_go_on_without(state, host, effects);
     return 0;
 }

@@ -166,10 +166,41 @@ static void commit(struct coord *state, struct coord_effects *effects)
         coord_end_to_move(state, effects);
 }
 
+void coord_announce(struct coord *state, struct bspz_snapshot_name name, bool told,
+                    struct coord_effects *effects)
+{
+    struct coord_ticket *ticket = &state->ticket;
+    ticket->name = name;
+    ticket->base = name.superstep == 0;
+    ticket->begun_ns = state->now_ns;
+    for (uint32_t i = 0; i < state->host_count; i++)
+        state->hosts[i].known = false;
+    coord_move_ticket(state, COORD_TICKET_OPEN);
+    coord_move_ticket(state, COORD_TICKET_PERSISTING);
+    coord_move_ticket(state, COORD_TICKET_ANNOUNCED);
+    if (!told)
+        say_saved(state, false, effects);
+    say_of_ticket(state, effects, WIRE_COMMITTED)->committed.from = name.term;
+}
+
 static void spend(struct coord *state, uint64_t ns)
 {
     uint64_t *spent = &state->facts.spent_ns;
     *spent = ns < UINT64_MAX - *spent ? *spent + ns : UINT64_MAX;
+}
+
+/* Whether it is of a snapshot that a former Processor Zero has begun, which was abandoned. */
+static bool is_of_former(const struct coord *state, uint64_t superstep)
+{
+    return state->takeover.any && (state->ticket.name.term == 0 ||
+                                   superstep > state->ticket.name.superstep);
+}
+
+/* Whether the ticket is that of a snapshot that a former one has committed. */
+static bool is_announced_again(const struct coord *state)
+{
+    return state->takeover.any &&
+           bspz_snapshot_same(state->ticket.name, state->takeover.committed);
 }
 
 /* Whether a message concerns the ticket; one of an earlier ticket comes too late.  -EPROTO: of
@@ -178,6 +209,10 @@ static int about_ticket(const struct coord *state, const struct coord_host *host
                         uint64_t superstep, struct coord_effects *effects)
 {
     bool any = state->config.snapshots && state->ticket.name.term > 0;
+    if (is_of_former(state, superstep)) {
+        effects->dropped = true;
+        return 0;
+    }
     if (!any || superstep > state->ticket.name.superstep)
         return coord_broken(effects, "host %u speaks of a snapshot of superstep %llu", host->id,
                             (unsigned long long)superstep);
@@ -200,7 +235,8 @@ static void captured_when_complete(struct coord *state, struct coord_effects *ef
     spend(state, state->facts.costs.pause_ns);
     state->superstep++;
     coord_note_going_on(state);
-    bool ends = state->wish >= COORD_WISH_MOVE_NOW;
+    bool ends = state->wish >= COORD_WISH_MOVE_NOW && !state->takeover.resumes;
+    state->takeover.resumes = false;
     coord_move(state, ends ? COORD_SAVING : COORD_RUNNING);
     coord_advance_ticket(state, effects);
     if (!ends)
@@ -283,6 +319,10 @@ int coord_take_image_failed(struct coord *state, struct coord_host *host,
     int result = about_ticket(state, host, message->envelope.superstep, effects);
     if (result <= 0)
         return result;
+    if (is_announced_again(state)) {
+        effects->dropped = true;
+        return 0;
+    }
     if (state->ticket.state != COORD_TICKET_OPEN)
         return coord_broken(effects, "host %u takes back an image", host->id);
     fail_ticket(state, cause, (int32_t)pid, message->image_failed.text, effects);
@@ -295,6 +335,10 @@ int coord_take_persisted(struct coord *state, struct coord_host *host,
     int result = about_ticket(state, host, message->envelope.superstep, effects);
     if (result <= 0)
         return result;
+    if (is_announced_again(state)) {
+        effects->dropped = true;
+        return 0;
+    }
     if (state->ticket.state == COORD_TICKET_OPEN || host->durable ||
         !coord_keeps_manifest(state, host))
         return coord_broken(effects, "host %u has a manifest it was not given", host->id);
@@ -410,7 +454,8 @@ static void save_and_stop(struct coord *state, const struct wire_message *messag
     state->save_signal = message->save.signal;
     bool running = state->phase == COORD_RUNNING, at_end = state->phase == COORD_ENDING;
     bool at_barrier = state->phase == COORD_HELD_BACK || state->phase == COORD_CAPTURING ||
-                      state->phase == COORD_SAVING || state->phase == COORD_CLOSING;
+                      state->phase == COORD_SAVING || state->phase == COORD_CLOSING ||
+                      state->phase == COORD_TAKING_OVER;
     bool to_choose = state->phase == COORD_WAITING && state->config.restore;
     if (!state->config.snapshots || (!running && !at_end && !at_barrier && !to_choose)) {
         coord_stop_saved(state, NO_NEW, effects); /* nothing newer than the last snapshot */

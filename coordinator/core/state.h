@@ -39,6 +39,8 @@ struct coord_host {
     uint32_t ahead; /* processes that it has been told to restore ahead, of one snapshot */
     bool ahead_ready;
     uint64_t position[2];
+    bool accounted;    /* in the place of another Processor Zero: it has said what it knows ... */
+    uint64_t captures_at; /* ... and waits at the barrier of that snapshot; 0: of none */
 };
 
 /* A snapshot of which some host holds parts. */
@@ -130,6 +132,20 @@ struct coord_ahead {
     uint64_t begun_ns, took_ns;     /* when AHEAD was said, and until all had answered */
 };
 
+/* What hosts knew of the term of a Processor Zero in whose place this one is: takeover.c. */
+struct coord_takeover {
+    bool any;                  /* there was one */
+    uint64_t decided, consult; /* the newest: as in ACCOUNT */
+    bool ended;
+    bool all_run, stopped; /* all have received RUN; some have ended their processes */
+    bool over;             /* some know that the job is over, with that outcome */
+    int32_t status;
+    enum wire_cause cause;
+    bool resumes;          /* captured for a snapshot that is not: the processes go on in any case */
+    uint64_t spared;       /* no snapshot is taken at the end of this superstep */
+    struct bspz_snapshot_name committed;
+};
+
 struct coord {
     struct coord_config config; /* without `hosts` */
     enum coord_phase phase;
@@ -187,6 +203,7 @@ struct coord {
 
     struct coord_balancing balancing;
     struct quiet quiet;
+    struct coord_takeover takeover;
     uint64_t now_ns; /* of the step */
 
     struct coord_outcome outcome;
@@ -233,6 +250,18 @@ void coord_ahead_expect(struct coord *state, struct wire_move_list moves);
  * said of it.  Until all have answered no snapshot is due for the move.  Whether it was said. */
 bool coord_ahead_say(struct coord *state, struct coord_effects *effects);
 
+/* ---- takeover.c ---- */
+
+/* The machine goes on with the term of another one.  False: the places are none of its hosts'. */
+bool coord_begin_takeover(struct coord *state, const struct coord_predecessor *predecessor);
+/* A host has said what it knows, or is lost: goes on if no other is waited for. */
+void coord_take_over(struct coord *state, struct coord_effects *effects);
+
+/* ---- losses.c ---- */
+
+/* Whether the term goes on although that host is lost. */
+bool coord_goes_on_without(const struct coord *state, const struct coord_host *host);
+
 /* ---- place.c ---- */
 
 /* Gives every host its pids as at first (placement.h): the registered host first, since process 0
@@ -257,8 +286,9 @@ void coord_describe_cell(const struct coord *state, const struct coord_host *lea
                          struct placement_host *description);
 /* A living host that has the process, or NULL. */
 struct coord_host *coord_host_of(const struct coord *state, uint32_t pid);
-/* Whether all processes have a living host: what was lost has replicas. */
-bool coord_is_covered(const struct coord *state);
+/* Whether all processes have a living host other than that one: what it has, or was lost before, has
+ * replicas. */
+bool coord_is_covered(const struct coord *state, const struct coord_host *without);
 /* Hosts that are not their own lead, each followed by its lead, for messages. */
 struct wire_numbers coord_leads(struct coord *state);
 /* All living hosts with processes, for each process one of them, have arrived. */
@@ -316,6 +346,9 @@ void coord_abort_now(struct coord *state, struct coord_effects *effects);
 /* The term ends by a fault, for the reason that was blamed: FAILED if there is a snapshot to roll
  * back to, else the job is aborted. */
 void coord_fail(struct coord *state, struct coord_effects *effects);
+/* The job is over, as another Processor Zero has said with this outcome. */
+void coord_end_as(struct coord *state, int32_t status, enum wire_cause cause,
+                  struct coord_effects *effects);
 /* Ends the term after a commit, so that the next one begins there with other places. */
 void coord_end_to_move(struct coord *state, struct coord_effects *effects);
 /* The host is lost, and the term does not go on without it. */
@@ -359,6 +392,10 @@ void coord_decide_barrier(struct coord *state, struct coord_effects *effects);
  * does not wait for it, and is abandoned if it needs what was there. */
 void coord_go_on_without(struct coord *state, struct coord_host *host,
                          struct coord_effects *effects);
+/* A snapshot that was committed when this Processor Zero took the place of another: says it again.
+ * told: bsprun knows of it. */
+void coord_announce(struct coord *state, struct bspz_snapshot_name name, bool told,
+                    struct coord_effects *effects);
 /* Advances the ticket if what it waits for is complete. */
 void coord_advance_ticket(struct coord *state, struct coord_effects *effects);
 
@@ -395,6 +432,6 @@ coord_take coord_take_host_ready, coord_take_registered, coord_take_ranks_ready,
     coord_take_quiet, coord_take_link_lost, coord_take_held, coord_take_term_recorded,
     coord_take_staged, coord_take_captured, coord_take_image_durable, coord_take_image_failed,
     coord_take_persisted, coord_take_known, coord_take_save, coord_take_closed,
-    coord_take_ahead_ready;
+    coord_take_ahead_ready, coord_take_account;
 
 #endif

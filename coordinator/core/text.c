@@ -101,6 +101,12 @@ static void details(const struct wire_message *message, char *text, size_t size)
             snprintf(text, size, " pid %u status %u", message->rank_exited.pid,
                      message->rank_exited.status);
         break;
+    case WIRE_ACCOUNT:
+        snprintf(text, size, " decided %llu%s captures %llu%s%s", (number)message->account.decided,
+                 message->account.ended ? " ended" : "", (number)message->account.captures,
+                 message->account.runs ? "" : " not running",
+                 message->account.stopped ? " stopped" : "");
+        break;
     case WIRE_ABORT:
         snprintf(text, size, " pid %d: %s", message->abort.pid,
                  wire_cause_text(message->abort.cause));
@@ -174,6 +180,11 @@ static void order_details(const struct wire_message *order, char *text, size_t s
     case WIRE_RUN:
         snprintf(text, size, " processes %u consult %s", order->run.processes,
                  superstep_text(order->run.consult, consult));
+        break;
+    case WIRE_TAKEN_OVER:
+        snprintf(text, size, " decided %llu%s consult %s", (number)order->taken_over.decided,
+                 order->taken_over.ended ? " ended" : "",
+                 superstep_text(order->taken_over.consult, consult));
         break;
     case WIRE_RELEASE:
         snprintf(text, size, " superstep %llu decision %s%s consult %s", superstep,

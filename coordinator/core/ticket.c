@@ -77,6 +77,8 @@ static bool has_little_to_write(const struct coord *state)
     uint64_t round_ns = state->facts.costs.commit_ns + state->ahead.took_ns;
     uint64_t before_ns = state->round_before_ns;
 
+    if (state->config.at_once)
+        return true;
     if (coord_copies(state) > 1)
         return true; /* images that are copied to other hosts are full, whatever is there */
     if (state->rounds == 0 && coord_balancing_is_small(state))

@@ -42,8 +42,9 @@ static BSPZ_PRINTF(4, 0) void print_message(const char *place, const char *funct
     bspz_write_all(STDERR_FILENO, text, used);
 }
 
-/* Processes of other hosts may be about to print the same message: those of process 0's host print
- * at once and end the job, which normally reaches the others before their turn. */
+/* Processes of other hosts may be about to print the same message: those of process 0's host, of
+ * its replicas those of the first one's, print at once and end the job, which normally reaches the
+ * others before their turn. */
 static bool let_other_hosts_speak(struct bspz_board *board)
 {
     uint64_t hosts = board->host < 1               ? 1
@@ -51,7 +52,10 @@ static bool let_other_hosts_speak(struct bspz_board *board)
                                                    : (uint64_t)board->host;
     uint64_t patience = bspz_now_ns() + hosts * SPEAKER_HOST_MS * UINT64_C(1000000);
 
-    if (!(board->flags & BSPZ_BOARD_HOSTS) || board->first_here == 0)
+    bool first =
+        board->first_here == 0 && (!(board->flags & BSPZ_BOARD_REPLICAS) || board->host == 0);
+
+    if (!(board->flags & BSPZ_BOARD_HOSTS) || first)
         return true;
     while (atomic_load(&board->stop) == BSPZ_STOP_NONE && bspz_now_ns() < patience)
         bspz_word_wait(&board->stop, BSPZ_STOP_NONE, SPEAKER_LOOK_MS);

@@ -218,6 +218,8 @@ static void fill_plan(void)
     plan.image.context = &image;
     plan.image.compress = order()->compress != 0;
     plan.urgent = order()->urgent != 0;
+    plan.guess = order()->urgent && !order()->forked;
+    plan.file = image;
     plan.just_frozen = just_frozen;
     memcpy(header->job, order()->job, sizeof header->job);
     header->superstep = order()->name.superstep;
@@ -281,6 +283,9 @@ static int save_image(void)
     struct bspz_snap *snap = bspz_own_snap();
     int result = write_image();
 
+    if (result == -EAGAIN && !plan.forked && ftruncate(image, 0) == 0 &&
+        lseek(image, 0, SEEK_SET) == 0)
+        result = write_image();
     if (result < 0 && result != -EBUSY && plan.forked) {
         snap->fell_back = 1;
         plan.forked = NULL;
@@ -353,9 +358,20 @@ void bspz_save_complete(void)
 enum saved {
     SAVED,    /* this is the saved process */
     COPIED,   /* ... and has a frozen copy, but no image yet */
-    THAWED,   /* this is the copy */
+    THAWED,   /* this is the copy, or the rank that is its own */
     RESTORED, /* this is the process restored from the image */
 };
+
+/* Nothing has to be put back in a rank that is its own copy, but by this. */
+static void note_attributes(void)
+{
+    char why[BSPZ_WHY_SIZE];
+
+    memset(&freeze_plan, 0, sizeof freeze_plan);
+    bspz_attributes_read(&freeze_plan.attributes);
+    bspz_attributes_compare(&freeze_plan.attributes, (const void *)bspz_rt.board->initial,
+                            bspz_rt.bound, why);
+}
 
 /* With an image: the copy has it written, so that this process is delayed by one fork only. */
 static enum saved make_frozen_copy(bool with_image)
@@ -382,14 +398,14 @@ static enum saved make_frozen_copy(bool with_image)
     return result == 1 ? THAWED : result == 0 && with_image ? SAVED : COPIED;
 }
 
-static enum saved save(void)
+static enum saved save(bool stays)
 {
     bool copy = atomic_load(&bspz_own_snap()->copy_slot) >= 0;
     enum saved saved = COPIED;
 
     just_frozen = false;
     /* What this process writes itself must not be in the copy. */
-    if (copy && !order()->forked)
+    if (copy && !order()->forked && !stays)
         saved = make_frozen_copy(false);
     if (saved == THAWED || !begin_image())
         return saved;
@@ -420,13 +436,41 @@ static bool settle(void)
     return true;
 }
 
+/* All have recorded their state when the ranks go on. */
+static void tell_recorded(uint64_t superstep, uint64_t begun_ns)
+{
+    struct bspz_snap *snap = bspz_own_snap();
+
+    snap->pause_ns = bspz_now_ns() - begun_ns;
+    atomic_store(&snap->recorded, superstep + 1);
+    bspz_board_ring(bspz_rt.board);
+}
+
+/* Returns whether it is the rank of the next term. */
+static bool stay(uint64_t superstep, uint64_t begun_ns)
+{
+    enum bspz_stayed stayed;
+
+    note_attributes();
+    bspz_own_snap()->page_copy_ns = 0;
+    tell_recorded(superstep, begun_ns);
+    stayed = bspz_stay_wait();
+    if (stayed == BSPZ_STAYED_IN_VAIN)
+        bspz_leave();
+    if (stayed == BSPZ_STAYED_IN_TERM) {
+        bspz_planes_drop();
+        bspz_state_drop();
+    }
+    return stayed == BSPZ_STAYED;
+}
+
 void bspz_save_superstep(void)
 {
     struct bspz_snap *snap = bspz_own_snap();
     uint64_t superstep = bspz_rt.superstep, begun = bspz_now_ns();
     enum saved saved = SAVED;
     const char *what = "no memory to keep unread messages";
-    enum bspz_wait waited;
+    bool stays = bspz_may_stay();
     int error;
 
     bspz_release_pool();
@@ -440,22 +484,23 @@ void bspz_save_superstep(void)
     if (error)
         report(order()->name.superstep, error, what);
     else
-        saved = save();
+        saved = save(stays);
     if (saved == RESTORED)
         attach();
-    if (saved == RESTORED || saved == THAWED) {
+    if (saved == SAVED || saved == COPIED)
+        open_tables(false);
+    stays = stays && saved == SAVED && !error && bspz_stay_begin();
+    if (stays && !stay(superstep, begun))
+        return;
+    if (stays || saved == RESTORED || saved == THAWED) {
         resume_rank(saved == RESTORED);
         return;
     }
-    open_tables(false);
     snap->page_copy_ns = error ? 0 : bspz_state_probe_ns();
     bspz_planes_drop();
     bspz_state_drop();
-    snap->pause_ns = bspz_now_ns() - begun;
-    atomic_store(&snap->recorded, superstep + 1);
-    bspz_board_ring(bspz_rt.board);
-    waited = bspz_resume_wait(bspz_rt.board, superstep);
-    if (waited != BSPZ_WAIT_DONE)
+    tell_recorded(superstep, begun);
+    if (bspz_resume_wait(bspz_rt.board, superstep) != BSPZ_WAIT_DONE)
         bspz_leave();
 }
 

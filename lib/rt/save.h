@@ -61,6 +61,19 @@ struct bspz_copy_hooks;
 void bspz_writer_hooks(struct bspz_copy_hooks *hooks);
 void bspz_frozen_hooks(struct bspz_copy_hooks *hooks);
 
+/* ---- save_stay.c: a rank that is its own frozen copy ---- */
+
+/* Whether it may be: the agent wants that, is the parent, and there are no children. */
+bool bspz_may_stay(void);
+/* Has the agent hold this process as its frozen copy; false: it does not. */
+bool bspz_stay_begin(void);
+enum bspz_stayed {
+    BSPZ_STAYED,         /* it is a rank of the next term */
+    BSPZ_STAYED_IN_TERM, /* it goes on in this one, as every other rank */
+    BSPZ_STAYED_IN_VAIN, /* the job is over */
+};
+enum bspz_stayed bspz_stay_wait(void);
+
 /* This rank's record. */
 struct bspz_snap *bspz_own_snap(void);
 

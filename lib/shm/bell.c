@@ -44,6 +44,21 @@ void bspz_board_ring(struct bspz_board *board)
     syscall(SYS_futex, &board->doorbell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+void bspz_board_ring_awake(struct bspz_board *board)
+{
+    atomic_fetch_add(&board->doorbell, 1);
+    if (!atomic_load(&board->bell_awake))
+        syscall(SYS_futex, &board->doorbell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* The kernel compares after bell_awake is cleared, the other side counts before it looks. */
+void bspz_board_wait_bell(struct bspz_board *board, uint32_t seen, int timeout_ms)
+{
+    atomic_store(&board->bell_awake, 0);
+    bspz_word_wait(&board->doorbell, seen, timeout_ms);
+    atomic_store(&board->bell_awake, 1);
+}
+
 void bspz_barrier_wake(struct bspz_board *board)
 {
     atomic_fetch_add(&board->wake_sequence, 1);

@@ -183,9 +183,10 @@ static void plan_mail(struct bspz_layout *layout, int nprocs)
 
     layout->mail = round_up(layout->total, 4096);
     layout->ring_bytes =
-        BSPZ_RING_HEAD + (nprocs <= 16    ? BSPZ_RING_MOST
-                          : nprocs <= 64  ? BSPZ_RING_MOST / 4
-                          : nprocs <= 512 ? BSPZ_RING_MOST / 16
+        BSPZ_RING_HEAD + (nprocs <= 8     ? BSPZ_RING_MOST
+                          : nprocs <= 16  ? BSPZ_RING_MOST / 4
+                          : nprocs <= 64  ? BSPZ_RING_MOST / 16
+                          : nprocs <= 512 ? BSPZ_RING_MOST / 64
                                           : BSPZ_RING_LEAST);
     layout->total = layout->mail + p * BSPZ_MAIL_BYTES + p * p * layout->ring_bytes;
 }
@@ -251,6 +252,16 @@ struct bspz_board *bspz_board_map_rank(int fd, int nprocs, uint64_t half_wanted,
     }
 }
 
+/* Ranks that are their own frozen copies look for the reason; copies go on waiting. */
+static void wake_stayed(struct bspz_board *board, int nprocs, int pid)
+{
+    struct bspz_snap *snap =
+        board->flags & BSPZ_BOARD_SNAPSHOTS ? bspz_snap_of(board, nprocs, pid) : NULL;
+
+    for (int slot = 0; snap && slot < 2; slot++)
+        syscall(SYS_futex, &snap->words[slot], FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
 void bspz_board_stop(struct bspz_board *board, int nprocs, enum bspz_stop kind, int status)
 {
     atomic_store(&board->stop_status, status);
@@ -265,6 +276,7 @@ void bspz_board_stop(struct bspz_board *board, int nprocs, enum bspz_stop kind, 
         syscall(SYS_futex, &rank->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
         syscall(SYS_futex, &rank->request.state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
         syscall(SYS_futex, &rank->nudge, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+        wake_stayed(board, nprocs, pid);
     }
 }
 

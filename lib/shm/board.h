@@ -441,6 +441,8 @@ struct bspz_board {
     _Atomic uint32_t
         rung_for_hosts; /* how many of these were only for the links; by the agent, too */
     _Atomic uint32_t rung_for_objects; /* ... only for a request to the dataspace */
+    _Atomic uint32_t bell_lingers;     /* who begins to wait for messages of other hosts rings */
+    _Atomic uint32_t bell_awake; /* who hears the bell looks at it again before it sleeps */
     /* Several hosts, or replicas: the number of stamps stored by ranks of this host.  The rank that makes it a
      * multiple of `here` is the last to reach a stage, and rings. */
     _Atomic uint64_t stamps_here;
@@ -607,6 +609,10 @@ void bspz_board_reset(struct bspz_board *board, int fd, int nprocs);
 
 /* Wakes the agent. */
 void bspz_board_ring(struct bspz_board *board);
+/* The same without a system call if nobody sleeps there; only for the links. */
+void bspz_board_ring_awake(struct bspz_board *board);
+/* How who hears the bell waits for it, so that the above is right. */
+void bspz_board_wait_bell(struct bspz_board *board, uint32_t seen, int timeout_ms);
 
 /* Sets a word and wakes all who sleep on it. */
 void bspz_word_set(_Atomic uint32_t *word, uint32_t value);

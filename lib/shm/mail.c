@@ -37,6 +37,16 @@ uint64_t bspz_ring_want_room(struct bspz_ring_end *end)
     return end->size - (end->own - end->seen);
 }
 
+const void *bspz_ring_piece(const struct bspz_ring *ring, uint64_t size, uint64_t at,
+                            uint64_t *bytes)
+{
+    uint64_t start = at & (size - 1);
+
+    if (*bytes > size - start)
+        *bytes = size - start;
+    return (const char *)ring + BSPZ_RING_HEAD + start;
+}
+
 void bspz_ring_bytes_out(const struct bspz_ring *ring, uint64_t size, uint64_t at, void *to,
                          uint64_t bytes)
 {

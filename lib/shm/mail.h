@@ -26,12 +26,13 @@
 #define BSPZ_MAIL_BYTES  4096u
 #define BSPZ_MAIL_WORDS  (BSPZ_MAX_PROCS / 64)
 #define BSPZ_RING_HEAD   256u /* bytes before the data of a ring */
-#define BSPZ_RING_MOST   (UINT64_C(256) << 10)
+#define BSPZ_RING_MOST   (UINT64_C(1) << 20)
 #define BSPZ_RING_LEAST  UINT64_C(8192)
 #define BSPZ_RING_NEAR   (UINT64_C(64) << 10) /* used of a ring between ranks of one host */
+#define BSPZ_RING_REPORTS 4u /* in a ring's length its reader is reported to have read so often */
 #define BSPZ_RECORD_UNIT 32u                  /* records are multiples of it */
 
-/* What a sleeping rank waits for, besides its call. */
+/* What a rank that spins or sleeps waits for, besides its call. */
 enum bspz_mail_wait {
     BSPZ_MAIL_AWAKE,
     BSPZ_MAIL_FROM,      /* a message with `tag` from rank `peer` (below 0: any) */
@@ -41,7 +42,7 @@ enum bspz_mail_wait {
 
 /* The mailbox of a rank. */
 struct bspz_mail {
-    _Atomic uint32_t waits; /* enum bspz_mail_wait; not AWAKE only while it sleeps */
+    _Atomic uint32_t waits; /* enum bspz_mail_wait; not AWAKE only while it spins or sleeps */
     uint32_t call;          /* enum bspz_call */
     int32_t peer, tag;
     _Atomic uint64_t sent __attribute__((aligned(BSPZ_LINE))); /* records, to any rank */
@@ -161,6 +162,10 @@ bool bspz_ring_next(struct bspz_ring_end *end, uint64_t content);
 
 /* ---- For agents: bytes of rings, as they are --------------------------------------------------
  */
+
+/* Where position `at` lies; *bytes, which are wanted, is cut off at the end of the data. */
+const void *bspz_ring_piece(const struct bspz_ring *ring, uint64_t size, uint64_t at,
+                            uint64_t *bytes);
 
 /* Copies bytes from position `at` on out of or into the data of a ring. */
 void bspz_ring_bytes_out(const struct bspz_ring *ring, uint64_t size, uint64_t at, void *to,

@@ -16,6 +16,10 @@
  * exits.  These transitions are atomic (bspz_word_move), so that a maker that learns of a failure
  * knows whether the copy works nevertheless: an image has one writer, whichever process is killed.
  *
+ * After the last snapshot of a term no rank goes on.  One that is to go on here in the next term
+ * announces itself as its copy (order.stays), before it has `recorded`, and is thawed as one; if
+ * the snapshot fails, its word says DISCARD, and it goes on.
+ *
  * A rank that is restored: the agent starts it with BSPZ_ENV_RESTORE, state HELD; it stages its
  * memory, sets `staged`, rings, waits for snap_passed, becomes the process in the image, READY.  A
  * copy that is thawed: state HELD, then its word; it makes its next copy in copy_slot, READY.
@@ -56,6 +60,7 @@ struct bspz_snap_order {
     uint32_t own;      /* 1: an image of one rank alone, which is no part of a snapshot and for this
                           agent only: into the open file path_start, without pid and path_end */
     uint32_t objects;  /* 1: the host has objects of the dataspace, which its first rank keeps */
+    uint32_t stays;    /* 1: the rank itself takes the place of its frozen copy, if it can */
     uint32_t lose; /* 1: descriptors that cannot be saved do not refuse the snapshot, but are lost
                       on other hosts */
     char path_start[4096];       /* process i writes its image to path_start i path_end, */

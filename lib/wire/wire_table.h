@@ -293,7 +293,10 @@
     M(DATA_CUT, data_cut, WIRE_FIELDS_DATA_CUT, AMONG_AGENTS)                                      \
     M(MAIL, mail, WIRE_FIELDS_MAIL, AMONG_AGENTS)                                                  \
     M(MAIL_READ, mail_read, WIRE_FIELDS_MAIL_READ, AMONG_AGENTS)                                   \
-    M(MAIL_MARK, mail_mark, WIRE_FIELDS_MAIL_MARK, AMONG_AGENTS)
+    M(MAIL_MARK, mail_mark, WIRE_FIELDS_MAIL_MARK, AMONG_AGENTS)                                   \
+    M(TAKE_OVER, take_over, WIRE_FIELDS_TAKE_OVER, TO_AGENT)                                       \
+    M(ACCOUNT, account, WIRE_FIELDS_ACCOUNT, TO_ZERO)                                              \
+    M(TAKEN_OVER, taken_over, WIRE_FIELDS_TAKEN_OVER, FROM_ZERO)
 
 /* The first message to an agent of a job with several hosts; on another host over its standard
  * input, so that the key is in no argument and no environment: its number (WIRE_HOSTS_MAX: that of
@@ -336,7 +339,8 @@
  * committed snapshots to retain, 0: all.  bounded: the user set the overhead.  stop_on_failure,
  * stop_on_late_failure: a failed snapshot ends the job before, after the first one taken at a
  * barrier.  excluded: the rules of --ckpt-exclude.  options: bsprun's, for the manifest.  balance:
- * Processor Zero may move processes to other hosts.  stacks_ms: bsprun prints stacks before it ends
+ * Processor Zero may move processes to other hosts.  at_once: processes move at the next snapshot,
+ * without others before it.  stacks_ms: bsprun prints stacks before it ends
  * the job at the time limit (by a STOP), and takes no longer than that; the limit of the agent
  * comes after it, and SIGINT is bsprun's with -v.  debug: processes that get a debugger, or
  * debug_all; attach: what is done with a process that fails (enum wire_attach); window: the command
@@ -398,6 +402,7 @@
     F(texts, excluded, WIRE_ITEMS_MAX)                                                             \
     F(texts, options, WIRE_ITEMS_MAX)                                                              \
     F(flag, balance, 0)                                                                            \
+    F(flag, at_once, 0)                                                                            \
     F(u32, owner_policy, WIRE_POLICY_LAST)                                                         \
     F(u64, owner_input_ms, WIRE_U64_MAX)                                                           \
     F(f64, owner_load, 0)                                                                          \
@@ -476,6 +481,14 @@
 
 /* The answer to CLOSING: from now on nothing is rolled back. */
 #define WIRE_FIELDS_CLOSED(F, E)
+
+/* The host of Processor Zero is lost, and the term goes on: `elected` is Processor Zero now, to which
+ * each agent gives an ACCOUNT.  lost: hosts of the term that are no longer of it.  committed: the
+ * newest snapshot that bsprun knows of; term 0: none. */
+#define WIRE_FIELDS_TAKE_OVER(F, E)                                                                \
+    F(u32, elected, WIRE_HOSTS_MAX - 1)                                                            \
+    F(numbers, lost, WIRE_HOSTS_MAX)                                                               \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, committed)
 
 /* The user's terminal has been resized. */
 #define WIRE_FIELDS_RESIZE(F, E)                                                                   \

@@ -153,6 +153,26 @@
     E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
     F(u32, count, WIRE_RANKS_MAX)
 
+/* What the host knows of the term, for a Processor Zero that takes the place of another one.
+ * decided: supersteps up to the newest barrier that it knows to be decided, 0: none; ended: that is
+ * the one of bsp_end; consult: as that decision, or RUN, has said, WIRE_NEVER: not known.  captures:
+ * the snapshot at whose barrier its processes wait for RESUME, 0: none.  committed: the newest one
+ * it knows of.  shared: as in HOST_READY.  runs: it has received RUN.  stopped: it has ended its
+ * processes.  over: it has received END, with that status and cause. */
+#define WIRE_FIELDS_ACCOUNT(F, E)                                                                  \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u64, decided, WIRE_U64_MAX)                                                                  \
+    F(flag, ended, 0)                                                                              \
+    F(u64, consult, WIRE_U64_MAX)                                                                  \
+    F(u64, captures, WIRE_U64_MAX)                                                                 \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, committed)                                    \
+    F(flag, shared, 0)                                                                             \
+    F(flag, runs, 0)                                                                               \
+    F(flag, stopped, 0)                                                                            \
+    F(flag, over, 0)                                                                               \
+    F(i32, status, WIRE_STATUS_MAX)                                                                \
+    F(u32, cause, WIRE_CAUSE_LAST)
+
 /* The job has `processes` processes; process i lives on host host_of[i], and on each host for which
  * leads names that one: hosts in pairs, one with replicas and the one whose processes it has, too.
  * snapshot: process 0 writes its image, from which the others are made: snapshot 0.  copies: the
@@ -241,6 +261,15 @@
 
 /* All have recorded their state at the barrier that ends the envelope's superstep: they go on. */
 #define WIRE_FIELDS_RESUME(F, E)  F(u64, consult, WIRE_U64_MAX) F(flag, measure, 0)
+
+/* Processor Zero has taken the place of another one, and this is what some hosts knew: `decided`,
+ * `ended` and `consult` as in ACCOUNT.  Barriers up to that are decided for all; a snapshot other than
+ * `committed` is abandoned.  What was told the other one and had no answer is told again. */
+#define WIRE_FIELDS_TAKEN_OVER(F, E)                                                               \
+    F(u64, decided, WIRE_U64_MAX)                                                                  \
+    F(flag, ended, 0)                                                                              \
+    F(u64, consult, WIRE_U64_MAX)                                                                  \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, committed)
 
 /* Consult at the next possible barrier; `measure` as in RUN. */
 #define WIRE_FIELDS_CONSULT(F, E) F(flag, measure, 0)

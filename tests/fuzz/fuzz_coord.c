@@ -2,7 +2,7 @@
  *
  * The input is a configuration of 8 bytes and events of 6 bytes:
  *   hosts, limit, largest number of processes, consult_every, abort_at, snapshots (bits),
- *   by_node (bit), balance (bit)
+ *   by_node (bit), balance (bit), in the place of another one (bit)
  *   kind, term, host, and three numbers whose meaning depends on the kind */
 #include "tests/fuzz/fuzz.h"
 
@@ -37,11 +37,25 @@ struct watch {
     unsigned finished;
     uint64_t now_ns;
     bool stopping;
+    bool takes_over; /* then the program has begun, and hosts give their ACCOUNT */
 };
 
 /* Moves may take any time. */
 static const struct balance_rule eager = {
     .budget = 1e9, .alpha_least = 1, .alpha_most = 2, .moves = RANKS};
+
+/* Two or three of the hosts have the same process, 3 has another one. */
+static void succeed(struct coord_config *config, const uint8_t *bytes)
+{
+    static const uint64_t homes[] = {0, 3}, leads[] = {1, 0, 2, 0};
+
+    config->host_count = HOSTS;
+    config->processes_max = RANKS;
+    config->replicas = 2;
+    config->predecessor.homes = (struct wire_numbers){homes, 1 + bytes[0] % 2};
+    config->predecessor.leads = (struct wire_numbers){leads, 2 + bytes[1] % 2 * 2};
+    config->predecessor.committed = (struct bspz_snapshot_name){bytes[2] % 4, bytes[3] % 3};
+}
 
 static struct coord *configure(const uint8_t *bytes, uint32_t *host_count)
 {
@@ -65,6 +79,8 @@ static struct coord *configure(const uint8_t *bytes, uint32_t *host_count)
                                   .stop_on_late_failure = bytes[5] & 8,
                                   .copies = bytes[5] & 8 ? 2 : 1,
                                   .rule = {(bytes[5] >> 4) % 4, 1 + (bytes[5] >> 6), 0.05}};
+    if (bytes[7] & 2)
+        succeed(&config, bytes);
     *host_count = config.host_count;
     return coord_new(&config);
 }
@@ -150,6 +166,16 @@ static struct wire_message make_message(enum wire_kind kind, const uint8_t *byte
         message.host_ready.slots = bytes[3];
         message.host_ready.available = bytes[4] < 128 ? WIRE_NEVER : bytes[4] % 16;
         break;
+    case WIRE_ACCOUNT:
+        message.account.decided = bytes[3] % 16;
+        message.account.consult = bytes[3] >= 128 ? COORD_NEVER : bytes[4] % 32;
+        message.account.captures = bytes[5] % 8 ? 0 : bytes[4] % 16;
+        message.account.committed = (struct bspz_snapshot_name){bytes[5] % 16, bytes[4] % 4};
+        message.account.ended = bytes[3] >= 224;
+        message.account.runs = bytes[4] < 240;
+        message.account.stopped = bytes[5] >= 250;
+        message.account.over = bytes[5] == 249;
+        break;
     case WIRE_REGISTERED:
         message.registered.wanted = bytes[3] % (RANKS + 2);
         break;
@@ -195,7 +221,7 @@ static struct wire_message make_message(enum wire_kind kind, const uint8_t *byte
 static void check_release(struct watch *watch, const struct wire_message *message)
 {
     for (uint32_t i = 0; i < watch->host_count; i++) {
-        if (watch->coord->hosts[i].count > 0)
+        if (watch->coord->hosts[i].count > 0 && !watch->takes_over)
             FUZZ_CHECK(watch->arrived[i]);
         watch->arrived[i] = false;
     }
@@ -240,7 +266,9 @@ static void check_effects(struct watch *watch, const struct coord_effects *effec
 static int take(struct watch *watch, enum wire_kind kind, const uint8_t *bytes,
                 struct coord_effects *effects)
 {
-    struct wire_message message = make_message(kind, bytes);
+    struct wire_message message = make_message(
+        watch->takes_over && kind == WIRE_REGISTERED ? WIRE_ACCOUNT : kind, bytes);
+    kind = message.kind;
     watch->now_ns += 1000000;
     uint32_t from = COORD_BSPRUN;
     char text[256];
@@ -290,6 +318,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct watch watch = {0};
     watch.coord = configure(bytes, &watch.host_count);
     FUZZ_CHECK(watch.coord);
+    watch.takes_over = bytes[7] & 2;
     for (size_t at = CONFIG_SIZE; at + EVENT_SIZE <= size; at += EVENT_SIZE)
         step(&watch, kinds[bytes[at] % (sizeof(kinds) / sizeof(*kinds))], bytes + at);
     /* Whatever came before: asked to stop, with bsprun's consent, and the timer run out, it ends.
@@ -358,6 +387,16 @@ static const uint8_t seeds[][CONFIG_SIZE + 12 * EVENT_SIZE] = {
      SEED_ARRIVED, 2, 0, 0, WIRE_BARRIER_SYNC, 0,
      SEED_RANKS_STOPPED, 2, 0, 0, 0, 0,
      SEED_HOST_LOST, 2, 1, 0, 0, 0},
+    /* another one is lost, this one takes over: accounts, a barrier, bsp_end */
+    {1, 1, 0, 1, 9, 1, 0, 2,
+     SEED_HOST_LOST, 2, 2, 0, 0, 0,
+     SEED_REGISTERED, 2, 0, 3, 5, 1,
+     SEED_REGISTERED, 2, 3, 4, 5, 1,
+     SEED_REGISTERED, 2, 1, 2, 5, 1,
+     SEED_ARRIVED, 2, 1, 5, WIRE_BARRIER_SYNC, 0,
+     SEED_ARRIVED, 2, 3, 5, WIRE_BARRIER_SYNC, 0,
+     SEED_ARRIVED, 2, 0, 6, WIRE_BARRIER_END, 0,
+     SEED_ARRIVED, 2, 3, 6, WIRE_BARRIER_END, 0},
     /* a host is lost, a process calls bsp_abort */
     {2, 3, 11, 2, 9, 0, 0, 0,
      SEED_HOST_READY, 2, 0, 2, 0, 0,

@@ -59,10 +59,18 @@ def staged(place, job, count, at):
         time.sleep(0.02)
 
 
+def os_pids(place, job):
+    return {rank["pid"]: rank["os_pid"] for rank in status(place, job)["ranks"]}
+
+
 def moves_at_once():
     with LoopbackPlace(3) as place:
         job = running(place)
+        before = os_pids(place, job)
         now, at = moves(place, job, "move", "3", "h2")
+        # Nobody has copied those that stay.
+        after = os_pids(place, job)
+        check({pid for pid in before if before[pid] == after[pid]} == {0, 1, 2}, before, after, job)
         check(now == {"h0": ("up", 2), "h1": ("up", 1), "h2": ("up", 1)}, now)
         check(f"process 3 {AHEAD} h2" in job.said(), job)
         # And back: to where processes are.
@@ -153,6 +161,26 @@ def killed_before_it_goes_on():
         check("restart" not in job.said(), job)
 
 
+def the_last_snapshot_fails():
+    """The image of a process that would stay cannot be written, as there is such a file: all go on where they are, and
+    the next one succeeds."""
+    with LoopbackPlace(3) as place:
+        job = running(place)
+        ctl = asked(place, job, "move", "3", "h2", "--wait")
+        _, at = staged(place, job, 1, 3)
+        one = os_pids(place, job)[1]
+        (own,) = (entry.path for entry in os.scandir(place.store) if entry.is_dir())
+        directory = os.path.join(own, f"{at + 1}.1")  # of the next barrier
+        os.makedirs(directory, exist_ok=True)
+        with open(os.path.join(directory, "1.img.tmp"), "xb"):
+            pass
+        at = step_until(place, lambda: "process 1 cannot be saved" in job.said(), at)
+        at = step_until_done(place, job, ctl, at)
+        check(places(place, job)["h2"] == ("up", 1) and os_pids(place, job)[1] == one, job)
+        place.release(0, at)
+        ends_well(place, job, reference())
+
+
 def the_host_is_lost():
     """Where they were to go."""
     with LoopbackPlace(3) as place:
@@ -212,5 +240,5 @@ def bsprun_is_killed():
 if __name__ == "__main__":
     main([moves_at_once, what_comes_is_shown, what_waits_for_images_is_shown, process_0_and_its_input,
           files_that_are_shared,
-          killed_before_it_goes_on, the_host_is_lost, a_rank_is_lost, the_job_is_saved_and_stopped,
+          killed_before_it_goes_on, the_last_snapshot_fails, the_host_is_lost, a_rank_is_lost, the_job_is_saved_and_stopped,
           bsprun_is_killed], together=3)

@@ -362,10 +362,12 @@ class Heard:
         return found
 
 
-# What there is of the environment, and whether processes are restored ahead.
-WAYS = {"recorded": ({}, True), "hashed": ({"BSPZERO_TRACK": "off"}, True), "not ahead": ({}, False)}
+# What there is of the environment, and whether a snapshot is there before, and processes are restored ahead.
+WAYS = {"recorded": ({}, True, True), "hashed": ({"BSPZERO_TRACK": "off"}, True, True), "not ahead": ({}, True, False),
+        "at once": ({"BSPZERO_PRECOPY": "off"}, False, True)}
 SAYS = {"recorded": "what has changed is known from the kernel", "hashed": "what has changed is found by hashes",
-        "not ahead": "known from the kernel, but the images are read only at the barrier"}
+        "not ahead": "known from the kernel, but the images are read only at the barrier",
+        "at once": "without pre-copy: all of it is captured, written and read at the barrier"}
 STANDSTILL_DOC = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../doc/migration.md")
 
 
@@ -380,7 +382,7 @@ def kill_on(place, host, program):
 
 def move_once(kibibytes, percent, way):
     """Milliseconds for which all waited, by what for; the longest superstep, the one after it, and the median."""
-    env, ahead = WAYS[way]
+    env, saved, ahead = WAYS[way]
     with LoopbackPlace(slots=(2, 2)) as place:
         place.env.update(env)
         job = burner(place, 2, SUPERSTEPS, 100000, "--balance", "off", "--every", "100000", "-vv",
@@ -389,7 +391,8 @@ def move_once(kibibytes, percent, way):
                       lambda: kill_on(place, "h1", os.path.basename(BURNER)))
         wait_until(lambda: "RUNNING" in job.said(), "the job")
         env = {**os.environ, **place.env}
-        subprocess.run([BSPCTL, "--wait", str(job.os_pid), "save"], check=True, env=env)
+        if saved:
+            subprocess.run([BSPCTL, "--wait", str(job.os_pid), "save"], check=True, env=env)
         subprocess.run([BSPCTL, "--wait", str(job.os_pid), "move", "1", "h1"], check=True, env=env)
         job.wait(0)
         heard.end()

@@ -2,6 +2,8 @@
 """Jobs whose processes have replicas on several hosts, all of which are this machine: hosts and processes
 that are lost or stop cost nothing, what is written is shown once, and what is lost is made anew."""
 import os
+import random
+import re
 import signal
 import time
 
@@ -31,9 +33,10 @@ class Scene:
             "--replica-files", "allow", *self.options))
 
     def zero(self):
-        """The host of Processor Zero, without which a term ends."""
+        """The host of Processor Zero now."""
         wait_said(self.job, "Processor Zero is host ")
-        return self.job.said().split("Processor Zero is host ")[1].split()[0]
+        named = re.findall(r"Processor Zero is host (\S+) |and host (\S+) is Processor Zero now", self.job.said())
+        return "".join(named[-1])
 
     def others(self):
         zero = self.zero()
@@ -80,12 +83,47 @@ def nothing_happens():
 
 
 def a_host_is_killed():
-    with Scene() as scene:
-        lost = scene.others()[0]
-        for pid in scene.processes(lost):
-            os.kill(pid, signal.SIGKILL)
+    """Of two replicas, and of three, two of which agree before anything counts."""
+    for hosts, replicas in ((4, 2), (3, 3)):
+        with Scene(hosts=hosts, replicas=replicas) as scene:
+            lost = scene.others()[0]
+            for pid in scene.processes(lost):
+                os.kill(pid, signal.SIGKILL)
+            scene.right()
+            check_said(scene.job, f"host {lost} was lost")
+            check(BACK not in scene.job.said(), "it went back", scene.job)
+
+
+def the_host_of_processor_zero():
+    """It is killed, stops for longer than the heartbeat, or loses a process; then the next one is."""
+    for how in ("killed", "stopped", "process"):
+        with Scene(supersteps=300 if how == "stopped" else SUPERSTEPS) as scene:
+            scene.others()
+            zero = scene.zero()
+            lost = scene.processes(zero)
+            if how == "process":
+                os.kill(lost[1], signal.SIGKILL)
+            for pid in lost if how != "process" else ():
+                os.kill(pid, signal.SIGKILL if how == "killed" else signal.SIGSTOP)
+            try:
+                scene.right()
+            finally:
+                for pid in lost if how == "stopped" else ():
+                    if alive(pid):
+                        os.kill(pid, signal.SIGCONT)
+            check_said(scene.job, f"host {zero} was lost", " is Processor Zero now")
+            check(BACK not in scene.job.said(), f"{how}: it went back", scene.job)
+
+
+def one_after_the_other():
+    """While snapshots are taken all the time: the last host has been told what was decided, and goes on."""
+    with Scene("--every", "2", hosts=3, replicas=3) as scene:
+        wait_said(scene.job, "snapshot of superstep 20")
+        for count in (1, 2):
+            os.kill(scene.place.agent(scene.zero()), signal.SIGKILL)
+            wait_until(lambda count=count: scene.job.said().count("is Processor Zero now") == count, "another one")
+            time.sleep(random.uniform(0, 0.5))
         scene.right()
-        check_said(scene.job, f"host {lost} was lost")
         check(BACK not in scene.job.said(), "it went back", scene.job)
 
 
@@ -162,5 +200,6 @@ def mistakes():
 
 
 if __name__ == "__main__":
-    main([nothing_happens, a_host_is_killed, a_process_is_killed, a_host_stops, what_is_lost_is_made_anew,
+    main([nothing_happens, a_host_is_killed, the_host_of_processor_zero, one_after_the_other,
+          a_process_is_killed, a_host_stops, what_is_lost_is_made_anew,
           all_replicas_are_lost, files_that_are_appended_to, mistakes])

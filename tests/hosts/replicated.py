@@ -26,11 +26,12 @@ class Beats:
             pass
 
     def zero(self):
-        """The host of Processor Zero, whose loss ends the term whatever else there is."""
+        """The host of Processor Zero, before it is lost."""
         def found():
             self.job.check_running()
-            match = re.search(r"Processor Zero is host (\S+) ", self.job.said())
-            return match and match.group(1)
+            named = re.findall(r"Processor Zero is host (\S+) |and host (\S+) is Processor Zero now",
+                               self.job.said())
+            return "".join(named[-1]) if named else None
         return wait_until(found, "Processor Zero")
 
     def at(self, host):
@@ -86,32 +87,73 @@ def each_number():
             Beats(place, 20, 5, replicas=replicas).end(expected)
 
 
+def is_told(job, victim):
+    return f"host {victim} was lost" in job.said()
+
+
 def killed(number):
-    """Any host but that of Processor Zero, with the first replica of process 0 or another one."""
+    """Any host, that of Processor Zero (0) or another one."""
     def test():
         with here(4) as place:
             expected = reference(place, 200)
             beats = Beats(place, 200, 40)  # longer than it takes to notice the loss
             beats.wait_at(10, *place.job_hosts)
-            victim = [name for name in place.job_hosts if name != beats.zero()][number]
+            zero = beats.zero()
+            victim = [zero, *(name for name in place.job_hosts if name != zero)][number]
             place.farm.kill_host(victim)
             beats.end(expected)
-            check(f"host {victim} was lost" in beats.job.said(), "nobody was told", beats.job)
+            check(is_told(beats.job, victim), "nobody was told", beats.job)
     test.__name__ = f"killed_{number}"
     return test
 
 
 def one_after_the_other():
-    """As long as each process has a replica; the loss of one is noticed before the next."""
+    """Hosts of Processor Zero, as long as each process has a replica."""
     with here(6) as place:
         expected = reference(place, 400)
         beats = Beats(place, 400, 40, replicas=3)
         beats.wait_at(10, *place.job_hosts)
-        victims = [name for name in place.job_hosts if name != beats.zero()]
-        for victim in (victims[0], victims[2]):
+        for count in (1, 2):
+            victim = beats.zero()
             place.farm.kill_host(victim)
-            wait_until(lambda victim=victim: f"host {victim} was lost" in beats.job.said(), victim)
+            wait_until(lambda count=count: beats.job.said().count("is Processor Zero now") == count,
+                       f"the loss of {victim}")
         beats.end(expected)
+
+
+def frozen_or_cut_off():
+    """The host of Processor Zero does not answer for longer than the heartbeat, or its network is
+    gone: the others go on, and it takes no part any more."""
+    def cut_from_hosts(place, victim):
+        for other in place.job_hosts:
+            if other != victim:
+                place.farm.cut_between(other, victim)
+
+    for fault in (lambda place, victim: place.farm.freeze(victim),
+                  lambda place, victim: place.farm.cut(victim), cut_from_hosts):
+        with here(4, heartbeat=1) as place:
+            expected = reference(place, 250)
+            beats = Beats(place, 250, 40)
+            beats.wait_at(10, *place.job_hosts)
+            victim = beats.zero()
+            fault(place, victim)
+            beats.end(expected)
+            check(is_told(beats.job, victim), "nobody was told", beats.job)
+
+
+def deaf():
+    """A host does not hear bsprun, and its processes end: others do not count on it, though it answers.  That of
+    Processor Zero, or another one."""
+    for number in (0, 1):
+        with here(3, heartbeat=1) as place:
+            expected = reference(place, 200)
+            beats = Beats(place, 200, 40, replicas=3)
+            beats.wait_at(10, *place.job_hosts)
+            zero = beats.zero()
+            victim = [zero, *(name for name in place.job_hosts if name != zero)][number]
+            place.farm.cut_between(place.farm.names[0], victim, both=False)
+            beats.end(expected)
+            check(is_told(beats.job, victim), "nobody was told", beats.job)
 
 
 def stopped():
@@ -257,7 +299,8 @@ def input_before_bsp_begin():
 
 if __name__ == "__main__":
     farms.require()
-    main([without_faults, each_number, killed(0), killed(1), killed(2), one_after_the_other,
+    main([without_faults, each_number, killed(0), killed(1), killed(2), killed(3), one_after_the_other,
+          frozen_or_cut_off, deaf,
           stopped, slow, with_input(0), with_input(1), with_input(3),
           all_of_one_process, snapshots_and_a_loss, one_bit, what_is_not_the_same_twice,
           input_before_bsp_begin])

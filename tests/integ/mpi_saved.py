@@ -6,6 +6,7 @@ clock.  MPI_KILLS: how many kills in each job.
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 
@@ -140,6 +141,59 @@ def stuck_after_a_snapshot():
            err=r"^bsprun: all processes wait, and nothing is on its way to them:$")
 
 
+LATE = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int rank, size, value = 0;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    while (rank == 0 && access(argv[1], F_OK) != 0)
+        usleep(1000);
+    for (int other = 1; other < size && rank == 0; other++)
+        MPI_Send(&other, 1, MPI_INT, other, 0, MPI_COMM_WORLD);
+    if (rank > 0)
+        MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    printf("%d got %d\n", rank, value);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def one_is_late_for_a_snapshot():
+    """All others wait at it, and it sleeps in MPI_Recv until it notices: that is no job that is stuck."""
+    program, flag = os.path.join(scratch, "late"), os.path.join(scratch, "late.flag")
+    with open(program + ".c", "w") as file:
+        file.write(LATE)
+    check(subprocess.run([os.path.join(BIN, "bspmpicc"), program + ".c", "-o", program]).returncode == 0)
+    with Job([BSPRUN, *ONE, f"--ckpt={new_store()}", "--every", "0.3s", program, flag]) as job:
+        def waiting():
+            return [pid for pid, name in job.members().items() if name == "late" and "futex" in wchan(pid)]
+        wait_until(lambda: len(waiting()) == 3 or job.is_over(), "three receivers")
+        victim = max(waiting())
+        os.kill(victim, signal.SIGSTOP)
+        time.sleep(0.4)  # the snapshot becomes due; later is as good
+        with open(flag, "w"):
+            pass
+        time.sleep(0.8)  # within 0.2 s the job used to be given up
+        os.kill(victim, signal.SIGCONT)
+        check(job.finish() == 0, job.status, job.text())
+        check(sorted(shown_by(job)) == ["0 got 0", "1 got 1", "2 got 2", "3 got 3"], job.text())
+
+
+def wchan(pid):
+    try:
+        with open(f"/proc/{pid}/wchan") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
 if __name__ == "__main__":
-    main([kills_on_one_host, kills_on_one_host_without_direct_copies, kills_on_several_hosts, restarted,
-          goes_on_elsewhere, loses_a_host, nothing_to_count, stuck_after_a_snapshot])
+    main([one_is_late_for_a_snapshot, kills_on_one_host, kills_on_one_host_without_direct_copies, kills_on_several_hosts,
+          restarted, goes_on_elsewhere, loses_a_host, nothing_to_count, stuck_after_a_snapshot])

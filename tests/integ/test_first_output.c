@@ -56,13 +56,37 @@ START_TEST(any_order)
 }
 END_TEST
 
+/* Hosts 0 and 2 have the same processes, host 1 others; all have children that write the same
+ * lines, in orders of their own. */
 START_TEST(whose_process_is_unknown)
 {
+    enum { HOSTS = 3, LINES = 400, DIFFERENT = 150 };
+    static const uint32_t leads[HOSTS] = {0, 1, 0};
     struct first_output *first = NULL;
+    unsigned written[HOSTS][LINES], left[HOSTS], shown[2] = {0};
 
-    ck_assert_uint_eq(first_output_take(&first, 5, -1, 2, 10), 10);
-    ck_assert_uint_eq(first_output_take(&first, 0, -1, 1, 10), 10);
-    ck_assert_uint_eq(first_output_take(&first, 0, -1, 2, 12), 2);
+    for (unsigned host = 0; host < HOSTS; host++) {
+        left[host] = LINES;
+        for (unsigned i = 0; i < LINES; i++)
+            written[host][i] = i % DIFFERENT;
+    }
+    while (left[0] + left[1] + left[2] > 0) {
+        uint32_t host = draw(HOSTS);
+        char line[32];
+
+        if (left[host] == 0)
+            continue;
+        unsigned at = draw(left[host]);
+        int size = snprintf(line, sizeof line, "line %u\n", written[host][at]);
+        written[host][at] = written[host][--left[host]];
+        shown[leads[host]] += first_output_line(&first, leads[host], host, 2, line, (size_t)size);
+    }
+    ck_assert_uint_eq(shown[0], LINES);
+    ck_assert_uint_eq(shown[1], LINES);
+    ck_assert(first_output_line(&first, 0, 2, 1, "line 1\n", 7)); /* the other stream */
+    ck_assert(!first_output_line(&first, 0, 0, 1, "line 1\n", 7));
+    first_output_begin(&first);
+    ck_assert(first_output_line(&first, 0, 0, 1, "line 1\n", 7));
     first_output_begin(&first);
 }
 END_TEST

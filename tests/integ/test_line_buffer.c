@@ -116,6 +116,17 @@ START_TEST(a_host_goes_on)
 }
 END_TEST
 
+START_TEST(a_host_that_is_lost)
+{
+    piece(0, 1, 0, "ab");
+    piece(1, 1, 2, "cd");
+    piece(0, 1, 1, "ef");
+    line_buffer_drop(&lines, 0);
+    line_buffer_flush(&lines);
+    expect("[1 1 2 1]cd");
+}
+END_TEST
+
 START_TEST(long_lines)
 {
     for (int i = 0; i < 15; i++) {
@@ -179,9 +190,10 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {
-        lines_pass, beginnings_wait, a_host_goes_on, long_lines, no_more_than_there_is_room,
-        prompts};
+    const TTest *const tests[] = {lines_pass,     beginnings_wait,
+                                  a_host_goes_on, a_host_that_is_lost,
+                                  long_lines,     no_more_than_there_is_room,
+                                  prompts};
 
     return suite_run_tests("line_buffer", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

@@ -90,11 +90,11 @@ START_TEST(host_values)
 
     PARSE(&options, "--hosts", "a:4,b:4", "--map-by", "node", "--spares", "1", "--launcher",
           "rsh -x", "--heartbeat", "2.5", "--connect-timeout", "7", "--copies", "3", "--encrypt",
-          "--oversubscribe", "--load", "--balance", "off", "--rejoin", "5", "--ports", "1-65535",
-          "--owner-policy", "leave", "prog", "--hosts", "c");
+          "--oversubscribe", "--load", "--balance", "off", "--precopy", "off", "--rejoin", "5",
+          "--ports", "1-65535", "--owner-policy", "leave", "prog", "--hosts", "c");
     ck_assert(options_find_hosts(&options, "a"));
     ck_assert(options.hosts.by_node && options.hosts.encrypt && options.hosts.oversubscribe &&
-              options.hosts.load && !options.hosts.balance && options.hosts.rejoin_ms == 5000 &&
+              options.hosts.load && !options.hosts.balance && options.hosts.at_once && options.hosts.rejoin_ms == 5000 &&
               !options.hosts.only_here);
     ck_assert_uint_eq(options.hosts.spares, 1);
     ck_assert_str_eq(options.hosts.launcher, "rsh -x");
@@ -104,7 +104,7 @@ START_TEST(host_values)
     ck_assert_uint_eq(options.hosts.first_port, 1);
     ck_assert_uint_eq(options.hosts.last_port, 65535);
     ck_assert_int_eq(options.hosts.owner.policy, WIRE_POLICY_LEAVE);
-    ck_assert_int_eq(options.kept_count, 14);
+    ck_assert_int_eq(options.kept_count, 15);
     options_free(&options);
 }
 END_TEST

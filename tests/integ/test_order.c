@@ -455,6 +455,25 @@ START_TEST(a_replica_that_overtakes_the_mark)
 }
 END_TEST
 
+/* The one that was to send the mark is lost before it has, and so is later the last of all
+ * replicas. */
+START_TEST(a_replica_that_is_lost)
+{
+    order_replica(order, 2, 0);
+    mark_all(0);
+    mark(1, 10);
+    order_passed(order, 0, 20);
+    order_passed(order, 1, 20);
+    piece(1, 15, "a");
+    expect("<0.1>"); /* the mark of host 2 may come */
+    ck_assert(order_lose(order, 2));
+    expect("<0.1>a");
+    piece(1, 30, "b");
+    ck_assert(!order_lose(order, 0));
+    expect("<0.1>a"); /* what it has not sent comes after the rollback */
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("order");
@@ -477,6 +496,7 @@ int main(void)
     tcase_add_test(tests, no_room);
     tcase_add_test(tests, replicas);
     tcase_add_test(tests, a_replica_that_overtakes_the_mark);
+    tcase_add_test(tests, a_replica_that_is_lost);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -26,7 +26,7 @@ void step(struct job_event event)
 
 void expect(const char *letters)
 {
-    static const char names[JOB_EFFECT_KIND_COUNT + 1] = "cblRFAd!ETCsSwX";
+    static const char names[JOB_EFFECT_KIND_COUNT + 1] = "cblRFAd!EOTCsSwX";
     char got[JOB_EFFECTS_MAX + 1] = "";
     for (uint32_t i = 0; i < effects.count; i++)
         got[i] = names[effects.items[i].kind];

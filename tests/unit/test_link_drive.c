@@ -190,6 +190,89 @@ START_TEST(messages_are_for_the_loop)
 }
 END_TEST
 
+/* Of the end that receives express messages: those with even positions it takes. */
+static _Atomic unsigned taken;
+static _Atomic bool by_loop;
+
+static bool express_rung(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static bool express_message(void *context, uint32_t host, const struct wire_message *message)
+{
+    (void)context, (void)host;
+    if (!pthread_equal(pthread_self(), ringers[0].thread))
+        atomic_store(&by_loop, true);
+    if (message->input.position % 2 != 0)
+        return false;
+    ends[0].next = message->input.position + 1; /* which the loop does not touch meanwhile */
+    atomic_fetch_add(&taken, 1);
+    return true;
+}
+
+static enum links_wait express_waits(void *context)
+{
+    (void)context;
+    return LINKS_WAIT_POLL;
+}
+
+static void drive_alone(int which)
+{
+    links_lock(ends[which].links);
+    ends[which].links->spin_pause = 0;
+    links_unlock(ends[which].links);
+    bspz_board_ring(ends[which].at.board);
+}
+
+/* While ranks wait for them such messages need no turn of the loop, and the others stay in order
+ * with them. */
+START_TEST(express_messages)
+{
+    static const struct links_express express = {express_rung, express_message, express_waits};
+    const struct timespec moment = {0, 100000};
+
+    begin_ringing(_i == 1);
+    atomic_store(&taken, 0);
+    links_use_express(ends[0].links, &express);
+    for (unsigned pair = 0; pair < 20; pair++) {
+        drive_alone(0);
+        post(1, 2 * pair, 100);
+        while (atomic_load(&taken) == pair) {
+            drive_alone(0);
+            nanosleep(&moment, NULL);
+        }
+        ck_assert_uint_eq(ends[0].messages, pair);
+        post(1, 2 * pair + 1, 100);
+        while (ends[0].messages == pair)
+            uv_run(&loop, UV_RUN_ONCE);
+    }
+    ck_assert(!atomic_load(&by_loop));
+    ck_assert_uint_eq(ends[0].lost + ends[1].lost, 0);
+}
+END_TEST
+
+/* What is put with the lock held goes out together. */
+START_TEST(put_together)
+{
+    struct wire_message message = {.kind = WIRE_INPUT};
+    unsigned char data[8] = {0};
+
+    begin_ringing(false);
+    message.input.data = (struct wire_bytes){data, sizeof data};
+    link_bell_lock(&ends[1].bell);
+    for (message.input.position = 0; message.input.position < 3; message.input.position++)
+        links_put(ends[1].links, 0, &message);
+    ck_assert_uint_gt(net_frames_out_waiting(&ends[1].links->all[0].out), 3 * sizeof data);
+    links_put_done(ends[1].links);
+    ck_assert_uint_eq(net_frames_out_waiting(&ends[1].links->all[0].out), 0);
+    link_bell_unlock(&ends[1].bell);
+    while (ends[0].messages < 3)
+        uv_run(&loop, UV_RUN_ONCE);
+}
+END_TEST
+
 /* What came before this host was ready is for the loop to go on with. */
 START_TEST(waited_for_the_mirror)
 {
@@ -476,6 +559,8 @@ int main(void)
     tcase_add_loop_test(cases, neighbours_are_not_paced, 0, 2);
     tcase_add_loop_test(cases, with_the_loop, 0, 2);
     tcase_add_loop_test(cases, messages_are_for_the_loop, 0, 2);
+    tcase_add_loop_test(cases, express_messages, 0, 2);
+    tcase_add_test(cases, put_together);
     tcase_add_test(cases, waited_for_the_mirror);
     tcase_add_test(cases, hands_back);
     tcase_add_test(cases, gives_up);

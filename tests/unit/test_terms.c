@@ -11,6 +11,7 @@
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/mail.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
@@ -107,11 +108,6 @@ const struct share_sums *agent_peers_shares(const struct agent *at)
     return NULL;
 }
 
-bool agent_has_replicas(const struct agent *at)
-{
-    return at != &agent;
-}
-
 bool agent_everything_gone(const struct agent *at)
 {
     return at == &agent;
@@ -151,8 +147,9 @@ NOTHING(agent_forget_blame, struct agent *at)
 NOTHING(agent_job_over, struct agent *at, const struct coord_outcome *outcome)
 NOTHING(agent_kill, struct agent *at)
 NOTHING(agent_decided_forget, struct agent *at)
-NOTHING(agent_kill_members, struct agent *at)
+NOTHING(agent_kill_members, struct agent *at, bool (*spare)(const void *agent, pid_t ospid))
 NOTHING(agent_opened_look, struct agent *at)
+NOTHING(agent_pause_spare, struct agent *at, struct watched *process)
 NOTHING(agent_peers_drop, struct agent *at, uint32_t host, const char *complaint)
 NOTHING(agent_peers_send, struct agent *at, uint32_t host, const struct wire_message *message)
 NOTHING(agent_peers_send_to_zero, struct agent *at, const struct wire_message *message)

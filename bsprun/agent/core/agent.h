@@ -26,6 +26,7 @@
 #include "bsprun/agent/core/binding.h"
 #include "bsprun/agent/core/election.h"
 #include "bsprun/agent/core/job.h"
+#include "bsprun/agent/core/known.h"
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/outside.h"
 #include "bsprun/agent/core/watch.h"
@@ -62,6 +63,7 @@ struct agent_order {
     uint32_t attach;      /* enum wire_attach */
     bool end_on_bad_exit; /* a failure after bsp_end ends the job */
     bool balance;         /* Processor Zero may move processes */
+    bool at_once;         /* without snapshots before the one at which they move */
     uint32_t verbosity;
     uint64_t timeout_ns;
     uint32_t stacks_ms; /* the limit is bsprun's, and comes here so much later; 0: it is not */
@@ -75,6 +77,7 @@ struct agent_order {
 
 struct agent_cells;     /* cells.c */
 struct agent_decided;   /* decided.c */
+struct kept_account;    /* succession.c */
 struct agent_peers;     /* peers.c */
 struct agent_relay;     /* output.c */
 struct agent_snapshots; /* snapshot/inside.h */
@@ -142,6 +145,8 @@ struct agent {
     uint32_t *home;                /* nprocs entries: number of the host of each */
     struct agent_cells *cells;     /* which hosts have the same processes; NULL: none */
     struct agent_decided *decided; /* barriers that processes here have not come to yet; a list */
+    struct known known;            /* what of decisions, where processes have replicas */
+    struct kept_account *accounts; /* of other hosts, before this one is Processor Zero's; a list */
     int here, first_here;          /* number of processes on this host, and the lowest pid */
     int ready, ended;              /* how many of these have reached that state */
     uint64_t consulted;            /* newest consultation passed on */

@@ -137,12 +137,12 @@ void agent_member_is(struct agent *agent, int pid)
     bspz_word_set(&rank->state, BSPZ_RANK_HELD);
 }
 
-void agent_kill_members(struct agent *agent)
+void agent_kill_members(struct agent *agent, bool (*spare)(const void *agent, pid_t ospid))
 {
     for (int pid = 0; pid < agent->nprocs; pid++) {
         const struct watched *process = &agent->members[pid].process;
 
-        if (process->state != WATCH_LIVES)
+        if (process->state != WATCH_LIVES || (spare && spare(agent, process->ospid)))
             continue;
         if (pid > 0 && getpgid(process->ospid) == process->ospid)
             kill(-process->ospid, SIGKILL);

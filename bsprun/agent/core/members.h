@@ -35,8 +35,9 @@ bool agent_is_here(const struct agent *agent, int pid);
 void agent_member_move(struct agent *agent, int pid, enum member_state to);
 /* The process now watched as the member's `process` is that rank: lets it go on. */
 void agent_member_is(struct agent *agent, int pid);
-/* Kills those of this host with their process groups; not the program. */
-void agent_kill_members(struct agent *agent);
+/* Kills those of this host with their process groups, but those for which `spare` (or NULL) is
+ * true; not the program. */
+void agent_kill_members(struct agent *agent, bool (*spare)(const void *agent, pid_t ospid));
 /* Whether all ranks and the program have ended. */
 bool agent_everything_gone(const struct agent *agent);
 

@@ -221,6 +221,11 @@ void agent_pause_end(struct agent *agent)
     continue_one(agent, &agent->root);
 }
 
+void agent_pause_spare(struct agent *agent, struct watched *process)
+{
+    continue_one(agent, process);
+}
+
 /* ---- Life ---- */
 
 int agent_pause_open(struct agent *agent, const char *root, pid_t bsprun)

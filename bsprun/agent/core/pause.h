@@ -21,6 +21,7 @@
 #define PAUSE_RUN_MS    10u
 
 struct agent;
+struct watched;
 
 /* Prepares.  root: as of owner_view_new; bsprun: its process, 0: on another host. 0 or -ENOMEM. */
 int agent_pause_open(struct agent *agent, const char *root, pid_t bsprun);
@@ -29,6 +30,8 @@ void agent_pause_set(struct agent *agent, enum wire_act act);
 /* The processes are others, the job is in another state, or somebody may have continued one: does
  * with them what was set.  All of these are harmless before agent_pause_open. */
 void agent_pause_renew(struct agent *agent);
+/* The term ends, and the process does not: it goes on. */
+void agent_pause_spare(struct agent *agent, struct watched *process);
 /* The job is to end: all go on, for good, so that they can take signals. */
 void agent_pause_end(struct agent *agent);
 /* Before bsprun learns that this agent leaves, which it need not survive for long. */

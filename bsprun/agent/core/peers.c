@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
-#include "bsprun/agent/core/early.h"
+#include "bsprun/agent/core/early_links.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/link/link.h"
@@ -284,6 +284,19 @@ int agent_peers_enter(struct agent *agent)
     return 0;
 }
 
+void agent_peers_leave(struct agent *agent, const char *why)
+{
+    for (uint32_t i = 0; i < agent->peers->host_count; i++)
+        if (agent->peers->hosts[i].host != agent->host)
+            agent_peers_drop(agent, agent->peers->hosts[i].host, why);
+}
+
+void agent_peers_succeed(struct agent *agent, uint32_t host)
+{
+    agent->peers->zero_host = host;
+    agent->peers->zero_given_up = false;
+}
+
 const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *count)
 {
     *count = agent->peers ? agent->peers->host_count : 0;
@@ -337,14 +350,41 @@ void agent_peers_give_up_zero(struct agent *agent)
         agent->peers->zero_given_up = true;
 }
 
-void agent_peers_send(struct agent *agent, uint32_t host, const struct wire_message *message)
+static struct wire_message enveloped(const struct agent *agent, const struct wire_message *message)
 {
     struct wire_message copy = *message;
 
-    if (!agent->peers || !agent->peers->links)
-        return;
     memcpy(copy.envelope.job, agent->job_id, sizeof copy.envelope.job);
     copy.envelope.term = agent->term;
+    return copy;
+}
+
+void agent_peers_put(struct agent *agent, uint32_t host, const struct wire_message *message)
+{
+    struct wire_message copy = enveloped(agent, message);
+
+    if (agent->peers && agent->peers->links)
+        links_put(agent->peers->links, host, &copy);
+}
+
+void agent_peers_put_done(struct agent *agent)
+{
+    if (agent->peers && agent->peers->links)
+        links_put_done(agent->peers->links);
+}
+
+void agent_peers_use_express(struct agent *agent, const struct links_express *express)
+{
+    if (agent->peers && agent->peers->links)
+        links_use_express(agent->peers->links, express);
+}
+
+void agent_peers_send(struct agent *agent, uint32_t host, const struct wire_message *message)
+{
+    struct wire_message copy = enveloped(agent, message);
+
+    if (!agent->peers || !agent->peers->links)
+        return;
     if (links_send(agent->peers->links, host, &copy) != 0)
         agent_peers_drop(agent, host, "no memory for what is to be sent to it");
 }

@@ -19,6 +19,7 @@
 
 struct net_meet_options; /* lib/net/meet.h */
 struct net_secret;       /* lib/net/secret.h */
+struct links_express;    /* bsprun/link/link.h */
 
 /* Handles JOIN: listens for other agents.  Takes ownership of the secret. 0 or -errno. */
 int agent_peers_open(struct agent *agent, const struct wire_message *join,
@@ -33,6 +34,10 @@ void agent_peers_free(struct agent *agent);
 int agent_peers_elect(struct agent *agent, const struct wire_message *message);
 /* Begins the term of that ELECT: opens its links. 0 or -ENOMEM. */
 int agent_peers_enter(struct agent *agent);
+/* Breaks the links to all other hosts. */
+void agent_peers_leave(struct agent *agent, const char *why);
+/* The term goes on with Processor Zero on that host. */
+void agent_peers_succeed(struct agent *agent, uint32_t host);
 /* The hosts of the term, including this one; none in a job of one host. */
 const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *count);
 /* How processes are to be placed, as in struct coord_config; the list is valid until the next
@@ -61,6 +66,11 @@ bool agent_peers_is_zero(const struct agent *agent, uint32_t host);
 void agent_peers_give_up_zero(struct agent *agent);
 /* To the agent of another host; Processor Zero's. */
 void agent_peers_send(struct agent *agent, uint32_t host, const struct wire_message *message);
+/* The same with the lock of agent->link_bell held; sent by agent_peers_put_done. */
+void agent_peers_put_done(struct agent *agent);
+void agent_peers_put(struct agent *agent, uint32_t host, const struct wire_message *message);
+/* For the links of the term: see link.h. */
+void agent_peers_use_express(struct agent *agent, const struct links_express *express);
 void agent_peers_send_to_zero(struct agent *agent, const struct wire_message *message);
 /* Bytes queued for the link to that host. */
 uint64_t agent_peers_waiting(const struct agent *agent, uint32_t host);

@@ -327,7 +327,7 @@ void agent_kill(struct agent *agent)
         return;
     if (agent->job != JOB_KILLING)
         job_move(&agent->job, JOB_KILLING);
-    agent_kill_members(agent);
+    agent_kill_members(agent, NULL);
     if (agent->root.state == WATCH_LIVES)
         process_signal(agent->root.pidfd, SIGKILL);
     use_spare_descriptors(agent);

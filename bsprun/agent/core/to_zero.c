@@ -11,6 +11,8 @@ void agent_tell_zero(struct agent *agent, struct wire_message *message)
     *wire_sender(message) = agent->host;
     memcpy(message->envelope.job, agent->job_id, sizeof message->envelope.job);
     message->envelope.term = agent->term;
+    if (!agent_known_lets(agent, message))
+        return;
     if (agent->zero)
         coord_shell_message(agent->zero, agent->host, message);
     else

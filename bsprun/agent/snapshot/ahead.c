@@ -2,12 +2,13 @@
  *
  * Happy path: AHEAD names processes of other hosts that are expected here -> their images as of the
  * snapshot are fetched -> each is started, or gets the increments since the last AHEAD -> all are
- * staged, AHEAD_READY -> ... -> the next term's RESTORE wants them here: the last increments, and
- * each goes on as the rank.
+ * staged, AHEAD_READY -> ... -> the last snapshot is committed: its increments, while the next term
+ * begins -> that term's RESTORE wants them here: each goes on as the rank, when it is staged.
  *
  * What can fail: anything, at the cost of time only.  A process that cannot be restored ahead, or
  * that cannot follow to the snapshot of RESTORE, is restored by RESTORE from all its images.  Those
- * that RESTORE does not want end then.
+ * that RESTORE does not want end then.  One that fails after RESTORE has taken it is a restored
+ * process that has ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,17 +36,21 @@ enum ahead_state {
     AHEAD_NONE,
     AHEAD_STAGING, /* it works on its last order */
     AHEAD_STAGED,
+    AHEAD_TAKEN, /* it is a rank now, and has not answered an order of before yet */
     AHEAD_STATES
 };
 
 static const struct bspz_states_row rows[AHEAD_STATES] = {
     [AHEAD_NONE] = {"none", TO(AHEAD_STAGING)},
-    [AHEAD_STAGING] = {"staging", TO(AHEAD_STAGED) | TO(AHEAD_NONE)},
-    [AHEAD_STAGED] = {"staged", TO(AHEAD_STAGING) | TO(AHEAD_NONE)},
+    [AHEAD_STAGING] = {"staging", TO(AHEAD_STAGED) | TO(AHEAD_TAKEN) | TO(AHEAD_NONE)},
+    [AHEAD_STAGED] = {"staged", TO(AHEAD_STAGING) | TO(AHEAD_TAKEN) | TO(AHEAD_NONE)},
+    [AHEAD_TAKEN] = {"taken", TO(AHEAD_NONE)},
 };
 static const struct bspz_states states = {"a process restored ahead", AHEAD_STATES, rows};
 
 struct ahead {
+    struct agent *agent;
+    int pid;
     enum ahead_state state;
     bool wanted; /* by the last AHEAD */
     struct watched process;
@@ -84,6 +89,12 @@ static void hang_up(struct ahead *ahead)
     ahead->socket = -1;
 }
 
+/* Whether there is a process that is not a rank yet. */
+static bool is_there(const struct ahead *ahead)
+{
+    return ahead->state == AHEAD_STAGING || ahead->state == AHEAD_STAGED;
+}
+
 static void end(struct ahead *ahead)
 {
     if (ahead->state == AHEAD_NONE)
@@ -114,7 +125,8 @@ void agent_ahead_end(struct agent *agent)
     agent_ahead_rewind(agent);
     for (int pid = 0; pid < agent->nprocs; pid++) {
         aheads->of[pid].wanted = false;
-        end(&aheads->of[pid]);
+        if (is_there(&aheads->of[pid]))
+            end(&aheads->of[pid]);
     }
 }
 
@@ -130,6 +142,8 @@ void agent_ahead_close(struct agent *agent)
     if (!aheads)
         return;
     agent_ahead_end(agent);
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        end(&aheads->of[pid]); /* those that were taken, too */
     agent->snapshots->aheads = NULL;
     uv_close((uv_handle_t *)&aheads->timer, on_closed);
 }
@@ -141,7 +155,7 @@ bool agent_is_ahead(const struct agent *agent, pid_t ospid)
     const struct aheads *aheads = agent->snapshots->aheads;
 
     for (int pid = 0; aheads && pid < agent->nprocs; pid++)
-        if (aheads->of[pid].state != AHEAD_NONE && aheads->of[pid].process.ospid == ospid)
+        if (is_there(&aheads->of[pid]) && aheads->of[pid].process.ospid == ospid)
             return true;
     return false;
 }
@@ -152,7 +166,7 @@ uint64_t agent_snapshots_ahead(const struct agent *agent)
     uint64_t bytes = 0;
 
     for (int pid = 0; aheads && pid < agent->nprocs; pid++)
-        if (aheads->of[pid].state != AHEAD_NONE)
+        if (is_there(&aheads->of[pid]))
             bytes += memory_of_process(aheads->of[pid].process.ospid);
     return bytes;
 }
@@ -164,6 +178,7 @@ uint32_t agent_snapshots_coming(const struct agent *agent, struct wire_coming *r
         [AHEAD_NONE] = WIRE_COMING_SENT,
         [AHEAD_STAGING] = WIRE_COMING_BEGUN,
         [AHEAD_STAGED] = WIRE_COMING_AHEAD,
+        [AHEAD_TAKEN] = WIRE_COMING_RESTORED,
     };
     const struct aheads *aheads = agent->snapshots ? agent->snapshots->aheads : NULL;
     uint32_t count = 0;
@@ -178,8 +193,8 @@ uint32_t agent_snapshots_coming(const struct agent *agent, struct wire_coming *r
         else if (ahead && ahead->wanted && (aheads->asked || ahead->state != AHEAD_NONE))
             rows[count++] = (struct wire_coming){
                 (uint32_t)pid, comings[ahead->state],
-                ahead->state == AHEAD_NONE ? aheads->name.superstep : ahead->image.superstep,
-                ahead->state == AHEAD_NONE ? 0 : memory_of_process(ahead->process.ospid)};
+                is_there(ahead) ? ahead->image.superstep : aheads->name.superstep,
+                is_there(ahead) ? memory_of_process(ahead->process.ospid) : 0};
     }
     return count;
 }
@@ -234,9 +249,8 @@ static void process_ended(struct watched *process)
 
 static void on_answer(uv_poll_t *handle, int status, int events)
 {
-    struct watched *process = handle->data;
-    struct agent *agent = process->agent;
-    struct ahead *ahead = &agent->snapshots->aheads->of[process->pid];
+    struct ahead *ahead = handle->data;
+    struct agent *agent = ahead->agent;
     struct bspz_ahead_answer answer;
     ssize_t got = recv(ahead->socket, &answer, sizeof answer, MSG_DONTWAIT);
 
@@ -244,12 +258,16 @@ static void on_answer(uv_poll_t *handle, int status, int events)
     (void)events;
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
+    if (ahead->state == AHEAD_TAKEN) { /* what becomes of it is seen of the rank */
+        end(ahead);
+        return;
+    }
     if (got == (ssize_t)sizeof answer && answer.error == 0 && ahead->state == AHEAD_STAGING) {
         move(ahead, AHEAD_STAGED);
     } else {
         if (got == (ssize_t)sizeof answer && agent->order.verbosity > 0)
             agent_notice(agent, "process %d could not be restored ahead on host %s: %.*s",
-                         process->pid, agent->host_name, (int)sizeof answer.why - 1, answer.why);
+                         ahead->pid, agent->host_name, (int)sizeof answer.why - 1, answer.why);
         end(ahead);
     }
     answer_if_ready(agent);
@@ -302,7 +320,7 @@ static bool watch(struct agent *agent, struct ahead *ahead, int pid, pid_t ospid
         agent_unwatch(&ahead->process);
         return false;
     }
-    ahead->poll->data = &ahead->process;
+    ahead->poll->data = ahead;
     return uv_poll_start(ahead->poll, UV_READABLE, on_answer) == 0;
 }
 
@@ -335,25 +353,33 @@ static void start(struct agent *agent, int pid, const struct chain *chain, struc
     hang_up(ahead);
 }
 
+/* Has the process take the images that are newer than its own. */
+static void follow(struct ahead *ahead, const struct chain *chain, int newer)
+{
+    struct bspz_ahead_order order = {.images = (uint32_t)newer, .name = chain->names[0]};
+
+    if (newer == 0)
+        return; /* it has the newest, or works on it */
+    move(ahead, AHEAD_STAGING);
+    ahead->image = chain->names[0];
+    if (!send_order(ahead, &order, NULL, chain))
+        end(ahead);
+}
+
 /* Brings the process to the snapshot. */
 static void advance(struct agent *agent, int pid, struct sources *sources)
 {
     struct aheads *aheads = agent->snapshots->aheads;
     struct ahead *ahead = &aheads->of[pid];
-    struct bspz_ahead_order order = {0};
     struct chain chain;
     char why[AGENT_WHY];
 
     if (agent_chain_open(sources, aheads->name, (uint32_t)pid, &chain, why) == 0) {
-        int newer = ahead->state == AHEAD_STAGED ? newer_images(ahead, &chain) : -1;
+        int newer = is_there(ahead) ? newer_images(ahead, &chain) : -1;
 
-        if (newer > 0) {
-            order = (struct bspz_ahead_order){.images = (uint32_t)newer, .name = chain.names[0]};
-            move(ahead, AHEAD_STAGING);
-            ahead->image = chain.names[0];
-            if (!send_order(ahead, &order, NULL, &chain))
-                end(ahead);
-        } else if (newer < 0) {
+        if (newer >= 0 && (newer == 0 || ahead->state == AHEAD_STAGED)) {
+            follow(ahead, &chain, newer);
+        } else {
             end(ahead);
             start(agent, pid, &chain, sources);
         }
@@ -383,6 +409,18 @@ static void gathered(struct agent *agent, int error, const char *why)
                 advance(agent, pid, &sources);
     agent_free_sources(&sources);
     answer_if_ready(agent);
+}
+
+/* Notes which processes of this host are expected on others. */
+static void note_leaving(struct agent *agent, const struct wire_move_list *moves)
+{
+    struct kept *kept = agent->snapshots->kept;
+
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        kept[pid].leaves = false;
+    for (uint32_t i = 0; i < moves->count; i++)
+        if (moves->items[i].pid < (uint32_t)agent->nprocs)
+            kept[moves->items[i].pid].leaves = moves->items[i].host != agent->host;
 }
 
 /* Notes which processes are expected here; false: none. */
@@ -418,7 +456,8 @@ static struct aheads *make_room(struct agent *agent)
     if (!aheads)
         return NULL;
     for (size_t pid = 0; pid < count; pid++)
-        aheads->of[pid] = (struct ahead){.socket = -1, .process.pidfd = -1};
+        aheads->of[pid] = (struct ahead){
+            .agent = agent, .pid = (int)pid, .socket = -1, .process.pidfd = -1};
     uv_timer_init(&agent->loop, &aheads->timer);
     aheads->timer.data = agent;
     agent->snapshots->aheads = aheads;
@@ -432,6 +471,7 @@ void agent_ahead(struct agent *agent, const struct wire_message *order)
     struct aheads *aheads;
     bool any = false;
 
+    note_leaving(agent, &order->ahead.moves);
     for (uint32_t i = 0; i < order->ahead.moves.count; i++)
         any = any || order->ahead.moves.items[i].host == agent->host;
     if (!any && !agent->snapshots->aheads)
@@ -450,14 +490,68 @@ void agent_ahead(struct agent *agent, const struct wire_message *order)
     agent_gather(agent, name, true, is_wanted, gathered);
 }
 
+/* ---- The last snapshot ---- */
+
+static bool may_follow(const struct agent *agent, int pid)
+{
+    const struct ahead *ahead = &agent->snapshots->aheads->of[pid];
+
+    return ahead->wanted && ahead->state == AHEAD_STAGED;
+}
+
+static void followed(struct agent *agent, int error, const char *why)
+{
+    struct aheads *aheads = agent->snapshots->aheads;
+    struct sources sources = {.store = agent->store};
+    struct chain chain;
+    char text[AGENT_WHY];
+
+    (void)why;
+    if (error || !aheads || (agent->job != JOB_RUNNING && agent->job != JOB_REWINDING))
+        return;
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        if (!may_follow(agent, pid))
+            continue;
+        if (agent_chain_open(&sources, agent->committed, (uint32_t)pid, &chain, text) == 0) {
+            int newer = newer_images(&aheads->of[pid], &chain);
+
+            if (newer > 0)
+                follow(&aheads->of[pid], &chain, newer);
+        }
+        agent_chain_close(&chain);
+    }
+    agent_free_sources(&sources);
+}
+
+void agent_ahead_follow(struct agent *agent)
+{
+    const struct aheads *aheads = agent->snapshots->aheads;
+    bool any = false;
+
+    for (int pid = 0; aheads && !aheads->asked && pid < agent->nprocs; pid++)
+        any = any || may_follow(agent, pid);
+    if (any && agent->job == JOB_RUNNING && !agent_is_gathering(agent))
+        agent_gather(agent, agent->committed, true, may_follow, followed);
+}
+
 /* ---- RESTORE ---- */
+
+/* It goes on as soon as it has answered what it was told before. */
+static void is_taken(struct ahead *ahead)
+{
+    bool answers = ahead->state == AHEAD_STAGING;
+
+    move(ahead, AHEAD_TAKEN);
+    if (!answers)
+        end(ahead);
+}
 
 bool agent_ahead_take(struct agent *agent, int pid, const struct chain *chain)
 {
     struct ahead *ahead = agent->snapshots->aheads ? &agent->snapshots->aheads->of[pid] : NULL;
     struct bspz_ahead_order order = {.goes_on = 1};
     struct watched *process = &agent->members[pid].process;
-    int newer = ahead && ahead->state == AHEAD_STAGED ? newer_images(ahead, chain) : -1;
+    int newer = ahead && is_there(ahead) ? newer_images(ahead, chain) : -1;
     int standard[STANDARD], null;
 
     if (newer < 0)
@@ -471,8 +565,7 @@ bool agent_ahead_take(struct agent *agent, int pid, const struct chain *chain)
     } else {
         agent_move_watched(&ahead->process, process);
         process->ended = NULL;
-        hang_up(ahead);
-        move(ahead, AHEAD_NONE);
+        is_taken(ahead);
         if (agent->order.verbosity > 0)
             agent_notice(agent, "process %d was restored ahead on host %s, %d snapshots before",
                          pid, agent->host_name, newer);

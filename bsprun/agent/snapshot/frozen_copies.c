@@ -169,15 +169,36 @@ bool agent_snapshots_expect(const struct agent *agent, pid_t ospid)
 
 /* ---- Ending ---- */
 
+/* Whether the rank, in this term, is itself its frozen copy. */
+static bool is_rank(const struct agent *agent, int pid, const struct frozen *copy)
+{
+    const struct watched *rank = &agent->members[pid].process;
+
+    return copy->process.state != WATCH_NONE && rank->state != WATCH_NONE &&
+           rank->ospid == copy->process.ospid;
+}
+
 /* Kills the copy, so that no process waits on the word when the slot is reused. */
 void agent_end_copy(struct agent *agent, int pid, int slot)
 {
     struct frozen *copy = &agent->snapshots->kept[pid].copies[slot];
 
-    if (copy->process.state != WATCH_NONE)
+    if (copy->process.state != WATCH_NONE && !is_rank(agent, pid, copy))
         process_signal(copy->process.pidfd, SIGKILL);
     agent_unwatch(&copy->process);
     copy->name = (struct bspz_snapshot_name){0};
+}
+
+void agent_release_stayed(struct agent *agent)
+{
+    for (int pid = 0; agent->board->snap_order.stays && pid < agent->nprocs; pid++) {
+        int slot = agent->snapshots->kept[pid].slot;
+
+        if (!agent_is_here(agent, pid) || slot < 0)
+            continue;
+        agent_end_copy(agent, pid, slot);
+        bspz_word_set(&agent_snap_of(agent, pid)->words[slot], BSPZ_COPY_DISCARD);
+    }
 }
 
 void agent_end_writer(struct agent *agent, int pid)
@@ -219,6 +240,8 @@ bool agent_is_copy(const void *context, pid_t ospid)
 {
     const struct agent *agent = context;
 
+    if (!agent->snapshots)
+        return false;
     for (int pid = 0; agent->snapshots->kept && pid < agent->nprocs; pid++)
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++) {
             const struct frozen *copy = &agent->snapshots->kept[pid].copies[slot];

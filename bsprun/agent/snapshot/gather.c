@@ -296,6 +296,13 @@ void agent_gather(struct agent *agent, struct bspz_snapshot_name name, bool ahea
     look(agent);
 }
 
+bool agent_is_gathering(const struct agent *agent)
+{
+    const struct gathering *gathering = agent->snapshots->gathering;
+
+    return gathering && gathering->outstanding > 0 && gathering->term == agent->term;
+}
+
 const char *agent_gathered_program(const struct agent *agent)
 {
     return agent->snapshots->gathering ? agent->snapshots->gathering->program : NULL;

@@ -34,6 +34,7 @@ struct kept {
     bool recorded, written;        /* in the present snapshot */
     bool staged;                   /* in the present restore */
     bool copied;                   /* restored from the copy in its slot */
+    bool leaves;                   /* it is expected on another host in the next term */
     int slot;                      /* of the next copy, -1: none */
     struct bspz_image_facts facts; /* of its image */
 };
@@ -194,6 +195,8 @@ void agent_next_slot(struct agent *agent, int pid, bool wanted);
 /* The same in a given slot; -1: no copy is wanted. */
 void agent_use_slot(struct agent *agent, int pid, int slot);
 void agent_end_copy(struct agent *agent, int pid, int slot);
+/* The last snapshot has failed: ranks that are their own frozen copies go on in this term. */
+void agent_release_stayed(struct agent *agent);
 void agent_end_writer(struct agent *agent, int pid);
 /* Ends all copies except those of that snapshot (term 0: all); ends only those of the present
  * one. */
@@ -247,6 +250,8 @@ void agent_note_bad_image(struct agent *agent, int pid, uint32_t number);
 void agent_gather(struct agent *agent, struct bspz_snapshot_name name, bool ahead,
                   bool (*wants)(const struct agent *agent, int pid),
                   void (*done)(struct agent *agent, int error, const char *why));
+/* Whether one is not done yet: another one must not begin. */
+bool agent_is_gathering(const struct agent *agent);
 /* The program to start if it is not at its path; NULL: at its path. */
 const char *agent_gathered_program(const struct agent *agent);
 /* NAME=VALUE. */
@@ -278,6 +283,8 @@ void agent_standard(struct agent *agent, int pid, int null, int standard[3]);
 /* Makes the process that was restored ahead for it that of the rank, as of the image.  False: there
  * is none that can follow to this image. */
 bool agent_ahead_take(struct agent *agent, int pid, const struct chain *chain);
+/* A snapshot is committed, which may be the last one of the term: brings the processes to it. */
+void agent_ahead_follow(struct agent *agent);
 /* The term is over: the processes stay for the next one, but nobody waits for an answer. */
 void agent_ahead_rewind(struct agent *agent);
 /* Ends those that were not taken. */

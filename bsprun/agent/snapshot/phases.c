@@ -54,6 +54,7 @@ static void write_order(struct agent *agent, bool forked, enum snapshot_haste ha
     order->name = snapshots->ticket.name;
     order->forked = forked;
     order->urgent = haste != SNAPSHOT_IN_PASSING;
+    order->stays = haste == SNAPSHOT_LAST;
     order->compress = snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
                                         (uint32_t)agent->here, (uint32_t)agent->order.cores);
     order->created = snapshots->ticket.created;
@@ -121,6 +122,13 @@ void agent_snapshots_mark_first(struct agent *agent)
     agent_mark(agent);
 }
 
+/* A process that goes to another host is not thawed here; if it stays all the same, it is made of
+ * its images. */
+static bool is_last_here(const struct agent *agent, int pid, enum snapshot_haste haste)
+{
+    return haste == SNAPSHOT_LAST && agent->snapshots->kept[pid].leaves;
+}
+
 bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapshot_haste haste)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -143,7 +151,7 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapsho
     way = agent_snapshot_way(agent);
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (agent_is_here(agent, pid))
-            agent_next_slot(agent, pid, way.copies);
+            agent_next_slot(agent, pid, way.copies && !is_last_here(agent, pid, haste));
     /* After the last one nobody goes on: a process that writes by itself spares a copy. */
     write_order(agent, way.forked && haste != SNAPSHOT_LAST, haste);
     return true;
@@ -158,6 +166,7 @@ void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t co
     }
     atomic_store(&agent->board->consult_from, consult);
     atomic_store(&agent->board->snap_resumed, superstep + 2); /* + 1: the name, + 1: not never */
+    agent_release_stayed(agent);
     bspz_barrier_wake(agent->board);
 }
 
@@ -173,16 +182,12 @@ static void say_success(struct agent *agent)
     snapshots->said_failures = 0;
 }
 
-static void all_recorded(struct agent *agent)
+static void say_captured(struct agent *agent)
 {
-    struct ticket *ticket = &agent->snapshots->ticket;
+    const struct ticket *ticket = &agent->snapshots->ticket;
     struct wire_message message = {.kind = WIRE_CAPTURED};
     uint64_t output[2];
 
-    ticket_move(&ticket->state, TICKET_CAPTURED);
-    agent_opened_snapshot(agent, ticket->name);
-    agent_mark(agent);
-    agent_alone_captured(agent);
     agent_relay_counts(agent, output);
     message.envelope.superstep = ticket->name.superstep - 1;
     message.captured.pause_ns = ticket->pause_ns;
@@ -190,6 +195,17 @@ static void all_recorded(struct agent *agent)
     message.captured.input = agent_input_position(agent);
     message.captured.input_digest = agent_input_digest(agent);
     agent_tell_zero(agent, &message);
+}
+
+static void all_recorded(struct agent *agent)
+{
+    struct ticket *ticket = &agent->snapshots->ticket;
+
+    ticket_move(&ticket->state, TICKET_CAPTURED);
+    agent_opened_snapshot(agent, ticket->name);
+    agent_mark(agent);
+    agent_alone_captured(agent);
+    say_captured(agent);
 }
 
 static void note_recorded(struct agent *agent, int pid)
@@ -340,6 +356,11 @@ static void committed(struct agent *agent, struct bspz_snapshot_name name)
         if (ticket_may_move(ticket->state, TICKET_PERSISTED))
             ticket_move(&ticket->state, TICKET_PERSISTED);
     }
+    if (agent_has_replicas(agent) && bspz_snapshot_same(agent->committed, name)) {
+        message.envelope.superstep = name.superstep; /* another Processor Zero says it again */
+        agent_tell_zero(agent, &message);
+        return;
+    }
     agent->snapshots->chain = chain_end_next(
         agent->snapshots->chain, agent->committed.superstep,
         name.superstep == 0 || (bspz_snapshot_same(ticket->name, name) && ticket->full));
@@ -351,6 +372,7 @@ static void committed(struct agent *agent, struct bspz_snapshot_name name)
     message.envelope.superstep = name.superstep;
     agent_costs_tell(agent, &message.known);
     agent_tell_zero(agent, &message);
+    agent_ahead_follow(agent);
     if (agent->job == JOB_FORMING && agent->members[0].process.state == WATCH_NONE)
         agent_make_of_first(agent, name);
 }
@@ -387,6 +409,37 @@ static void abandon(struct agent *agent)
     agent_costs_count(agent);
 }
 
+/* ---- For another Processor Zero ---- */
+
+uint64_t agent_snapshots_captures(const struct agent *agent)
+{
+    const struct ticket *ticket = agent->snapshots ? &agent->snapshots->ticket : NULL;
+
+    if (!ticket || ticket->state == TICKET_NONE || ticket->first ||
+        ticket->name.term != agent->term || ticket->name.superstep <= agent->known.decided)
+        return 0;
+    return ticket->name.superstep;
+}
+
+void agent_snapshots_say_captured(struct agent *agent)
+{
+    if (agent_snapshots_captures(agent) > 0 &&
+        agent->snapshots->ticket.state != TICKET_CAPTURING)
+        say_captured(agent);
+}
+
+void agent_snapshots_settle(struct agent *agent, struct bspz_snapshot_name committed)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    if (snapshots && snapshots->ticket.name.term == agent->term &&
+        bspz_snapshot_newer(snapshots->ticket.name, agent->committed) &&
+        !bspz_snapshot_same(snapshots->ticket.name, committed))
+        abandon(agent);
+}
+
+/* ---- All of them ---- */
+
 /* Whether the processes of this host are captured at the end of that superstep: with replicas those
  * of another host may be. */
 static bool takes_part(const struct agent *agent, uint64_t superstep)
@@ -413,6 +466,7 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
     switch (message->kind) {
     case WIRE_RESUME:
         agent->measures = message->resume.measure;
+        agent_known_decided(agent, superstep, message->resume.consult, false);
         if (!takes_part(agent, superstep))
             let_pass(agent, superstep, message->resume.consult);
         else

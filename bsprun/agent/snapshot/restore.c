@@ -320,6 +320,14 @@ void agent_make_of_first(struct agent *agent, struct bspz_snapshot_name name)
 
 /* ---- PASS ---- */
 
+/* Whether a thawed copy makes another one of itself.  After a move it does without until the next
+ * snapshot: to go back those that have moved would have to be made of their images anyway, and all
+ * wait here for what is made now. */
+static bool makes_successor(struct agent *agent)
+{
+    return agent_snapshot_way(agent).copies && !(agent->board->flags & BSPZ_BOARD_MOVED);
+}
+
 /* Thaws the copy, which becomes the rank. */
 static void thaw(struct agent *agent, int pid, bool with_copy)
 {
@@ -344,7 +352,7 @@ static void thaw(struct agent *agent, int pid, bool with_copy)
 void agent_pass(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
-    bool with_copies = agent_snapshot_way(agent).copies;
+    bool with_copies = makes_successor(agent);
 
     bspz_word_set(&agent->board->snap_passed, 1);
     for (int pid = 0; pid < agent->nprocs && agent->job == JOB_RESTORING; pid++)

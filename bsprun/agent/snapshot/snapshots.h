@@ -39,6 +39,13 @@ enum snapshot_haste { SNAPSHOT_IN_PASSING, SNAPSHOT_URGENT, SNAPSHOT_LAST };
  * later, in agent_snapshots_resume. */
 bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapshot_haste haste);
 void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t consult);
+/* The snapshot for which processes here are captured, or to be, and at whose barrier they wait; 0:
+ * none. */
+uint64_t agent_snapshots_captures(const struct agent *agent);
+/* Tells another Processor Zero again that they are. */
+void agent_snapshots_say_captured(struct agent *agent);
+/* Abandons a snapshot that has been begun, unless it is that one. */
+void agent_snapshots_settle(struct agent *agent, struct bspz_snapshot_name committed);
 /* Notes which processes here share files open for writing, by the newest snapshot; and whether this
  * one does, or that is not known. */
 void agent_note_bound(struct agent *agent);

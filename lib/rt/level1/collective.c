@@ -47,7 +47,7 @@ static void prepare_area(const struct bspz_collective *call)
         struct bspz_params found, params;
 
         memset(&params, 0, sizeof(params)); /* its padding is put, too */
-        bspz_params_find(bsp_nprocs(), &found);
+        bspz_machine_params(&found);
         params.s = found.s;
         params.l = found.l;
         params.g = found.g;

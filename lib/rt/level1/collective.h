@@ -47,6 +47,9 @@ struct bspz_work {
 
 #define BSPZ_COLLECTIVE(name) .id = BSPZ_IN_##name, .function = #name
 
+/* The parameters of this process's machine, see lib/base/params.h. */
+void bspz_machine_params(struct bspz_params *params);
+
 /* Checks root and n on this process and, in the first collective of all, prepares the shared area
  * (two supersteps).  To be called before anything else. */
 void bspz_collective_begin(const struct bspz_collective *call);

@@ -64,6 +64,21 @@ static bool yield(void)
     return false;
 }
 
+/* An agent that lingers looks at `waits` after it has set that (link_drive.c). */
+static void tell_agent_that_it_waits(struct bspz_mail *mail, enum bspz_mail_wait waits)
+{
+    atomic_store(&mail->waits, waits);
+    if (atomic_load(&bspz_rt.board->bell_lingers))
+        bspz_mpi_ring();
+}
+
+/* Nothing comes soon to the only process of its host: the agent, which has to work first, may share
+ * the core. */
+static bool is_alone(void)
+{
+    return bspz_rt.board->flags & BSPZ_BOARD_HOSTS && bspz_rt.board->here == 1;
+}
+
 static void sleep_until_told(void)
 {
     struct bspz_rank *self = bspz_rt.self;
@@ -87,14 +102,16 @@ void bspz_mpi_doze(enum bspz_mail_wait waits, int peer, int tag)
 
     if (atomic_load_explicit(&bspz_rt.board->stop, memory_order_relaxed))
         bspz_leave();
-    if (!bspz_safe_point_is_wanted() && (spin() || yield()))
-        return;
     mail->call = bspz_mpi.call;
     mail->peer = peer;
     mail->tag = tag;
-    atomic_store(&mail->waits, waits);
-    sleep_until_told();
-    atomic_store(&mail->waits, BSPZ_MAIL_AWAKE);
+    if (bspz_rt.board->flags & BSPZ_BOARD_HOSTS)
+        tell_agent_that_it_waits(mail, waits);
+    else
+        atomic_store_explicit(&mail->waits, waits, memory_order_release);
+    if (is_alone() || bspz_safe_point_is_wanted() || !(spin() || yield()))
+        sleep_until_told();
+    atomic_store_explicit(&mail->waits, BSPZ_MAIL_AWAKE, memory_order_release);
     while (bspz_safe_point_is_wanted())
         bspz_safe_point(bspz_mpi.line, bspz_mpi.file);
 }

@@ -57,6 +57,8 @@ void bspz_mpi_begin(void);
 int bspz_mpi_open(void);
 /* Asks the agent for something about the rings (BSPZ_REQUEST_MAIL*), and waits for its answer. */
 void bspz_mpi_ask_agent(enum bspz_request_kind kind);
+/* Rings for the links. */
+void bspz_mpi_ring(void);
 /* A record has been read. */
 void bspz_mpi_count_read(void);
 /* The longest message that is sent without being asked for. */

@@ -4,6 +4,7 @@
  * list of its ring until the reader has gone on.
  */
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +15,6 @@
 #define EAGER_FAR      (UINT64_C(64) << 10)
 #define PIECES         8 /* of DATA in a ring */
 #define AGENT_CHECK_MS 500
-#define REPORTS        4 /* of what is read, in a ring */
 
 struct bspz_mpi bspz_mpi;
 
@@ -96,19 +96,20 @@ uint64_t bspz_mpi_eager(const struct bspz_mpi_peer *peer)
     return least(peer->near ? EAGER_NEAR : EAGER_FAR, peer->to.size / PIECES);
 }
 
+/* The thread that waits for the bell handles it, and the loop of the agent need not know of it. */
+void bspz_mpi_ring(void)
+{
+    struct bspz_board *board = bspz_rt.board;
+
+    atomic_store_explicit(&board->rung_on, sched_getcpu() + 1, memory_order_relaxed);
+    atomic_fetch_add(&board->rung_for_hosts, 1);
+    bspz_board_ring_awake(board);
+}
+
 static void tell_agent(int peer)
 {
     atomic_fetch_or(&bspz_mpi.mail->out[peer / 64], UINT64_C(1) << peer % 64);
-    bspz_board_ring(bspz_rt.board);
-}
-
-/* Whoever reads the ring learns of it: the rank, or the agent that copies it to another host. */
-static void tell_reader(const struct bspz_mpi_peer *peer, int to)
-{
-    if (peer->near)
-        bspz_mail_tell(&bspz_mpi.post, to, bspz_rt.pid);
-    else
-        tell_agent(to);
+    bspz_mpi_ring();
 }
 
 void bspz_mpi_count_read(void)
@@ -149,11 +150,13 @@ static bool write_some(struct bspz_mpi_peer *peer, int to, struct bspz_outgoing 
         bspz_ring_write(&peer->to, &outgoing->record, outgoing->content);
         outgoing->content += piece;
         outgoing->left -= piece;
-        any = true;
         all = outgoing->left == 0;
+        if (!peer->near)
+            tell_agent(to); /* which sends it while the next piece is written */
+        any = peer->near;
     }
     if (any)
-        tell_reader(peer, to);
+        bspz_mail_tell(&bspz_mpi.post, to, bspz_rt.pid);
     if (all && outgoing->written)
         *outgoing->written = true;
     return all;
@@ -218,7 +221,7 @@ void bspz_mpi_tell_read(int from, bool wanted)
     if (peer->near) {
         if (wanted)
             bspz_mail_tell(&bspz_mpi.post, from, bspz_rt.pid);
-    } else if (peer->from.own - peer->reported >= peer->from.size / REPORTS) {
+    } else if (peer->from.own - peer->reported >= peer->from.size / BSPZ_RING_REPORTS) {
         peer->reported = peer->from.own;
         tell_agent(from);
     }

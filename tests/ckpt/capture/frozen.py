@@ -17,4 +17,14 @@ def changed_flags(place):
         place.restore(f"stale_{way}", image, check=0)
 
 
-main([lives, changed_flags])
+def guessed_flags(place):
+    """The process writes its image by itself, and once more if flags were not what they were before."""
+    for way in of("pie", "static"):
+        for case, attempts in (("same", 1), ("changed", 2), ("new", 1)):
+            full, increment = place.path("full"), place.path("increment")
+            done = place.run(f"guessed_{way}", case, full, increment, env={"CAPTURE_GUESS": "1"}, check=SAVED)
+            expect(int(done.stdout) == attempts, f"{way}, {case}: written {done.stdout} times")
+            place.restore(f"guessed_{way}", [increment, full], check=0)
+
+
+main([lives, changed_flags, guessed_flags])

@@ -29,6 +29,7 @@ static int newest;
 
 static void (*on_write)(void);
 static bool write_fails;
+static int attempts; /* at the last image */
 static struct bspz_attributes given;  /* as the agent would say */
 static struct bspz_range excluded[3]; /* the tables, and what the agent shares */
 
@@ -189,7 +190,15 @@ static int snapshot(const char *path, struct host_agent *agent, int increment)
         host_agent_hooks(agent, &hooks);
         plan.forked = &hooks;
     }
+    plan.guess = getenv("CAPTURE_GUESS") != NULL;
+    plan.file = image;
+    attempts = 1;
     result = bspz_capture_write(&plan);
+    if (result == -EAGAIN && plan.guess && ftruncate(image, 0) == 0 &&
+        lseek(image, 0, SEEK_SET) == 0) {
+        attempts++;
+        result = bspz_capture_write(&plan);
+    }
     if (result < 0 && write_fails) {
         close(image);
         return result;
@@ -220,6 +229,11 @@ int host_freeze_and_snapshot(const char *path, struct bspz_freeze_plan *freeze,
     newest = !newest;
     close(image);
     return result;
+}
+
+int host_attempts(void)
+{
+    return attempts;
 }
 
 int host_snapshot(const char *path)

@@ -5,6 +5,7 @@
  *              CAPTURE_MORE     newer ones that come later: lists as above, separated by '|'
  *              CAPTURE_HANDOVER a text for the restored process
  *              CAPTURE_UNTRACKED  if set, the kernel does not record what is written to
+ *              CAPTURE_GUESS    if set, processes that write by themselves guess flags of mappings
  *              CAPTURE_OTHER    if set, the kernel counts as another one */
 #ifndef TESTS_CKPT_CAPTURE_HOST_H
 #define TESTS_CKPT_CAPTURE_HOST_H
@@ -21,6 +22,9 @@ int host_snapshot(const char *path);
 int host_snapshot_forked(const char *path);
 /* An increment upon the image written last in this process. */
 int host_snapshot_increment(const char *path);
+
+/* How often the last image was written. */
+int host_attempts(void);
 
 /* An attempt at such an increment: no byte of it can be written. */
 void host_snapshot_fails(const char *path);

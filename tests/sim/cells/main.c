@@ -3,14 +3,17 @@
  * Processor Zero is the real one.  Around it are hosts that compute at paces of their own, and pass
  * a barrier when their processes and, of each other cell, those of one host have come to it, as
  * links between hosts make it.  Hosts are killed, stall for long, or become ten times slower; at
- * any time, that of snapshots included.
+ * any time, that of snapshots included.  Where that of Processor Zero is killed, what it has sent
+ * gets as far as chance has it; or only bsprun does not hear it any more, and it goes on deciding
+ * until the last host has ceased to obey.  Another one takes its place, more than once in a job.
  *
  * What must hold:
  *   - no term ends, and nothing is rolled back, while each cell has a living host, Processor Zero's
- *     own host lives and no process dies: the job then ends well, and takes no longer than its
+ *     own host included, and no process dies: the job then ends well, and takes no longer than its
  *     fastest living hosts
  *   - at each barrier all hosts are told the same, and none passes a barrier that is decided before
  *     it was; so the replicas of a process see the same sequence of supersteps
+ *   - what a living host has heard of a barrier is not decided again
  *   - no host of a cell with one other living is waited for: by its death or stall nothing stops
  *   - each committed snapshot has the image of each process from a host that had captured it at
  *     that barrier, of each process one
@@ -30,14 +33,23 @@
 #define TERM        3u
 #define NEVER       UINT64_MAX
 
-enum fault_kind { FAULT_KILLED, FAULT_STALLS, FAULT_SLOW, FAULT_KINDS };
+enum fault_kind { FAULT_KILLED, FAULT_STALLS, FAULT_SLOW, FAULT_ZERO, FAULT_CUT, FAULT_KINDS };
 
-static const char *const fault_names[FAULT_KINDS] = {"host killed", "host stalls", "host slow"};
+static const char *const fault_names[FAULT_KINDS] = {"host killed", "host stalls", "host slow",
+                                                     "host of Processor Zero killed",
+                                                     "Processor Zero cut off from bsprun"};
+
+/* What a host knows of the barrier of a superstep. */
+struct heard {
+    bool told, snapshot, captures, resumed, end;
+    uint64_t consult;
+};
 
 struct host {
     uint32_t id, cell; /* the index of the lead; NEVER-like HOSTS: none */
     uint32_t count, first;
     bool dead, silent; /* nothing more comes of it */
+    bool doomed;       /* soon to be, as bsprun no longer hears it */
     bool over, running;
     uint64_t pace;          /* the most that a superstep takes */
     uint64_t stalled_until; /* nothing moves there before */
@@ -48,15 +60,23 @@ struct host {
     bool captured;           /* it has written its images and waits for RESUME */
     uint64_t reached[HOSTS]; /* supersteps + 1 of that host whose data it has got */
     uint64_t link_free[2];   /* when the last message to, from Processor Zero arrives */
+    struct heard heard[SUPERSTEPS + 2];
+    uint64_t decided, next; /* as in ACCOUNT: supersteps decided, and what was named with that */
+    bool ended, told_to_run;
+    uint64_t committed; /* + 1 */
+    uint32_t era;       /* whom it obeys */
+    bool waits;         /* for that one's TAKEN_OVER */
+    bool cut;           /* what Processor Zero said before it died has not come this far */
+    uint32_t left;      /* how many of its processes have ended */
+    bool noticed;       /* bsprun knows that it is lost */
 };
 
-/* What was decided about the barrier of a superstep, for all. */
-struct decision {
-    bool made, snapshot;
-    bool told[HOSTS], resumed[HOSTS]; /* which hosts have heard of it; of a snapshot, RESUME */
-    bool captures[HOSTS];
-    uint64_t consult;
-    bool end;
+/* Those of the term, one after the other. */
+struct zero {
+    struct coord *coord;
+    uint32_t host;
+    bool dead, unheard; /* with its host; bsprun does not listen to it */
+    bool finished;
 };
 
 enum action_kind {
@@ -68,28 +88,31 @@ enum action_kind {
     DO_TIMER,
     DO_CLOSED,
     DO_LOSS,
+    DO_TAKE_OVER,
     DO_FAULT
 };
 
 struct action {
     struct moment moment;
     enum action_kind kind;
-    uint32_t host, number;
+    uint32_t host, number, era;
     uint64_t superstep;
     struct wire_message message; /* without lists */
-    struct wire_numbers captures;
-    uint64_t listed[HOSTS];
+    bool captures;               /* of RELEASE: the host is in that list */
 };
 
 struct world {
     struct timeline time;
-    struct coord *coord;
-    uint32_t host_count, replicas, zero, processes;
+    struct zero zeros[HOSTS + 1];
+    uint32_t era; /* the last of them */
+    struct coord_config config;
+    struct wire_host listed[HOSTS];
+    uint32_t host_count, replicas, processes;
     uint64_t supersteps; /* the last one, which ends with bsp_end */
     struct host hosts[HOSTS];
-    struct decision decisions[SUPERSTEPS + 2];
     unsigned timers[COORD_TIMER_COUNT]; /* settings */
     bool finished, by_death, closed;
+    uint64_t committed; /* + 1, as bsprun knows */
     uint64_t commits, exits;
     bool has_image[HOSTS * 2]; /* of the snapshot that is taken */
     uint64_t snapshot;
@@ -97,13 +120,14 @@ struct world {
 };
 
 static struct {
-    uint64_t faults[FAULT_KINDS], well, back, commits, lost_beside, most_behind;
+    uint64_t faults[FAULT_KINDS], well, back, commits, lost_beside, taken_over, taken_again, captured;
 } summary;
 
 #define fail(world, ...) timeline_fail(&(world)->time, __VA_ARGS__)
 #define note(world, ...) timeline_note(&(world)->time, __VA_ARGS__)
 
-static void feed(struct world *world, uint32_t from, const struct wire_message *message);
+static void feed(struct world *world, uint32_t era, uint32_t from,
+                 const struct wire_message *message);
 
 static struct action *plan(struct world *world, enum action_kind kind, uint64_t delay,
                            uint32_t host)
@@ -129,11 +153,13 @@ static void say(struct world *world, uint32_t host, struct wire_message message)
 {
     struct host *from = &world->hosts[host];
 
-    if (from->dead)
+    if (from->dead || (from->waits && message.kind != WIRE_ACCOUNT))
         return;
     message.envelope.term = TERM;
     *wire_sender(&message) = from->id;
-    plan(world, DO_TO_ZERO, on_link(world, &from->link_free[1]), host)->message = message;
+    struct action *action = plan(world, DO_TO_ZERO, on_link(world, &from->link_free[1]), host);
+    action->message = message;
+    action->era = from->era;
 }
 
 /* ---- What must hold ----------------------------------------------------------------------- */
@@ -143,7 +169,8 @@ static bool is_covered(const struct world *world)
     for (uint32_t lead = 0; lead < world->host_count; lead++) {
         bool living = world->hosts[lead].cell != lead || world->hosts[lead].count == 0;
         for (uint32_t i = 0; i < world->host_count; i++)
-            living = living || (world->hosts[i].cell == lead && !world->hosts[i].dead);
+            living = living || (world->hosts[i].cell == lead && !world->hosts[i].dead &&
+                                 !world->hosts[i].doomed);
         if (!living)
             return false;
     }
@@ -152,14 +179,18 @@ static bool is_covered(const struct world *world)
 
 static void check_passed(struct world *world, const struct host *host)
 {
-    const struct decision *decision = &world->decisions[host->superstep];
+    const struct heard *heard = &host->heard[host->superstep];
 
-    if (host->superstep == world->supersteps && !(decision->made && decision->end))
+    if (host->superstep == world->supersteps && !(heard->told && heard->end))
         fail(world, "host %u leaves bsp_end before that was decided", host->id);
+    if (host->era > 0)
+        return; /* TAKEN_OVER may have let it pass several */
     for (uint64_t next = host->superstep + 1; next <= world->supersteps; next++)
-        if (world->decisions[next].made && next < host->consult && host->superstep < next &&
-            !world->decisions[next].end)
-            fail(world, "host %u is not told of the decision about %" PRIu64, host->id, next);
+        for (uint32_t i = 0; i < world->host_count; i++)
+            if (world->hosts[i].heard[next].told && !world->hosts[i].dead &&
+                next < host->consult && host->superstep < next && !host->heard[next].end &&
+                next != world->supersteps)
+                fail(world, "host %u is not told of the decision about %" PRIu64, host->id, next);
 }
 
 /* ---- Hosts -------------------------------------------------------------------------------- */
@@ -188,6 +219,15 @@ static bool is_complete(const struct world *world, const struct host *here)
     return true;
 }
 
+static void say_left(struct world *world, uint32_t host)
+{
+    struct host *here = &world->hosts[host];
+
+    for (uint32_t i = 0; i < here->left; i++)
+        say(world, host,
+            (struct wire_message){.kind = WIRE_RANK_EXITED, .rank_exited.pid = here->first + i});
+}
+
 static void leave(struct world *world, uint32_t host)
 {
     struct host *here = &world->hosts[host];
@@ -196,14 +236,19 @@ static void leave(struct world *world, uint32_t host)
     here->here = here->asked = here->captured = false;
     if (here->superstep == world->supersteps) {
         here->running = false;
-        for (uint32_t i = 0; i < here->count; i++)
-            say(world, host,
-                (struct wire_message){.kind = WIRE_RANK_EXITED,
-                                      .rank_exited.pid = here->first + i});
+        here->left = here->count;
+        say_left(world, host);
         return;
     }
     here->superstep++;
     compute(world, host);
+}
+
+static void say_captured(struct world *world, uint32_t host)
+{
+    say(world, host,
+        (struct wire_message){.kind = WIRE_CAPTURED,
+                              .envelope.superstep = world->hosts[host].superstep});
 }
 
 static void capture(struct world *world, uint32_t host)
@@ -212,23 +257,32 @@ static void capture(struct world *world, uint32_t host)
     uint64_t snapshot = here->superstep + 1;
 
     here->captured = true;
+    say_captured(world, host);
     for (uint32_t i = 0; i < here->count; i++) {
         struct wire_message message = {.kind = WIRE_IMAGE_DURABLE, .envelope.superstep = snapshot};
         message.image_durable.pid = here->first + i;
         message.image_durable.facts = (struct bspz_image_facts){.size = 7};
-        if (i == 0)
-            say(world, host,
-                (struct wire_message){.kind = WIRE_CAPTURED,
-                                      .envelope.superstep = here->superstep});
         say(world, host, message);
     }
+}
+
+static void say_arrived(struct world *world, uint32_t host)
+{
+    struct host *here = &world->hosts[host];
+    bool end = here->superstep == world->supersteps;
+
+    here->asked = true;
+    say(world, host,
+        (struct wire_message){.kind = WIRE_ARRIVE,
+                              .envelope.superstep = here->superstep,
+                              .arrive.barrier = end ? WIRE_BARRIER_END : WIRE_BARRIER_SYNC});
 }
 
 /* Whether something can go on at the barrier where the host may be. */
 static void look(struct world *world, uint32_t host)
 {
     struct host *here = &world->hosts[host];
-    struct decision *decision = &world->decisions[here->superstep];
+    struct heard *heard = &here->heard[here->superstep];
     bool end = here->superstep == world->supersteps;
 
     if (!here->here || here->dead || !here->running || here->over)
@@ -238,21 +292,16 @@ static void look(struct world *world, uint32_t host)
             leave(world, host);
         return;
     }
-    if (!decision->told[host]) {
+    if (!heard->told) {
         if (!here->asked)
-            say(world, host,
-                (struct wire_message){.kind = WIRE_ARRIVE,
-                                      .envelope.superstep = here->superstep,
-                                      .arrive.barrier =
-                                          end ? WIRE_BARRIER_END : WIRE_BARRIER_SYNC});
-        here->asked = true;
+            say_arrived(world, host);
         return;
     }
-    if (decision->snapshot && decision->captures[host] && !here->captured)
+    if (heard->snapshot && heard->captures && !here->captured && !heard->resumed)
         capture(world, host);
-    if ((decision->snapshot && !decision->resumed[host]) || !is_complete(world, here))
+    if ((heard->snapshot && !heard->resumed) || !is_complete(world, here))
         return;
-    here->consult = decision->consult;
+    here->consult = heard->consult;
     leave(world, host);
 }
 
@@ -325,26 +374,33 @@ static void note_place(struct world *world, const struct wire_place *place)
             fail(world, "the processes of host %u have %u replicas", world->hosts[i].id, copies[i]);
 }
 
+static void check_new(struct world *world, uint64_t superstep)
+{
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        const struct host *host = &world->hosts[i];
+        if (host->count > 0 && host->superstep > superstep && !host->dead)
+            fail(world, "host %u is past superstep %" PRIu64 " when that is decided", host->id,
+                 superstep);
+        if (!host->dead && host->heard[superstep].told &&
+            (!host->heard[superstep].snapshot || host->heard[superstep].resumed ||
+             (host->era == world->era && !host->waits)))
+            fail(world, "superstep %" PRIu64 " is decided twice", superstep);
+    }
+}
+
 static void note_decision(struct world *world, const struct wire_message *message)
 {
     uint64_t superstep = message->envelope.superstep;
-    struct decision *decision = &world->decisions[superstep];
+    bool end = message->release.decision == WIRE_DECISION_END;
 
-    if (superstep > world->supersteps || decision->made)
-        fail(world, "superstep %" PRIu64 " is decided twice, or never comes", superstep);
-    for (uint32_t i = 0; i < world->host_count; i++)
-        if (world->hosts[i].count > 0 && world->hosts[i].superstep > superstep)
-            fail(world, "host %u is past superstep %" PRIu64 " when that is decided",
-                 world->hosts[i].id, superstep);
-    *decision = (struct decision){.made = true,
-                                  .snapshot = message->release.decision == WIRE_DECISION_SNAPSHOT,
-                                  .end = message->release.decision == WIRE_DECISION_END,
-                                  .consult = message->release.consult};
+    if (superstep > world->supersteps)
+        fail(world, "superstep %" PRIu64 " never comes", superstep);
+    check_new(world, superstep);
     if (message->release.decision == WIRE_DECISION_ABORT)
         fail(world, "Processor Zero aborts");
-    if (decision->end != (superstep == world->supersteps))
+    if (end != (superstep == world->supersteps))
         fail(world, "bsp_end is decided at superstep %" PRIu64, superstep);
-    if (!decision->snapshot)
+    if (message->release.decision != WIRE_DECISION_SNAPSHOT)
         return;
     memset(world->has_image, 0, sizeof world->has_image);
     world->snapshot = superstep + 1;
@@ -353,7 +409,6 @@ static void note_decision(struct world *world, const struct wire_message *messag
         const struct host *who = &world->hosts[host];
         if (who->dead && !who->here)
             fail(world, "host %u is to capture", who->id);
-        decision->captures[host] = true;
         for (uint32_t pid = who->first; pid < who->first + who->count; pid++) {
             if (world->has_image[pid])
                 fail(world, "process %u has two images", pid);
@@ -366,8 +421,10 @@ static void note_decision(struct world *world, const struct wire_message *messag
 }
 
 /* Once, when Processor Zero says it; hosts hear of it later. */
-static void note_said(struct world *world, const struct wire_message *message)
+static void note_said(struct world *world, const struct wire_message *message, bool heeded)
 {
+    if (!heeded)
+        return; /* of one that was cut off: see check_new when somebody has heard it */
     if (message->kind == WIRE_PLACE)
         note_place(world, &message->place);
     else if (message->kind == WIRE_RELEASE)
@@ -383,13 +440,78 @@ static void hear_ready(struct world *world, uint32_t host)
                               .ranks_ready.count = world->hosts[host].count});
 }
 
+static void note_decided(struct host *here, uint64_t superstep, uint64_t consult, bool end)
+{
+    if (superstep + 1 <= here->decided)
+        return;
+    here->decided = superstep + 1;
+    here->next = consult;
+    here->ended = end;
+}
+
+static void hear_release(struct world *world, uint32_t host, const struct action *action)
+{
+    const struct wire_message *message = &action->message;
+    uint64_t superstep = message->envelope.superstep;
+    struct heard *heard = &world->hosts[host].heard[superstep];
+
+    if (heard->told && !heard->snapshot)
+        fail(world, "host %u is told twice", world->hosts[host].id);
+    *heard = (struct heard){.told = true,
+                            .snapshot = message->release.decision == WIRE_DECISION_SNAPSHOT,
+                            .captures = action->captures,
+                            .end = message->release.decision == WIRE_DECISION_END,
+                            .consult = message->release.consult};
+    if (!heard->snapshot)
+        note_decided(&world->hosts[host], superstep, heard->consult, heard->end);
+}
+
+static void hear_resume(struct world *world, uint32_t host, uint64_t superstep, uint64_t consult)
+{
+    struct heard *heard = &world->hosts[host].heard[superstep];
+
+    heard->told = heard->resumed = true;
+    heard->consult = consult;
+    note_decided(&world->hosts[host], superstep, consult, false);
+}
+
+/* What this host has not heard of and another one has. */
+static void hear_taken_over(struct world *world, uint32_t host, const struct wire_taken_over *taken)
+{
+    struct host *here = &world->hosts[host];
+    uint64_t next = here->next, newest = taken->decided - 1;
+
+    here->waits = false;
+    if (taken->decided > here->decided && here->told_to_run && next < taken->decided &&
+        !(taken->ended && next == newest))
+        hear_resume(world, host, next, taken->ended ? newest : taken->consult);
+    if (taken->decided > here->decided && taken->ended) {
+        here->heard[newest] = (struct heard){.told = true, .end = true, .consult = NEVER};
+        note_decided(here, newest, NEVER, true);
+    }
+    for (uint64_t i = 0; i <= world->supersteps; i++)
+        if (here->heard[i].snapshot && !here->heard[i].captures && !here->heard[i].resumed)
+            here->heard[i] = (struct heard){.told = false}; /* that snapshot is abandoned */
+    const struct heard *now = &here->heard[here->superstep];
+    if (here->asked && !now->told)
+        say_arrived(world, host);
+    else if (here->captured && !now->resumed)
+        say_captured(world, host);
+    say_left(world, host);
+    look(world, host);
+}
+
 static void hear(struct world *world, uint32_t host, const struct action *action)
 {
     struct host *here = &world->hosts[host];
     const struct wire_message *message = &action->message;
     uint64_t superstep = message->envelope.superstep;
+    const struct zero *zero = &world->zeros[action->era];
 
-    if (here->dead || here->over)
+    if (here->dead || here->over || here->era != action->era)
+        return;
+    here->cut = here->cut || (zero->dead && timeline_chance(&world->time, 40));
+    if (here->cut)
         return;
     switch (message->kind) {
     case WIRE_PLACE:
@@ -404,26 +526,32 @@ static void hear(struct world *world, uint32_t host, const struct action *action
         break;
     case WIRE_COMMITTED:
         say(world, host, (struct wire_message){.kind = WIRE_KNOWN, .envelope = message->envelope});
-        if (superstep == 0)
+        if (superstep == 0 && here->committed == 0)
             hear_ready(world, host);
+        here->committed = superstep + 1;
         break;
     case WIRE_RUN:
-        here->consult = message->run.consult;
+        if (here->told_to_run)
+            break;
+        here->consult = here->next = message->run.consult;
+        here->told_to_run = true;
         here->running = here->count > 0;
         if (here->running)
             compute(world, host);
         break;
     case WIRE_RELEASE:
-        world->decisions[superstep].told[host] = true;
+        hear_release(world, host, action);
         look(world, host);
         break;
     case WIRE_RESUME:
-        world->decisions[superstep].resumed[host] = true;
-        world->decisions[superstep].consult = message->resume.consult;
+        hear_resume(world, host, superstep, message->resume.consult);
         look(world, host);
         break;
+    case WIRE_TAKEN_OVER:
+        hear_taken_over(world, host, &message->taken_over);
+        break;
     case WIRE_STOP_RANKS:
-        here->running = false;
+        here->waits = here->running = false;
         say(world, host, (struct wire_message){.kind = WIRE_RANKS_STOPPED});
         break;
     case WIRE_END:
@@ -437,30 +565,68 @@ static void hear(struct world *world, uint32_t host, const struct action *action
     }
 }
 
+/* From now on it obeys the new one only. */
+static void hear_take_over(struct world *world, uint32_t host, uint32_t era)
+{
+    struct host *here = &world->hosts[host];
+    struct wire_message message = {.kind = WIRE_ACCOUNT};
+    const struct heard *now = &here->heard[here->superstep];
+
+    if (here->dead || era <= here->era)
+        return;
+    summary.captured += now->told && now->captures && !now->resumed;
+    here->era = era;
+    here->waits = true;
+    here->cut = false;
+    message.account = (struct wire_account){.decided = here->decided,
+                                            .ended = here->ended,
+                                            .consult = here->told_to_run ? here->next : NEVER,
+                                            .runs = here->told_to_run,
+                                            .over = here->over};
+    if (now->told && now->captures && !now->resumed)
+        message.account.captures = here->superstep + 1;
+    if (here->committed > 0)
+        message.account.committed = (struct bspz_snapshot_name){here->committed - 1, TERM};
+    say(world, host, message);
+}
+
 /* ---- Processor Zero ----------------------------------------------------------------------- */
 
-static void send_to_all(struct world *world, const struct wire_message *message)
+static void send_to_all(struct world *world, uint32_t era, const struct wire_message *message)
 {
     for (uint32_t i = 0; i < world->host_count; i++) {
-        if (!coord_is_addressed(world->coord, world->hosts[i].id, message->kind))
+        uint32_t id = world->hosts[i].id;
+        if (!coord_is_addressed(world->zeros[era].coord, id, message->kind))
             continue;
         if (message->kind == WIRE_PERSIST)
-            note(world, "... to host %u", world->hosts[i].id);
+            note(world, "... to host %u", id);
         struct action *action =
             plan(world, DO_TO_HOST, on_link(world, &world->hosts[i].link_free[0]), i);
+        action->era = era;
         action->message.kind = message->kind;
         action->message.envelope = message->envelope;
         if (message->kind == WIRE_RUN)
             action->message.run = message->run;
         else if (message->kind == WIRE_RESUME)
             action->message.resume = message->resume;
+        else if (message->kind == WIRE_TAKEN_OVER)
+            action->message.taken_over = message->taken_over;
+        if (message->kind != WIRE_RELEASE)
+            continue;
+        action->message.release = message->release;
+        action->message.release.captures = (struct wire_numbers){0};
+        for (uint32_t k = 0; k < message->release.captures.count; k++)
+            action->captures = action->captures || message->release.captures.items[k] == id;
     }
 }
 
-static void finish(struct world *world)
+static void finish(struct world *world, uint32_t era)
 {
-    struct coord_outcome outcome = coord_outcome(world->coord);
+    struct coord_outcome outcome = coord_outcome(world->zeros[era].coord);
 
+    world->zeros[era].finished = true;
+    if (world->zeros[era].unheard)
+        return;
     world->finished = true;
     note(world, "the end: %s", wire_cause_text(outcome.cause));
     if (outcome.cause == WIRE_CAUSE_NONE)
@@ -471,84 +637,220 @@ static void finish(struct world *world)
         summary.back++;
 }
 
-static void carry_out(struct world *world, const struct coord_effects *effects)
+/* What bsprun hears. */
+static void tell(struct world *world, uint32_t era, const struct wire_message *message)
+{
+    if (era != world->era || world->zeros[era].unheard)
+        return;
+    if (message->kind == WIRE_CLOSING)
+        plan(world, DO_CLOSED, 1 + timeline_random(&world->time, 20), 0);
+    if (message->kind != WIRE_SAVED)
+        return;
+    world->commits += !message->saved.known;
+    /* Its last words may be lost with it. */
+    if (timeline_apart(&world->time, 4) > 0)
+        world->committed = message->envelope.superstep + 1;
+}
+
+static void carry_out(struct world *world, uint32_t era, const struct coord_effects *effects)
 {
     for (uint32_t i = 0; i < effects->count; i++) {
         const struct coord_effect *effect = &effects->items[i];
         switch (effect->kind) {
         case COORD_EFFECT_TELL:
-            if (effect->message.kind == WIRE_CLOSING)
-                plan(world, DO_CLOSED, 1 + timeline_random(&world->time, 20), 0);
-            else if (effect->message.kind == WIRE_SAVED)
-                world->commits++;
+            tell(world, era, &effect->message);
             break;
         case COORD_EFFECT_SEND:
             note(world, "Processor Zero: %s %" PRIu64, wire_kind_name(effect->message.kind),
                  effect->message.envelope.superstep);
-            note_said(world, &effect->message);
-            send_to_all(world, &effect->message);
+            note_said(world, &effect->message, era == world->era);
+            send_to_all(world, era, &effect->message);
             break;
         case COORD_EFFECT_SET_TIMER: {
             struct action *action = plan(world, DO_TIMER, effect->milliseconds, effect->timer);
             action->number = ++world->timers[effect->timer];
+            action->era = era;
             break;
         }
         case COORD_EFFECT_CANCEL_TIMER:
             world->timers[effect->timer]++;
             break;
         default:
-            finish(world);
+            finish(world, era);
         }
     }
 }
 
-static void feed(struct world *world, uint32_t from, const struct wire_message *message)
+static void feed(struct world *world, uint32_t era, uint32_t from,
+                 const struct wire_message *message)
 {
     struct coord_effects effects;
+    struct zero *zero = &world->zeros[era];
 
-    if (world->finished)
+    if (world->finished || zero->dead || zero->finished)
         return;
     note(world, "%u says %s %" PRIu64, from, wire_kind_name(message->kind),
          message->envelope.superstep);
-    if (coord_step(world->coord, world->time.now * 1000000u, from, message, &effects) < 0)
+    if (coord_step(zero->coord, world->time.now * 1000000u, from, message, &effects) < 0) {
+        /* The answer to another one that was asked. */
+        if (message->kind == WIRE_CLOSED && era > 0)
+            return;
         fail(world, "%s: %s", wire_kind_name(message->kind), effects.complaint);
-    carry_out(world, &effects);
+    }
+    carry_out(world, era, &effects);
 }
 
 static void order(struct world *world, struct wire_message message)
 {
     message.envelope.term = TERM;
-    feed(world, COORD_BSPRUN, &message);
+    feed(world, world->era, COORD_BSPRUN, &message);
 }
 
 static void expire(struct world *world, const struct action *action)
 {
     struct coord_effects effects;
 
-    if (world->finished || action->number != world->timers[action->host])
+    if (world->finished || action->number != world->timers[action->host] ||
+        world->zeros[action->era].dead || world->zeros[action->era].finished)
         return;
-    coord_expire(world->coord, world->time.now * 1000000u, (enum coord_timer)action->host,
-                 &effects);
-    carry_out(world, &effects);
+    coord_expire(world->zeros[action->era].coord, world->time.now * 1000000u,
+                 (enum coord_timer)action->host, &effects);
+    carry_out(world, action->era, &effects);
+}
+
+/* ---- Another Processor Zero ------------------------------------------------------------------ */
+
+static uint32_t choose_zero(struct world *world)
+{
+    uint32_t at = (uint32_t)timeline_random(&world->time, world->host_count);
+
+    for (uint32_t i = 0; i < world->host_count; i++, at = (at + 1) % world->host_count)
+        if (!world->hosts[at].dead && !world->hosts[at].noticed)
+            return at;
+    return HOSTS;
+}
+
+/* As every host knows from PLACE. */
+static void list_places(const struct world *world, uint64_t homes[2 * HOSTS],
+                        uint64_t leads[2 * HOSTS], struct coord_predecessor *predecessor)
+{
+    uint32_t pairs = 0;
+
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        const struct host *host = &world->hosts[i];
+        if (host->cell == HOSTS)
+            continue;
+        for (uint32_t k = 0; k < host->count; k++)
+            homes[host->first + k] = world->hosts[host->cell].id;
+        if (host->cell == i)
+            continue;
+        leads[2 * pairs] = host->id;
+        leads[2 * pairs++ + 1] = world->hosts[host->cell].id;
+    }
+    predecessor->homes = (struct wire_numbers){homes, world->processes};
+    predecessor->leads = (struct wire_numbers){leads, 2 * pairs};
+}
+
+/* All hosts are lost, or nothing ran yet: the term is over. */
+static void give_up(struct world *world)
+{
+    world->finished = true;
+    if (!world->by_death)
+        fail(world, "there is no Processor Zero though each process has a living replica");
+    summary.back++;
+}
+
+static void take_over(struct world *world)
+{
+    uint64_t homes[2 * HOSTS], leads[2 * HOSTS];
+    struct coord_config config = world->config;
+    uint32_t host = choose_zero(world);
+    bool ran = coord_phase(world->zeros[world->era].coord) != COORD_WAITING &&
+               coord_phase(world->zeros[world->era].coord) != COORD_PLACING;
+
+    if (world->finished)
+        return;
+    if (host == HOSTS || !ran) {
+        give_up(world);
+        return;
+    }
+    summary.taken_over++;
+    summary.taken_again += world->era > 0;
+    list_places(world, homes, leads, &config.predecessor);
+    if (world->committed > 0)
+        config.predecessor.committed = (struct bspz_snapshot_name){world->committed - 1, TERM};
+    struct zero *zero = &world->zeros[++world->era];
+    *zero = (struct zero){.coord = coord_new(&config), .host = host};
+    if (!zero->coord)
+        fail(world, "there is no other Processor Zero");
+    note(world, "host %u is Processor Zero now", world->hosts[host].id);
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        if (world->hosts[i].noticed)
+            order(world, (struct wire_message){.kind = WIRE_LINK_LOST,
+                                               .link_lost.peer = world->hosts[i].id});
+        else
+            plan(world, DO_TAKE_OVER, 1 + timeline_random(&world->time, 30), i)->era = world->era;
+    }
+}
+
+/* bsprun learns of it. */
+static void lose(struct world *world, uint32_t host)
+{
+    struct zero *zero = &world->zeros[world->era];
+
+    if (world->hosts[host].noticed || world->finished)
+        return;
+    world->hosts[host].noticed = world->hosts[host].dead = true;
+    if (zero->host != host) {
+        order(world, (struct wire_message){.kind = WIRE_LINK_LOST,
+                                           .link_lost.peer = world->hosts[host].id});
+        return;
+    }
+    zero->unheard = true;
+    take_over(world);
 }
 
 /* ---- Faults ------------------------------------------------------------------------------- */
 
-static void kill_host(struct world *world, uint32_t host)
+/* Before they run, a loss ends the term whatever the host has. */
+static void note_loss(struct world *world)
 {
-    struct host *here = &world->hosts[host];
+    enum coord_phase phase = coord_phase(world->zeros[world->era].coord);
 
-    if (here->dead || host == world->zero)
-        return; /* with Processor Zero's host its term is over, which others simulate */
-    note(world, "host %u dies", here->id);
-    here->dead = true;
-    world->faults[FAULT_KILLED]++;
-    /* Before they run, a loss ends the term whatever the host has. */
-    if (coord_phase(world->coord) < COORD_RUNNING || !is_covered(world))
+    if (phase == COORD_WAITING || phase == COORD_PLACING || !is_covered(world))
         world->by_death = true;
     else
         summary.lost_beside++;
+}
+
+static void kill_host(struct world *world, uint32_t host)
+{
+    struct host *here = &world->hosts[host];
+    struct zero *zero = &world->zeros[world->era];
+
+    if (here->dead)
+        return;
+    note(world, "host %u dies", here->id);
+    here->dead = true;
+    world->faults[zero->host == host ? FAULT_ZERO : FAULT_KILLED]++;
+    zero->dead = zero->dead || zero->host == host;
+    note_loss(world);
     plan(world, DO_LOSS, 1 + timeline_random(&world->time, 30), host);
+}
+
+/* It decides on, until bsprun has told the last host to obey another one. */
+static void cut_off(struct world *world)
+{
+    struct zero *zero = &world->zeros[world->era];
+
+    if (world->hosts[zero->host].dead || zero->unheard)
+        return;
+    note(world, "host %u is cut off from bsprun", world->hosts[zero->host].id);
+    zero->unheard = true;
+    world->faults[FAULT_CUT]++;
+    world->hosts[zero->host].doomed = true;
+    note_loss(world);
+    plan(world, DO_LOSS, 1 + timeline_random(&world->time, 60), zero->host);
 }
 
 static void harm(struct world *world, const struct action *action)
@@ -561,9 +863,18 @@ static void harm(struct world *world, const struct action *action)
     case FAULT_KILLED:
         kill_host(world, action->host);
         return;
-    case FAULT_STALLS:
-        here->stalled_until = world->time.now + 50 + timeline_random(&world->time, 2000);
+    case FAULT_ZERO:
+        kill_host(world, world->zeros[world->era].host);
+        return;
+    case FAULT_CUT:
+        cut_off(world);
+        return;
+    case FAULT_STALLS: {
+        uint64_t until = world->time.now + 50 + timeline_random(&world->time, 2000);
+        if (until > here->stalled_until)
+            here->stalled_until = until;
         break;
+    }
     default:
         here->pace *= 10;
     }
@@ -584,8 +895,6 @@ static void begin_host(struct world *world, uint32_t host)
 
 static void make_world(struct world *world, const struct seeds_job *job)
 {
-    struct wire_host hosts[HOSTS];
-
     *world = (struct world){.replicas = 2};
     timeline_begin(&world->time, sizeof(struct action), job);
     world->replicas = 2 + (uint32_t)timeline_random(&world->time, 3);
@@ -596,18 +905,18 @@ static void make_world(struct world *world, const struct seeds_job *job)
     world->supersteps = 1 + timeline_random(&world->time, SUPERSTEPS - 1);
     if (world->supersteps > job->supersteps)
         world->supersteps = job->supersteps;
-    world->zero = (uint32_t)timeline_random(&world->time, world->host_count);
+    world->zeros[0].host = (uint32_t)timeline_random(&world->time, world->host_count);
     for (uint32_t i = 0; i < world->host_count; i++) {
         world->hosts[i].id = (i * 5 + 3) % 17;
         world->hosts[i].cell = HOSTS;
         world->hosts[i].pace = 5 + timeline_random(&world->time, 20);
-        hosts[i] = (struct wire_host){world->hosts[i].id,
+        world->listed[i] = (struct wire_host){world->hosts[i].id,
                                       1 + (uint32_t)timeline_random(&world->time, 2), "h"};
     }
-    struct coord_config config = {
+    world->config = (struct coord_config){
         .term = TERM,
         .host_count = world->host_count,
-        .hosts = hosts,
+        .hosts = world->listed,
         .replicas = world->replicas,
         .abort_at = COORD_NEVER,
         .consult_every = timeline_random(&world->time, 4),
@@ -615,8 +924,8 @@ static void make_world(struct world *world, const struct seeds_job *job)
         .recover = true,
         .rule = {.kind = POLICY_SUPERSTEPS, .every = 1 + timeline_random(&world->time, 12)},
     };
-    world->coord = coord_new(&config);
-    if (!world->coord)
+    world->zeros[0].coord = coord_new(&world->config);
+    if (!world->zeros[0].coord)
         fail(world, "there is no Processor Zero");
     for (uint32_t i = 0; i < world->host_count; i++)
         plan(world, DO_READY, 1 + timeline_random(&world->time, 10), i);
@@ -641,9 +950,9 @@ static bool is_put_off(struct world *world, const struct action *action)
         host->stalled_until <= world->time.now || host->dead)
         return false;
     struct action *later = timeline_plan(&world->time, host->stalled_until - world->time.now);
-    struct moment moment = later->moment;
-    *later = *action;
-    later->moment = moment;
+    uint64_t when = later->moment.when;
+    *later = *action; /* its order included: links keep theirs */
+    later->moment.when = when;
     return true;
 }
 
@@ -662,7 +971,7 @@ static void happen(struct world *world, const struct action *action)
         if (world->hosts[action->host].dead && timeline_chance(&world->time, 30))
             world->hosts[action->host].silent = true;
         if (!world->hosts[action->host].silent)
-            feed(world, world->hosts[action->host].id, &action->message);
+            feed(world, action->era, world->hosts[action->host].id, &action->message);
         break;
     case DO_TO_HOST:
         hear(world, action->host, action);
@@ -678,8 +987,10 @@ static void happen(struct world *world, const struct action *action)
         order(world, (struct wire_message){.kind = WIRE_CLOSED});
         break;
     case DO_LOSS:
-        order(world, (struct wire_message){.kind = WIRE_LINK_LOST,
-                                           .link_lost.peer = world->hosts[action->host].id});
+        lose(world, action->host);
+        break;
+    case DO_TAKE_OVER:
+        hear_take_over(world, action->host, action->era);
         break;
     default:
         harm(world, action);
@@ -699,11 +1010,12 @@ static void run_one(const struct seeds_job *job)
     }
     if (!world.finished)
         fail(&world, "the job stands still: Processor Zero is in state %s",
-             coord_phase_name(coord_phase(world.coord)));
+             coord_phase_name(coord_phase(world.zeros[world.era].coord)));
     for (unsigned i = 0; i < FAULT_KINDS; i++)
         summary.faults[i] += world.faults[i];
     summary.commits += world.commits;
-    coord_free(world.coord);
+    for (uint32_t era = 0; era <= world.era; era++)
+        coord_free(world.zeros[era].coord);
     timeline_end(&world.time);
 }
 
@@ -723,6 +1035,9 @@ static int report(uint64_t count)
     } numbers[] = {{"ended well", summary.well},
                    {"ended by the loss of a cell", summary.back},
                    {"hosts lost beside a living replica", summary.lost_beside},
+                   {"another Processor Zero", summary.taken_over},
+                   {"... in the place of one that was another itself", summary.taken_again},
+                   {"... at the barrier of a snapshot", summary.captured},
                    {"snapshots", summary.commits}};
     for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         printf("  %-51s %9" PRIu64 "\n", numbers[i].name, numbers[i].count);

@@ -12,7 +12,8 @@
  *   - hosts that together have all processes are not held up by any other;
  *   - what is kept stays within its bounds, and no host is given up that alone has some process;
  *   - a content that differs is reported by a host that can see it;
- *   - where two of three must agree, only what two have made is applied.
+ *   - where two of three must agree, only what two have made is applied, and a host whose own
+ * content is another one does not go on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@
 #define SLACK      (UINT64_C(1) << 16)
 #define TOLD_MOST  (UINT64_C(1) << 20) /* the least bound of what is told */
 
-enum kind { PUBLISH, ARRIVES, FREEZE, LOSE, HEARS };
+enum kind { PUBLISH, ARRIVES, FREEZE, LOSE, LEAVE, HEARS };
 
 struct action {
     struct moment moment;
@@ -77,12 +78,12 @@ struct world {
     uint64_t last; /* key */
     uint64_t log_bytes, spill_bytes;
     struct flip flip;
-    bool any_lost, over;
+    bool any_lost, any_left, over;
 };
 
 static struct {
     uint64_t frozen, lost, behind_self, behind_other, flips, flips_due, spilled, held_back, agreed,
-        over;
+        over, left;
 } summary;
 
 static struct host *home_of(struct world *world, uint32_t host)
@@ -190,6 +191,13 @@ static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
     if (!world->flip.made || mismatch->pid != world->flip.pid || mismatch->key != world->flip.key)
         timeline_fail(&world->time, "host %u reports a mismatch that is none", caller->host);
     home_of(world, caller->host)->reported[mismatch->pid] = true;
+    for (unsigned i = 0; i < 2 && world->agree == 2; i++)
+        if (mismatch->homes[i] == caller->host && mismatch->alike[i] < mismatch->alike[1 - i]) {
+            struct action *action = timeline_plan(&world->time, 1);
+
+            action->kind = LEAVE;
+            action->host = caller->host;
+        }
 }
 
 static bool is_gone(const struct host *host)
@@ -222,6 +230,21 @@ static void hear_of(struct world *world, uint32_t host)
     }
 }
 
+/* Whether the others could go on if this host did not. */
+static bool is_spare(struct world *world, uint32_t host)
+{
+    for (uint32_t pid = 0; pid < world->pid_count; pid++) {
+        bool left = false;
+
+        for (uint32_t other = 0; other < world->host_count; other++)
+            left |= other != host && home_of(world, other)->has[pid] &&
+                    !is_gone(home_of(world, other)) && home_of(world, other)->frozen_until != NEVER;
+        if (!left)
+            return false;
+    }
+    return true;
+}
+
 static void on_behind(void *context, uint32_t host, uint64_t key)
 {
     const struct caller *caller = context;
@@ -234,7 +257,8 @@ static void on_behind(void *context, uint32_t host, uint64_t key)
     /* It may have trailed while another one had the process; now the job goes back. */
     if (is_unique(world, host) && !world->any_lost)
         timeline_fail(&world->time, "a host with a unique process is given up");
-    world->over |= is_unique(world, host);
+    /* Or one that is frozen for ever: the processes stand still until that is noticed. */
+    world->over |= is_unique(world, host) || !is_spare(world, host);
     summary.over += is_unique(world, host);
     *(host == caller->host ? &summary.behind_self : &summary.behind_other) += 1;
     home_of(world, host)->given_up = true;
@@ -363,6 +387,8 @@ static void arrives(struct world *world, const struct action *action)
 
 static bool is_complete(const struct world *world, const struct host *host)
 {
+    if (host->made > 0 && !replica_set_may_pass(host->set, host->made))
+        return false;
     for (uint32_t pid = 0; pid < world->pid_count; pid++)
         if (!host->has[pid] && host->applied[pid] < host->made)
             return false;
@@ -428,21 +454,6 @@ static void publish(struct world *world, const struct action *action)
 
 /* ---- Faults -------------------------------------------------------------------------------- */
 
-/* Whether the others could go on if this host did not. */
-static bool is_spare(struct world *world, uint32_t host)
-{
-    for (uint32_t pid = 0; pid < world->pid_count; pid++) {
-        bool left = false;
-
-        for (uint32_t other = 0; other < world->host_count; other++)
-            left |= other != host && home_of(world, other)->has[pid] &&
-                    !is_gone(home_of(world, other)) && home_of(world, other)->frozen_until != NEVER;
-        if (!left)
-            return false;
-    }
-    return true;
-}
-
 static void freeze(struct world *world, const struct action *action)
 {
     struct host *host = home_of(world, action->host);
@@ -479,6 +490,22 @@ static void lose(struct world *world, const struct action *action)
     summary.lost++;
     timeline_note(&world->time, "host %u is lost", action->host);
     host->lost = world->any_lost = true;
+    hear_of(world, action->host);
+}
+
+/* Two others have made something else. */
+static void leave(struct world *world, const struct action *action)
+{
+    struct host *host = home_of(world, action->host);
+
+    if (is_gone(host))
+        return;
+    summary.left++;
+    timeline_note(&world->time, "host %u leaves", action->host);
+    if (world->flip.host != action->host)
+        timeline_fail(&world->time, "host %u leaves, but is right", action->host);
+    world->over |= !is_spare(world, action->host);
+    host->lost = world->any_left = true;
     hear_of(world, action->host);
 }
 
@@ -635,7 +662,8 @@ static void check_end(struct world *world)
 
 static void check_left(struct world *world)
 {
-    for (uint32_t host = 0; host < world->host_count && !world->any_lost; host++) {
+    for (uint32_t host = 0; host < world->host_count && !world->any_lost && !world->any_left;
+         host++) {
         struct replica_held held = replica_set_held(home_of(world, host)->set);
         bool any_frozen = false;
 
@@ -657,12 +685,9 @@ static void run_one(const struct seeds_job *job)
     for (uint32_t host = 0; host < world.host_count; host++)
         go_on(&world, host);
     while (!world.over && timeline_next(&world.time, &action)) {
-        static void (*const handlers[])(struct world *,
-                                        const struct action *) = {[PUBLISH] = publish,
-                                                                  [ARRIVES] = arrives,
-                                                                  [FREEZE] = freeze,
-                                                                  [LOSE] = lose,
-                                                                  [HEARS] = hears};
+        static void (*const handlers[])(struct world *, const struct action *) = {
+            [PUBLISH] = publish, [ARRIVES] = arrives, [FREEZE] = freeze,
+            [LOSE] = lose,       [LEAVE] = leave,     [HEARS] = hears};
 
         handlers[action.kind](&world, &action);
     }
@@ -687,6 +712,7 @@ static int report(uint64_t count)
                 {"contents that differed", summary.flips},
                 {"of them such as had to be reported", summary.flips_due},
                 {"contents that two of three agreed on, with one that differed", summary.agreed},
+                {"hosts that left, as two others differed", summary.left, 50000},
                 {"contents that were not copied, as all had them", summary.held_back},
                 {"looks that saw a file in use", summary.spilled}};
     int missing = 0;

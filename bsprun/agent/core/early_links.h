@@ -1,10 +1,10 @@
-/* early.h - connections that arrive before their term: ELECT has not arrived yet, or processes of
+/* early_links.h - connections that arrive before their term: ELECT has not arrived yet, or processes of
  * the previous term are still being ended.
  *
  * Of each host the connection of the newest term is kept; others are closed.
  */
-#ifndef BSPRUN_EARLY_H
-#define BSPRUN_EARLY_H
+#ifndef BSPRUN_EARLY_LINKS_H
+#define BSPRUN_EARLY_LINKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
-/* test_early.c - links that come to an agent before their term: which are kept, which are closed.
+/* test_early_links.c - links that come to an agent before their term: which are kept, which are closed.
  */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "bsprun/agent/core/early.h"
+#include "bsprun/agent/core/early_links.h"
 #include "tests/unit/suite.h"
 
 static struct early_links links;

@@ -1,5 +1,5 @@
-/* early.c - connections that arrive before their term; see early.h. */
-#include "bsprun/agent/core/early.h"
+/* early_links.c - connections that arrive before their term; see early_links.h. */
+#include "bsprun/agent/core/early_links.h"
 
 #include <string.h>
 #include <unistd.h>

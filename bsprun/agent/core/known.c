@@ -1,0 +1,58 @@
+/* known.c - see known.h. */
+#include "bsprun/agent/core/known.h"
+
+#include <stdlib.h>
+
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/cells.h"
+
+void agent_known_begin(struct agent *agent)
+{
+    agent_known_end(agent);
+    agent->known = (struct known){.next = WIRE_NEVER};
+}
+
+void agent_known_end(struct agent *agent)
+{
+    if (agent->known.abort)
+        wire_message_free(agent->known.abort);
+    free(agent->known.abort);
+    agent->known.abort = NULL;
+}
+
+void agent_known_run(struct agent *agent, uint64_t next)
+{
+    agent->known.runs = true;
+    agent->known.next = next;
+}
+
+void agent_known_decided(struct agent *agent, uint64_t superstep, uint64_t next, bool ended)
+{
+    struct known *known = &agent->known;
+
+    if (superstep + 1 <= known->decided)
+        return;
+    known->decided = superstep + 1;
+    known->next = next;
+    known->ended = ended;
+}
+
+/* It may get lost with the host of Processor Zero.  Without memory for a copy it does. */
+static void keep_abort(struct agent *agent, const struct wire_message *message)
+{
+    struct wire_message *copy = calloc(1, sizeof *copy);
+    char error[WIRE_ERROR_SIZE];
+
+    agent_known_end(agent);
+    if (copy && wire_copy(message, copy, error, sizeof error) == 0)
+        agent->known.abort = copy;
+    else
+        free(copy);
+}
+
+bool agent_known_lets(struct agent *agent, const struct wire_message *message)
+{
+    if (message->kind == WIRE_ABORT && message != agent->known.abort && agent_has_replicas(agent))
+        keep_abort(agent, message);
+    return !agent->known.waits || message->kind == WIRE_ACCOUNT;
+}

@@ -1,0 +1,34 @@
+/* known.h - what this host knows of the decisions of Processor Zero in the term, where processes have
+ * replicas: for the one that takes the place of another (succession.h).
+ *
+ * From the account it gives of that until the new one answers, it tells Processor Zero nothing else;
+ * what it would have said is said again then.
+ */
+#ifndef BSPRUN_AGENT_KNOWN_H
+#define BSPRUN_AGENT_KNOWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct agent;
+struct wire_message; /* lib/wire/wire.h */
+
+struct known {
+    uint64_t decided; /* supersteps up to the newest barrier that is decided; 0: none */
+    uint64_t next;    /* the next one, as named then or by RUN; WIRE_NEVER: not known */
+    bool ended;       /* the newest one is that of bsp_end */
+    bool runs;        /* RUN has come */
+    bool waits;       /* an account was given and is not answered yet */
+    struct wire_message *abort; /* the last request for the end of the job; NULL: none */
+};
+
+/* A term begins. */
+void agent_known_begin(struct agent *agent);
+void agent_known_end(struct agent *agent);
+/* RUN; the barrier of a superstep is decided, and the processes go on. */
+void agent_known_run(struct agent *agent, uint64_t next);
+void agent_known_decided(struct agent *agent, uint64_t superstep, uint64_t next, bool ended);
+/* Whether the message may be sent to Processor Zero now. */
+bool agent_known_lets(struct agent *agent, const struct wire_message *message);
+
+#endif

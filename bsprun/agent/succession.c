@@ -1,0 +1,183 @@
+/* succession.c - see succession.h. */
+#include "bsprun/agent/succession.h"
+
+#include <stdlib.h>
+
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/cells.h"
+#include "bsprun/agent/core/decided.h"
+#include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/ranks.h"
+#include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/zero.h"
+
+struct kept_account {
+    struct kept_account *next;
+    struct wire_message message; /* owns what it points to */
+};
+
+/* ---- Accounts ---- */
+
+bool agent_awaits_successor(const struct agent *agent)
+{
+    return agent_has_replicas(agent) && agent->job != JOB_REWINDING;
+}
+
+static void give_account(struct agent *agent)
+{
+    const struct known *known = &agent->known;
+    struct wire_message message = {.kind = WIRE_ACCOUNT};
+    struct wire_account *account = &message.account;
+
+    account->decided = known->decided;
+    account->ended = known->ended;
+    account->consult = known->next;
+    account->captures = agent_snapshots_captures(agent);
+    account->committed = agent->committed;
+    account->shared = agent_store_is_shared(agent);
+    account->runs = known->runs;
+    account->over = agent->ended_elsewhere;
+    account->stopped = job_is_stopping(agent->job) || agent->job == JOB_REWINDING;
+    if (account->over) {
+        account->status = agent->outcome.status;
+        account->cause = agent->outcome.cause;
+    }
+    agent_tell_zero(agent, &message);
+}
+
+void agent_keep_account(struct agent *agent, const struct wire_message *message)
+{
+    struct kept_account *kept = calloc(1, sizeof *kept);
+    char error[WIRE_ERROR_SIZE];
+
+    if (!kept || wire_copy(message, &kept->message, error, sizeof error) != 0) {
+        free(kept);
+        agent_peers_drop(agent, message->account.host, "no memory for what it knows");
+        return;
+    }
+    kept->next = agent->accounts;
+    agent->accounts = kept;
+}
+
+static void take_kept(struct agent *agent)
+{
+    while (agent->accounts) {
+        struct kept_account *kept = agent->accounts;
+
+        agent->accounts = kept->next;
+        if (agent->zero && kept->message.envelope.term == agent->term)
+            coord_shell_message(agent->zero, kept->message.account.host, &kept->message);
+        wire_message_free(&kept->message);
+        free(kept);
+    }
+}
+
+void agent_succession_end(struct agent *agent)
+{
+    while (agent->accounts) {
+        struct kept_account *kept = agent->accounts;
+
+        agent->accounts = kept->next;
+        wire_message_free(&kept->message);
+        free(kept);
+    }
+}
+
+/* ---- TAKE_OVER ---- */
+
+/* The former one has said that the job is over, and bsprun may not have heard it. */
+static void say_over(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_ENDED};
+
+    message.ended.status = agent->outcome.status;
+    message.ended.cause = agent->outcome.cause;
+    message.ended.pid = COORD_NOBODY;
+    message.ended.text = message.ended.table = "";
+    message.ended.learned = agent_learned(agent);
+    agent->ended_elsewhere = false;
+    agent_send(agent, &message);
+}
+
+/* Hosts that bsprun has given up are not heard any more, whether or not they live. */
+static void leave_lost(struct agent *agent, const struct wire_numbers *lost)
+{
+    for (uint32_t i = 0; i < lost->count; i++)
+        if (lost->items[i] != agent->host)
+            agent_peers_drop(agent, (uint32_t)lost->items[i], "the job goes on without it");
+}
+
+static bool begin(struct agent *agent, const struct wire_take_over *order)
+{
+    if (agent_succeed(agent, order->committed) != 0) {
+        agent_cannot_go_on(agent, COORD_NOBODY, "no memory for Processor Zero");
+        return false;
+    }
+    for (uint32_t i = 0; i < order->lost.count; i++)
+        if (order->lost.items[i] != agent->host)
+            coord_shell_host_lost(agent->zero, (uint32_t)order->lost.items[i]);
+    return true;
+}
+
+void agent_take_over(struct agent *agent, const struct wire_message *message)
+{
+    const struct wire_take_over *order = &message->take_over;
+
+    if (message->envelope.term != agent->term || !agent_has_replicas(agent) || agent->zero ||
+        agent->election.pending)
+        return;
+    agent_peers_succeed(agent, order->elected);
+    if (order->elected == agent->host && agent->finished) {
+        say_over(agent);
+        return;
+    }
+    agent->known.waits = true;
+    leave_lost(agent, &order->lost);
+    if (order->elected == agent->host && !begin(agent, order))
+        return;
+    give_account(agent);
+    take_kept(agent);
+}
+
+/* ---- TAKEN_OVER ---- */
+
+static void pass(struct agent *agent, uint64_t superstep, uint64_t next, bool end)
+{
+    struct decided decided = {.superstep = superstep, .consult = next, .end = end};
+    bool captured = agent_snapshots_captures(agent) == superstep + 1;
+
+    agent_known_decided(agent, superstep, next, end);
+    if (captured)
+        agent_snapshots_resume(agent, superstep, next);
+    else if (!agent_decided_add(agent, &decided))
+        agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
+}
+
+/* What was decided that this host has not heard: it would have asked at the next barrier it knows of,
+ * and may pass all up to the newest one. */
+static void catch_up(struct agent *agent, const struct wire_taken_over *taken)
+{
+    const struct known *known = &agent->known;
+    uint64_t next = known->next, newest = taken->decided - 1;
+
+    if (taken->decided <= known->decided)
+        return;
+    if (known->runs && next < taken->decided && !(taken->ended && next == newest))
+        pass(agent, next, taken->ended ? newest : taken->consult, false);
+    if (taken->ended)
+        pass(agent, newest, WIRE_NEVER, true);
+}
+
+void agent_taken_over(struct agent *agent, const struct wire_message *message)
+{
+    agent_snapshots_settle(agent, message->taken_over.committed);
+    catch_up(agent, &message->taken_over);
+    agent_arrive_again(agent);
+    agent_snapshots_say_captured(agent);
+    agent_report_leavers_again(agent);
+    if (agent->known.abort)
+        agent_tell_zero(agent, agent->known.abort);
+}

@@ -1,0 +1,79 @@
+/* job_machine_zero.c - another Processor Zero in the same term, where processes have replicas.
+ *
+ * Happy path: its host is lost while the processes run -> TAKE_OVER; what the former one was asked for
+ * is asked again.
+ *
+ * What can fail: no other host is left, or the processes do not run yet: the term is over as by any
+ * fault.  Whether each process has a living replica the new one finds out.
+ */
+#include "bsprun/launcher/job_machine_inside.h"
+
+static struct machine_host *pick(const struct job_machine *machine)
+{
+    struct machine_host *first = NULL;
+    for (uint32_t i = 0; i < machine->config.host_count; i++) {
+        struct machine_host *host = &machine->hosts[i];
+        if (host->state == HOST_UP && !host->given_up && host->id != machine->zero &&
+            (!first || host->since < first->since))
+            first = host;
+    }
+    return first;
+}
+
+bool machine_can_succeed(const struct job_machine *machine)
+{
+    return machine->config.replicas && machine->state == JOB_MACHINE_RUNNING &&
+           machine->runs_term == machine->term && pick(machine);
+}
+
+static void ask_again(struct job_machine *machine, struct job_effects *effects)
+{
+    const struct job_event *end = &machine->asked_to_end;
+    if (machine->asked_snapshot && end->term == 0)
+        machine_add(machine, effects, JOB_EFFECT_SAVE);
+    if (machine->asked_moves && end->term == 0)
+        machine_add(machine, effects, JOB_EFFECT_SAVE)->move = true;
+    if (end->term == 0)
+        return;
+    struct job_effect *effect = machine_add(
+        machine, effects, end->kind == JOB_EVENT_STOP ? JOB_EFFECT_STOP : JOB_EFFECT_SAVE);
+    effect->how = end->how;
+    effect->stop = end->stop;
+    effect->signal = end->signal;
+    effect->milliseconds = end->grace_ms;
+}
+
+void machine_succeed(struct job_machine *machine, struct job_effects *effects)
+{
+    uint32_t former = machine->zero;
+    machine->zero = pick(machine)->id;
+    machine_add(machine, effects, JOB_EFFECT_TAKE_OVER)->peer = former;
+    ask_again(machine, effects);
+}
+
+void machine_depose(struct job_machine *machine, struct job_effects *effects)
+{
+    struct machine_host *host = machine_find(machine, machine->zero);
+    host->state = HOST_GONE;
+    host->excluded = true;
+    host->usable = false;
+    machine_add(machine, effects, JOB_EFFECT_DISMISS);
+    machine_succeed(machine, effects);
+}
+
+void machine_note_asked(struct job_machine *machine, const struct job_event *event, bool moves)
+{
+    bool ends = event && (event->kind == JOB_EVENT_STOP || event->stop);
+    if (ends) {
+        machine->asked_to_end = *event;
+        machine->asked_to_end.term = machine->term;
+    }
+    machine->asked_snapshot = machine->asked_snapshot || (event && !ends);
+    machine->asked_moves = machine->asked_moves || moves;
+}
+
+void machine_forget_asked(struct job_machine *machine)
+{
+    machine->asked_snapshot = machine->asked_moves = false;
+    machine->asked_to_end.term = 0;
+}

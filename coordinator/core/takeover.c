@@ -1,0 +1,235 @@
+/* takeover.c - Processor Zero in the place of another one of the same term, whose host was lost while
+ * the processes ran in replicas.
+ *
+ * Happy path: bsprun has named this one -> ACCOUNT of every living host -> TAKEN_OVER, which says the
+ * newest decision that any of them knew -> RUNNING; or CAPTURING, until those have captured that were
+ * told to, and RESUME; or ENDING; or ENDED, if one of them has heard that.
+ *
+ * What can fail: further hosts are lost, which are not waited for; a process has no living host, or
+ * the processes were being ended: the term is over as by any fault.
+ *
+ * Why nothing is decided twice: a host gives its account when it has ceased to obey the former one,
+ * so what no account says no living host has acted on.  What one of them says stands.  See
+ * doc/decisions/taking-over.md.
+ */
+#include "coordinator/core/state.h"
+
+/* ---- Beginning ---------------------------------------------------------------------------- */
+
+static uint32_t index_of(const struct coord *state, uint64_t id)
+{
+    uint32_t index = 0;
+
+    while (index < state->host_count && state->hosts[index].id != id)
+        index++;
+    return index;
+}
+
+static bool take_homes(struct coord *state, struct wire_numbers homes)
+{
+    for (uint32_t pid = 0; pid < homes.count; pid++) {
+        uint32_t index = index_of(state, homes.items[pid]);
+
+        if (index == state->host_count)
+            return false;
+        struct coord_host *lead = &state->hosts[index];
+        state->home[pid] = lead->lead = (uint16_t)index;
+        if (lead->count++ == 0)
+            lead->first = pid;
+    }
+    state->processes = homes.count;
+    return true;
+}
+
+static bool take_leads(struct coord *state, struct wire_numbers leads)
+{
+    if (leads.count % 2 != 0)
+        return false;
+    for (uint32_t i = 0; i < leads.count; i += 2) {
+        uint32_t index = index_of(state, leads.items[i]);
+        uint32_t lead = index_of(state, leads.items[i + 1]);
+
+        if (index == state->host_count || lead == state->host_count)
+            return false;
+        struct coord_host *host = &state->hosts[index];
+        host->lead = state->hosts[lead].lead = (uint16_t)lead;
+        host->count = state->hosts[lead].count;
+        host->first = state->hosts[lead].first;
+    }
+    return true;
+}
+
+bool coord_begin_takeover(struct coord *state, const struct coord_predecessor *predecessor)
+{
+    if (state->config.replicas == 1 || predecessor->homes.count > state->config.processes_max)
+        return false;
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        struct coord_host *host = &state->hosts[i];
+        host->lead = COORD_NO_CELL;
+        host->ready = host->ranks_ready = host->captured = true;
+    }
+    state->phase = COORD_TAKING_OVER;
+    state->takeover.any = true;
+    state->committed = state->takeover.committed = predecessor->committed;
+    state->takeover.consult = COORD_NEVER;
+    state->takeover.all_run = true;
+    return take_homes(state, predecessor->homes) && take_leads(state, predecessor->leads);
+}
+
+/* ---- Going on ----------------------------------------------------------------------------- */
+
+/* The snapshot at whose barrier some host waits to go on; 0: none does. */
+static uint64_t find_captured(const struct coord *state)
+{
+    uint64_t newest = 0;
+
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (!state->hosts[i].lost && state->hosts[i].captures_at > newest)
+            newest = state->hosts[i].captures_at;
+    return newest > state->takeover.decided ? newest : 0;
+}
+
+/* Where the job stands, as far as any host knows.  After a committed snapshot those that were captured
+ * have gone on, whoever has heard of that. */
+static void note_superstep(struct coord *state, uint64_t captured)
+{
+    struct coord_takeover *takeover = &state->takeover;
+
+    if (captured == 0 && takeover->decided < takeover->committed.superstep) {
+        takeover->decided = takeover->committed.superstep;
+        if (takeover->consult < takeover->decided)
+            takeover->consult = COORD_NEVER;
+    }
+    state->superstep = takeover->ended ? takeover->decided - 1 : takeover->decided;
+}
+
+/* The next barrier to be decided is the one that hosts know of, if any does. */
+static void plan(struct coord *state)
+{
+    struct coord_takeover *takeover = &state->takeover;
+
+    if (takeover->consult == COORD_NEVER && !takeover->ended) {
+        coord_plan(state);
+        takeover->consult = state->consult;
+    }
+    state->consult = takeover->consult;
+    /* A snapshot of that barrier may have been begun by hosts that are lost, under its name. */
+    takeover->spared = state->consult;
+}
+
+/* They wait at the barrier of a snapshot that is not completed. */
+static void wait_for_captured(struct coord *state, uint64_t snapshot)
+{
+    state->superstep = snapshot - 1;
+    state->consult = COORD_NEVER;
+    state->takeover.spared = COORD_NEVER;
+    state->takeover.resumes = true;
+    for (uint32_t i = 0; i < state->host_count; i++)
+        state->hosts[i].captured =
+            state->hosts[i].lost || state->hosts[i].captures_at != snapshot;
+}
+
+static void say(struct coord *state, struct coord_effects *effects)
+{
+    const struct coord_takeover *takeover = &state->takeover;
+
+    if (!takeover->all_run && !takeover->ended) {
+        struct wire_run *run = &coord_say(state, effects, WIRE_RUN)->run;
+        run->processes = state->processes;
+        run->consult = takeover->consult;
+    }
+    struct wire_taken_over *taken = &coord_say(state, effects, WIRE_TAKEN_OVER)->taken_over;
+    taken->decided = takeover->decided;
+    taken->ended = takeover->ended;
+    taken->consult = takeover->consult;
+    taken->committed = takeover->committed;
+}
+
+static void go_on(struct coord *state, struct coord_effects *effects)
+{
+    struct coord_takeover *takeover = &state->takeover;
+    struct bspz_snapshot_name told = state->committed;
+    uint64_t captured = takeover->ended ? 0 : find_captured(state);
+
+    note_superstep(state, captured);
+    coord_learn_running(state, false);
+    state->facts.begun_ns = state->now_ns;
+    state->facts.taken =
+        takeover->committed.term == state->config.term && takeover->committed.superstep > 0;
+    coord_note_going_on(state);
+    plan(state);
+    if (captured > 0)
+        wait_for_captured(state, captured);
+    coord_move(state, takeover->ended ? COORD_ENDING
+                      : captured > 0  ? COORD_CAPTURING
+                                      : COORD_RUNNING);
+    say(state, effects);
+    state->committed = takeover->committed;
+    if (state->config.snapshots && state->committed.term == state->config.term)
+        coord_announce(state, state->committed, bspz_snapshot_same(told, state->committed), effects);
+}
+
+static bool all_shared(const struct coord *state)
+{
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (!state->hosts[i].lost && !state->hosts[i].shared)
+            return false;
+    return true;
+}
+
+void coord_take_over(struct coord *state, struct coord_effects *effects)
+{
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (!state->hosts[i].accounted && !state->hosts[i].lost)
+            return;
+    if (all_shared(state))
+        state->config.copies = 1;
+    if (state->takeover.over) {
+        coord_end_as(state, state->takeover.status, state->takeover.cause, effects);
+        return;
+    }
+    if (!state->takeover.stopped) {
+        go_on(state, effects);
+        return;
+    }
+    coord_blame(state, WIRE_CAUSE_HOST_LOST, COORD_NOBODY, 1, 0,
+                "the host of Processor Zero was lost while the processes were being ended");
+    coord_fail(state, effects);
+}
+
+int coord_take_account(struct coord *state, struct coord_host *host,
+                       const struct wire_message *message, struct coord_effects *effects)
+{
+    const struct wire_account *account = &message->account;
+    struct coord_takeover *takeover = &state->takeover;
+
+    if (host->accounted)
+        return coord_broken(effects, "host %u gives a second account", host->id);
+    if (account->ended && account->decided == 0)
+        return coord_broken(effects, "host %u has ended without a decision", host->id);
+    if (account->consult < account->decided || account->committed.term > state->config.term)
+        return coord_broken(effects, "host %u knows what cannot be", host->id);
+    if (account->captures > 0 && account->captures < account->decided)
+        return coord_broken(effects, "host %u captures what it has passed", host->id);
+    host->accounted = true;
+    host->shared = account->shared;
+    host->captures_at = account->captures;
+    takeover->all_run = takeover->all_run && account->runs;
+    takeover->stopped = takeover->stopped || account->stopped;
+    if (account->over) {
+        takeover->over = true;
+        takeover->status = account->status;
+        takeover->cause = (enum wire_cause)account->cause;
+    }
+    if (account->decided > takeover->decided ||
+        (account->decided == takeover->decided && takeover->consult == COORD_NEVER)) {
+        takeover->decided = account->decided;
+        takeover->consult = account->consult;
+        takeover->ended = account->ended;
+    }
+    if (account->committed.term > 0 &&
+        bspz_snapshot_newer(account->committed, takeover->committed))
+        takeover->committed = account->committed;
+    coord_take_over(state, effects);
+    return 0;
+}

@@ -1,0 +1,53 @@
+"""The programs on the dataspace: the same verified answer for any number of processes and hosts."""
+from harness import *
+
+RSH = os.path.join(os.environ["APPS_SOURCE"], "tests/hosts/local-rsh")
+PROGRAMS = {"sieve": ["100000", "700"], "samplesort": ["200000"], "exchange": ["9", "20", "8"], "wordcount": ["13", "800"]}
+KNOWN = {"sieve": "9592 primes below 100000, their sum is 454396537\n"}
+
+
+def on_hosts(program, *words):
+    return subprocess.run([BSPRUN, "--launcher", RSH, "--hosts", "h0:1,h1:2,h2:1", os.path.join(APPS, program), *words],
+                          capture_output=True, text=True, timeout=PATIENCE)
+
+
+@case
+def answers():
+    for name, words in PROGRAMS.items():
+        wanted = None
+        for p in PROCESSES:
+            result = run("dataspace-" + name, *words, p=p)
+            check(result.returncode == 0 and result.stderr == "", result)
+            check(result.stdout.endswith("\nverified\n"), result)
+            check(result.stdout == (wanted or result.stdout), wanted, result)
+            wanted = result.stdout
+        check(wanted.startswith(KNOWN.get(name, "")), wanted)
+        result = on_hosts("dataspace-" + name, *words)
+        check(result.returncode == 0 and result.stdout == wanted, result)
+
+
+@case
+def edges():
+    """More processes than there is work, and the least of everything."""
+    for name, words in {"sieve": ["3", "1"], "samplesort": ["2"], "exchange": ["1", "1", "2"], "wordcount": ["1", "1"]}.items():
+        for p in (1, 4):
+            result = run("dataspace-" + name, *words, p=p)
+            check(result.returncode == 0 and result.stdout.endswith("\nverified\n"), result)
+
+
+@case
+def timed():
+    for name, words in PROGRAMS.items():
+        result = run("dataspace-" + name, *words, "time")
+        check(result.returncode == 0 and re.search(r"\n\d+\.\d+ seconds\n\Z", result.stdout), result)
+
+
+@case
+def bad_input():
+    for name in PROGRAMS:
+        result = run("dataspace-" + name, "many")
+        check(result.returncode == 2 and result.stderr.endswith(
+            'argument 1: a number from %d on is expected, not "many"\n' % {"sieve": 3}.get(name, 1)), result)
+
+
+main()

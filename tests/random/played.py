@@ -1,0 +1,79 @@
+"""Plays one program under bsprun or a real MPI, kills processes of it, and sees what is left; for mpi_run and space_run."""
+import glob
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "conform"))
+from harness.job import MARK, kill_marked, marked_processes, wait_until_gone  # noqa: E402
+
+RSH = os.path.join(HERE, os.pardir, "hosts", "local-rsh")
+PATIENCE = 180
+
+
+def placed(chance, procs, spread):
+    """Options: processes on this host, or on several, which are all this machine."""
+    if not spread:
+        return ["-np", str(procs)]
+    slots = [f"h{host}:1" for host in range(procs)]
+    if procs > 2 and chance.random() < 0.5:
+        slots = ["h0:1", f"h1:{procs - 1}"]
+    return ["--launcher", RSH, "--hosts", ",".join(slots)]
+
+
+def saved(store):
+    """Options: snapshots at short intervals."""
+    return ["--ckpt=" + store, "--every", "0.02s", "--max-restarts", "1000"]
+
+
+def kill_some(job, mark, program, store, kills, chance):
+    """Returns how many."""
+    killed = 0
+    for _ in range(kills):
+        # Before the first snapshot there is nothing to go back to.
+        while job.poll() is None and not glob.glob(os.path.join(store, "*", "*", "manifest")):
+            time.sleep(0.005)
+        ranks = [pid for pid, words in marked_processes(mark) if words.startswith(program + " ")]
+        time.sleep(chance.uniform(0, 0.2))
+        try:
+            if ranks:
+                os.kill(chance.choice(ranks), signal.SIGKILL)
+                killed += 1
+        except ProcessLookupError:
+            pass
+    return killed
+
+
+def play(command, program, scratch, chance, kills=0, **more):
+    """(status, output, messages, processes killed), or a text that says what is wrong.  The command is a function of the
+    directory for snapshots; program: the first word of a process to be killed."""
+    mark = uuid.uuid4().hex
+    environment = {**os.environ, MARK: mark, "BSPZERO_HISTORY": "off", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **more}
+    killed = 0
+    with tempfile.TemporaryDirectory(dir=scratch) as directory:
+        store = os.path.join(directory, "store")
+        words = command(store)
+        with open(os.path.join(directory, "out"), "w+") as out, open(os.path.join(directory, "err"), "w+") as err:
+            job = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=scratch)
+            try:
+                if kills:
+                    killed = kill_some(job, mark, program, store, kills, chance)
+                job.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                job.kill()
+                kill_marked(mark)
+                return f"still running after {PATIENCE} s: {' '.join(words)}\n"
+            out.seek(0)
+            err.seek(0)
+            texts = out.read(), err.read()
+        left = wait_until_gone(mark)
+        if left:
+            kill_marked(mark)
+            return f"{' '.join(words)}: left behind: {left}\n"
+    return job.returncode, *texts, killed

@@ -1,0 +1,178 @@
+/* test_job_zero.c - the job machine of bsprun: another Processor Zero in the same term, where processes
+ * have replicas. */
+#include <check.h>
+
+#include "tests/unit/job_play.h"
+#include "tests/unit/suite.h"
+
+/* Host 4 is that of Processor Zero; the processes run. */
+static void start_running(void)
+{
+    start_three(CONFIG(.replicas = true, .own = JOB_NO_HOST));
+    EVENT(RUNNING, .term = 1);
+    ck_assert_uint_eq(job_machine_zero(machine), 4);
+}
+
+START_TEST(its_host_is_lost)
+{
+    start_running();
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    expect("O");
+    ck_assert_uint_eq(effects.items[0].host, 2);
+    ck_assert_uint_eq(job_machine_zero(machine), 2);
+    ck_assert_uint_eq(job_machine_term(machine), 1);
+    ck_assert(!job_machine_member(machine, 4));
+    EVENT(AGENT_LOST, .host = 9);
+    expect("l"); /* the new one decides about that */
+    ck_assert_uint_eq(effects.items[0].host, 9);
+    EVENT(AGENT_LOST, .host = 2, .usable = true);
+    ck_assert_int_eq(job_machine_state(machine), JOB_MACHINE_GATHERING); /* nobody is left */
+}
+END_TEST
+
+START_TEST(one_after_the_other)
+{
+    start_running();
+    EVENT(AGENT_LOST, .host = 4);
+    EVENT(AGENT_LOST, .host = 2);
+    expect("O");
+    ck_assert_uint_eq(job_machine_zero(machine), 9);
+}
+END_TEST
+
+/* Before they run there is nothing to go on with. */
+START_TEST(before_they_run)
+{
+    start_three(CONFIG(.replicas = true, .own = JOB_NO_HOST));
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    ck_assert_int_eq(job_machine_state(machine), JOB_MACHINE_GATHERING);
+    EVENT(AGENT_UP, .host = 4);
+    ck_assert_uint_eq(job_machine_term(machine), 2);
+    EVENT(RUNNING, .term = 1); /* late */
+    EVENT(AGENT_LOST, .host = job_machine_zero(machine), .usable = true);
+    ck_assert_int_eq(job_machine_state(machine), JOB_MACHINE_GATHERING);
+}
+END_TEST
+
+START_TEST(without_replicas)
+{
+    start_three(CONFIG(.own = JOB_NO_HOST));
+    EVENT(RUNNING, .term = 1);
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    ck_assert_int_eq(job_machine_state(machine), JOB_MACHINE_GATHERING);
+}
+END_TEST
+
+/* What the former one was asked for is asked again, until it is done. */
+START_TEST(requests_are_repeated)
+{
+    start_running();
+    EVENT(SAVE, .signal = 10);
+    expect("S");
+    EVENT(AGENT_LOST, .host = 4);
+    expect("OS");
+    ck_assert_uint_eq(effects.items[1].host, 2);
+    ck_assert(!effects.items[1].stop && !effects.items[1].move);
+    EVENT(COMMITTED, .term = 1, .name = {7, 1});
+    EVENT(SAVE, .stop = true, .signal = 15, .grace_ms = 9);
+    EVENT(AGENT_LOST, .host = 2);
+    expect("OS");
+    ck_assert(effects.items[1].stop && effects.items[1].signal == 15);
+    ck_assert_uint_eq(effects.items[1].milliseconds, 9);
+}
+END_TEST
+
+START_TEST(a_stop_is_repeated)
+{
+    start_running();
+    EVENT(SAVE, .signal = 10);
+    EVENT(STOP, .how = WIRE_STOP_SIGNAL, .signal = 2);
+    EVENT(AGENT_LOST, .host = 4);
+    expect("Os");
+    ck_assert_uint_eq(effects.items[1].signal, 2);
+}
+END_TEST
+
+/* Past bsp_end nothing is rolled back, and nothing has to be. */
+START_TEST(after_the_agreement_on_the_end)
+{
+    start_running();
+    EVENT(CLOSING, .term = 1);
+    expect("C");
+    EVENT(AGENT_LOST, .host = 4);
+    expect("O");
+    EVENT(CLOSING, .term = 1);
+    expect("C");
+    ck_assert_uint_eq(effects.items[0].host, 2);
+    EVENT(ENDED, .term = 1, .outcome = {.pid = COORD_NOBODY, .text = ""});
+    expect("F");
+}
+END_TEST
+
+/* Others do not hear it, but bsprun does: it leaves. */
+START_TEST(it_is_cut_off)
+{
+    start_running();
+    EVENT(LINK_LOST, .term = 1, .host = 2, .peer = 4);
+    expect("c");
+    EVENT(ROLL);
+    expect("w"); /* others may say the same */
+    EVENT(LINK_LOST, .term = 1, .host = 9, .peer = 4);
+    expect("c");
+    EVENT(ROLL);
+    expect("");
+    EVENT(TIMER, .now_ms = 20);
+    expect("w");
+    EVENT(TIMER, .now_ms = 51);
+    expect("bdO");
+    ck_assert_uint_eq(effects.items[1].host, 4);
+    ck_assert_uint_eq(effects.items[2].host, 2);
+    EVENT(AGENT_LOST, .host = 4);
+    ck_assert(effects.dropped);
+}
+END_TEST
+
+/* One link is lost: the other end of it is given up, not Processor Zero. */
+START_TEST(another_is_cut_off)
+{
+    start_running();
+    EVENT(LINK_LOST, .term = 1, .host = 9, .peer = 4);
+    EVENT(ROLL);
+    EVENT(TIMER, .now_ms = 51);
+    expect("bl");
+    ck_assert(!job_machine_goes_on(machine, 9));
+    ck_assert_uint_eq(effects.items[1].host, 9);
+    ck_assert_uint_eq(job_machine_zero(machine), 4);
+    EVENT(LINK_LOST, .term = 1, .host = 9, .peer = 2);
+    ck_assert(effects.dropped);
+    EVENT(AGENT_LOST, .host = 4);
+    expect("O");
+    ck_assert_uint_eq(job_machine_zero(machine), 2);
+}
+END_TEST
+
+START_TEST(it_does_not_hear_bsprun)
+{
+    start_running();
+    EVENT(LINK_LOST, .term = 1, .host = 4, .peer = 4);
+    expect("c");
+    EVENT(ROLL);
+    expect("bdO");
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {its_host_is_lost,
+                                  one_after_the_other,
+                                  before_they_run,
+                                  without_replicas,
+                                  requests_are_repeated,
+                                  a_stop_is_repeated,
+                                  after_the_agreement_on_the_end,
+                                  it_is_cut_off,
+                                  another_is_cut_off,
+                                  it_does_not_hear_bsprun};
+
+    return suite_run_tests("job_zero", tests, sizeof tests / sizeof *tests, NULL, tear_down);
+}
