@@ -148,7 +148,18 @@ static int first_pid(const char *line)
 
 static int by_pid(const void *a, const void *b)
 {
-    return first_pid(*(char *const *)a) - first_pid(*(char *const *)b);
+    const char *one = *(char *const *)a, *two = *(char *const *)b;
+    int order = first_pid(one) - first_pid(two);
+
+    return order ? order : (one > two) - (one < two); /* as they came */
+}
+
+/* Whether the rows are of the same process, of which there are replicas. */
+static bool is_same(const char *one, const char *two)
+{
+    size_t head = strcspn(one, ":");
+
+    return strncmp(one, two, head + 1) == 0;
 }
 
 char *whereabouts_merge(const char *table, const char *more)
@@ -163,7 +174,8 @@ char *whereabouts_merge(const char *table, const char *more)
             lines[count++] = line;
         qsort(lines, count, sizeof *lines, by_pid);
         for (size_t i = 0; i < count; i++)
-            used += (size_t)snprintf(merged + used, bytes - used, "%s\n", lines[i]);
+            if (i == 0 || !is_same(lines[i - 1], lines[i]))
+                used += (size_t)snprintf(merged + used, bytes - used, "%s\n", lines[i]);
     } else {
         free(merged);
         merged = NULL;

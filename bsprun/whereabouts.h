@@ -33,7 +33,8 @@ void whereabouts_line(const struct whereabouts *where, bool killed, char *text, 
  * Processes of other hosts are omitted. */
 char *whereabouts_table(const struct bspz_board *board, int nprocs, const bool *killed);
 
-/* Merges two tables by pid; for free(), NULL: no memory. */
+/* Merges two tables by pid; of the rows of one process, which has replicas, the first stays.  For
+ * free(), NULL: no memory. */
 char *whereabouts_merge(const char *table, const char *more);
 
 #endif

@@ -315,7 +315,7 @@ static void on_message(void *context, struct net_connection *connection,
         agent_guest_order(agent, message->give_way.act);
         break;
     case WIRE_QUERY_STATUS:
-        agent_answer_status(agent, message->query_status.times);
+        agent_answer_status(agent, message->query_status.times, message->query_status.replicas);
         break;
     case WIRE_QUERY_STACKS:
         agent_stacks_take(agent, &message->query_stacks);

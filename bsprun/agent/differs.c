@@ -13,12 +13,11 @@
 #include "lib/shm/board.h"
 #include "lib/shm/exchange.h"
 
-static void leave(struct agent *agent, const char *why)
+static void leave(struct agent *agent, int status, const char *why)
 {
     if (agent->news & AGENT_LEAVE)
         return; /* as it has said */
-    agent_notice(agent, "host %s: %s; its processes continue in their replicas", agent->host_name,
-                 why);
+    agent_notice_leaving(agent, status, why);
     agent_kill_members(agent, NULL);
     agent_post(agent, AGENT_LEAVE);
 }
@@ -37,7 +36,7 @@ bool agent_leaves_replicas(struct agent *agent, int pid, const struct verdict *v
     if (!may_leave(agent) || agent->members[pid].process.death.signal == 0 ||
         mark > BSPZ_RANK_RUNNING)
         return false;
-    leave(agent, verdict->text);
+    leave(agent, verdict->status, verdict->text);
     return true;
 }
 
@@ -104,7 +103,7 @@ void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
         uint32_t speaks = alone >= 0 ? mismatch->hosts[alone] : speaker_of(mismatch);
 
         if (speaks == agent->host && alone >= 0 && may_leave(agent))
-            leave(agent, verdict.text);
+            leave(agent, 0, verdict.text);
         else if (speaks == agent->host && alone >= 0)
             agent_abort(agent, (int)mismatch->pid, &verdict); /* its processes do not go on */
         else if (speaks == agent->host)
@@ -123,5 +122,5 @@ void agent_replicas_behind(void *context, uint32_t host, uint64_t superstep)
         return; /* its link is dropped, and it is lost */
     snprintf(why, sizeof why, "it is too far behind, in superstep %llu (--replica-log)",
              (unsigned long long)superstep);
-    leave(agent, why);
+    leave(agent, 0, why);
 }

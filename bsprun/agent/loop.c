@@ -288,7 +288,7 @@ int agent_run(struct agent *agent)
     uv_run(&agent->loop, UV_RUN_DEFAULT);
     uv_loop_close(&agent->loop);
     coord_shell_free(agent->zero);
-    cores_release(&agent->binding.cores);
+    cores_free(&agent->binding.cores);
     agent_snapshots_free(agent);
     agent_replicas_free(agent);
     agent_peers_free(agent);

@@ -152,6 +152,7 @@ static void let_run(struct agent *agent, const struct wire_run *order)
     bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
     agent_pause_renew(agent);
     agent_opened_begin(agent);
+    agent_snapshots_run(agent);
     agent_say_idle(agent);
     if (agent->zero)
         tell_running(agent, order);
@@ -197,16 +198,20 @@ static bool is_captured(const struct agent *agent, const struct wire_message *me
     return false;
 }
 
-/* With replicas the processes here may not have come to that barrier yet.  At one at which those of
- * other hosts are captured they wait for RESUME. */
+/* With replicas the processes here may not have come to that barrier yet.  After one at which those
+ * of other hosts are captured they wait for RESUME. */
 static void release_later(struct agent *agent, const struct wire_message *message)
 {
     struct decided decided = {.superstep = message->envelope.superstep,
                               .consult = message->release.consult,
                               .end = message->release.decision == WIRE_DECISION_END};
 
-    if (message->release.decision == WIRE_DECISION_SNAPSHOT)
+    if (message->release.decision == WIRE_DECISION_SNAPSHOT) {
+        agent_known_decided(agent, decided.superstep, decided.superstep + 1, false);
+        if (!agent_decided_go_ahead(agent, decided.superstep))
+            agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
         return;
+    }
     agent_known_decided(agent, decided.superstep, decided.consult, decided.end);
     if (!agent_decided_add(agent, &decided))
         agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
@@ -293,6 +298,8 @@ void agent_obey(struct agent *agent, const struct wire_message *message)
         break;
     default:
         agent_snapshots_message(agent, message);
+        if (message->kind == WIRE_RESUME)
+            agent_scan(agent); /* for those that were held */
         break;
     }
 }

@@ -28,9 +28,9 @@
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/dataspace.h"
-#include "bsprun/agent/mail.h"
 #include "bsprun/agent/debug.h"
 #include "bsprun/agent/differs.h"
+#include "bsprun/agent/mail.h"
 #include "bsprun/agent/measure.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/replica_files.h"
@@ -162,7 +162,8 @@ static void scan_consultation(struct agent *agent)
     agent->consulted = consulted;
     arrive.barrier = barrier_of(agent, consulted - 1);
     agent->end_reported = arrive.barrier == WIRE_BARRIER_END;
-    if (!agent_replica_files_are_good(agent) || agent_decided_take(agent, consulted - 1))
+    if (!agent_replica_files_are_good(agent) || agent_decided_take(agent, consulted - 1) ||
+        agent_decided_holds(agent, consulted - 1) || agent_decided_unasked(agent, consulted - 1))
         return;
     if (arrive.barrier == WIRE_BARRIER_SYNC && agent->measures)
         agent_measure(agent, consulted - 1, &arrive);

@@ -44,50 +44,59 @@ static const char *harm_of(const struct agent *agent, pid_t ospid, int directory
                : NULL;
 }
 
-static void refuse(struct agent *agent, int pid, const char *harm, int directory, const char *name)
+static void describe(int pid, const char *harm, int directory, const char *name, char *text,
+                     size_t size)
 {
-    struct verdict verdict = {.cause = WIRE_CAUSE_REFUSED, .status = 1};
     char path[PATH_MAX];
     ssize_t length = readlinkat(directory, name, path, sizeof path - 1);
 
-    snprintf(verdict.text, sizeof verdict.text,
+    snprintf(text, size,
              "pid %d %s, %.300s (descriptor %.20s), as each of its replicas does: the result is "
              "not that "
              "of one process; --replica-files allow runs it in spite of that",
              pid, harm, length > 0 ? (path[length] = '\0', path) : "?", name);
-    agent_abort(agent, pid, &verdict);
 }
 
-/* False: it has been refused. */
-static bool look(struct agent *agent, int pid)
+/* Whether the process has such a descriptor; then with a message. */
+static bool look(const struct agent *agent, int pid, char *text, size_t size)
 {
     pid_t ospid = agent->members[pid].process.ospid;
+    const struct dirent *entry;
     char path[64];
-    bool good = true;
+    bool found = false;
 
     snprintf(path, sizeof path, "/proc/%d/fd", (int)ospid);
     DIR *list = opendir(path);
-    const struct dirent *entry;
 
-    while (list && good && (entry = readdir(list))) {
+    while (list && !found && (entry = readdir(list))) {
         const char *harm = harm_of(agent, ospid, dirfd(list), entry->d_name);
 
         if (harm)
-            refuse(agent, pid, harm, dirfd(list), entry->d_name);
-        good = harm == NULL;
+            describe(pid, harm, dirfd(list), entry->d_name, text, size);
+        found = harm != NULL;
     }
     if (list)
         closedir(list);
-    return good;
+    return found;
+}
+
+int agent_replica_files_find(struct agent *agent, char *text, size_t size)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid) && agent->members[pid].process.state == WATCH_LIVES &&
+            look(agent, pid, text, size))
+            return pid;
+    return COORD_NOBODY;
 }
 
 bool agent_replica_files_are_good(struct agent *agent)
 {
+    struct verdict verdict = {.cause = WIRE_CAUSE_REFUSED, .status = 1};
+
     if (!agent_has_replicas(agent) || agent->order.any_replica_files)
         return true;
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent_is_here(agent, pid) && agent->members[pid].process.state == WATCH_LIVES &&
-            !look(agent, pid))
-            return false;
-    return true;
+    int pid = agent_replica_files_find(agent, verdict.text, sizeof verdict.text);
+    if (pid != COORD_NOBODY)
+        agent_abort(agent, pid, &verdict);
+    return pid == COORD_NOBODY;
 }

@@ -5,6 +5,7 @@
 #define BSPRUN_AGENT_REPLICA_FILES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct agent;
 
@@ -12,5 +13,8 @@ struct agent;
  * --replica-files does not allow it.  False: one appends to a file, or has a pipe or a socket, and
  * the job is being ended with a message that names it. */
 bool agent_replica_files_are_good(struct agent *agent);
+/* The first process of this host that does something of the kind, with a message; COORD_NOBODY:
+ * none. */
+int agent_replica_files_find(struct agent *agent, char *text, size_t size);
 
 #endif

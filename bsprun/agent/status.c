@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "bsprun/agent/alone.h"
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/members.h"
@@ -63,14 +64,18 @@ static struct wire_where row_of(const struct agent *agent, int pid, struct where
                                .wait_ns = times.wait_ns};
 }
 
-void agent_answer_status(struct agent *agent, bool times)
+void agent_answer_status(struct agent *agent, bool times, bool replicas)
 {
     struct wire_message message = {.kind = WIRE_STATUS};
     struct wire_where *rows = NULL;
     struct wire_coming *coming = NULL;
     struct whereabouts *places = NULL;
     uint32_t count = 0;
+    char alone[512] = "";
 
+    if (replicas)
+        agent_why_alone(agent, alone, sizeof alone);
+    message.status.alone = alone;
     if (agent->nprocs > 0) {
         rows = calloc((size_t)agent->nprocs, sizeof *rows);
         places = calloc((size_t)agent->nprocs, sizeof *places);

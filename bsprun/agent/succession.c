@@ -139,6 +139,8 @@ void agent_take_over(struct agent *agent, const struct wire_message *message)
     if (order->elected == agent->host && !begin(agent, order))
         return;
     give_account(agent);
+    if (agent->zero)
+        agent->ended_elsewhere = false; /* from now on it is for this host to tell bsprun */
     take_kept(agent);
 }
 
@@ -175,9 +177,11 @@ void agent_taken_over(struct agent *agent, const struct wire_message *message)
 {
     agent_snapshots_settle(agent, message->taken_over.committed);
     catch_up(agent, &message->taken_over);
+    agent_decided_release(agent, message->taken_over.decided, message->taken_over.consult);
     agent_arrive_again(agent);
     agent_snapshots_say_captured(agent);
     agent_report_leavers_again(agent);
+    agent_scan(agent); /* for those that were held */
     if (agent->known.abort)
         agent_tell_zero(agent, agent->known.abort);
 }

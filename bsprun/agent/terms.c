@@ -73,6 +73,7 @@ void agent_rewind(struct agent *agent)
         agent_opened_look(agent);
         note_memory(agent);
         job_move(&agent->job, JOB_REWINDING);
+        agent->term_gone = false;
     }
     uv_timer_stop(&agent->grace_timer);
     kill_term(agent);
@@ -219,11 +220,19 @@ static bool is_memory_freed(const struct agent *agent)
            process_kill_descendants_but(is_gone, agent) == 0;
 }
 
+/* Looks at all processes of the machine; once none is left that could fork, there will be none. */
+static bool is_term_gone(struct agent *agent)
+{
+    agent->term_gone = agent->term_gone || (all_let_go(agent) &&
+                                            process_kill_descendants_but(may_stay, agent) == 0);
+    return agent->term_gone;
+}
+
 void agent_check_rewound(struct agent *agent)
 {
     if (agent->finished || agent->job != JOB_REWINDING)
         return;
-    if (!all_let_go(agent) || process_kill_descendants_but(may_stay, agent) > 0) {
+    if (!is_term_gone(agent)) {
         uv_timer_start(&agent->sweep_timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
         return;
     }
@@ -290,12 +299,21 @@ static void take_lists(struct election *election, const struct wire_elect *elect
         election->avoid[election->avoid_count++] = elect->avoid.items[i].from;
 }
 
+/* bsprun may have been asked for more or fewer. */
+static void take_replicas(struct agent_order *order, const struct wire_elect *elect)
+{
+    if (!replica_counts_take(&order->counts, &elect->replicas))
+        order->counts = (struct replica_counts){0};
+    order->replicas = replica_counts_most(&order->counts, WIRE_RANKS_MAX);
+}
+
 /* Sets the hosts of the new term; closes the links of the previous one and drops transfers over
  * them. */
 static int change_hosts(struct agent *agent, const struct wire_message *message)
 {
     int error = agent_peers_elect(agent, message);
 
+    take_replicas(&agent->order, &message->elect);
     agent_fetch_forget(agent);
     agent_dataspace_forget(agent);
     agent_mail_forget(agent);

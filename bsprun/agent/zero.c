@@ -161,6 +161,7 @@ static int agent_make_zero(struct agent *agent, uint32_t term,
         .abort_at = agent->order.abort_at,
         .stdin_pid = (uint32_t)agent->order.stdin_pid,
         .replicas = agent->order.replicas,
+        .counts = agent->order.counts,
         .back_on_mismatch = agent->order.on_mismatch == WIRE_MISMATCH_ROLLBACK,
     };
     struct coord_shell_calls calls = {
@@ -182,7 +183,7 @@ static int agent_make_zero(struct agent *agent, uint32_t term,
         config.by_node = placement.by_node;
         config.anew = placement.anew;
         config.moves = placement.moves;
-        config.balance = agent->order.balance;
+        config.balance = agent->order.balance && agent->order.replicas < 2;
         config.at_once = agent->order.at_once;
         config.moving_seconds = agent->election.moving_seconds;
         config.loads = agent_peers_loads(agent);

@@ -16,6 +16,7 @@ static void free_host(struct host *host)
     free(host->name);
     free(host->user);
     free(host->adapter);
+    free(host->reached);
 }
 
 void hosts_free(struct hosts *hosts)
@@ -253,6 +254,41 @@ bool hosts_named_twice(const struct hosts *hosts, char *(*resolve)(const char *n
                      again->name);
     }
     return again != NULL;
+}
+
+static bool repeat(struct host *host, const struct host *first, uint32_t number, const char *own)
+{
+    *host = (struct host){.slots = first->slots, .here = hosts_is_own(first->name, own)};
+    host->reached = strdup(first->name);
+    host->user = first->user ? strdup(first->user) : NULL;
+    host->adapter = first->adapter ? strdup(first->adapter) : NULL;
+    if (asprintf(&host->name, "%s#%u", first->name, number) < 0)
+        host->name = NULL;
+    return host->name && host->reached && (host->user || !first->user) &&
+           (host->adapter || !first->adapter);
+}
+
+bool hosts_multiply(struct hosts *hosts, uint32_t times, const char *own, char *error)
+{
+    uint32_t count = hosts->count;
+
+    if ((uint64_t)count * times > HOSTS_MAX) {
+        snprintf(error, HOSTS_ERROR,
+                 "%u hosts with %u replicas of each process: at most %u are possible", count, times,
+                 HOSTS_MAX);
+        return false;
+    }
+    struct host *items = realloc(hosts->items, (size_t)count * times * sizeof *items);
+
+    snprintf(error, HOSTS_ERROR, "out of memory");
+    if (!items)
+        return false;
+    hosts->items = items;
+    for (uint32_t number = 2; number <= times; number++)
+        for (uint32_t i = 0; i < count; i++)
+            if (!repeat(&items[hosts->count++], &items[i], number, own))
+                return false;
+    return true;
 }
 
 void hosts_merge_own(struct hosts *hosts, const char *own)

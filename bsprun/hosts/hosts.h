@@ -21,9 +21,12 @@ typedef const char *hosts_lookup(const char *name);
 
 /* All members are owned by the list. */
 struct host {
-    char *name;             /* without brackets */
-    char *user;             /* to log in as; NULL: as ssh decides */
-    char *adapter;          /* another name of the host, for its data connections; NULL: none */
+    char *name;    /* without brackets */
+    char *user;    /* to log in as; NULL: as ssh decides */
+    char *adapter; /* another name of the host, for its data connections; NULL: none */
+    char
+        *reached; /* the name of the host, of which this is one more: "a" of "a#2"; NULL: its own */
+    bool here;    /* ... and that is the host of bsprun */
     uint32_t slots;         /* 0: as many as it has usable cores */
     uint32_t plain;         /* mentions without a number, while the list is being made */
     struct coord_load load; /* when last measured; see bsprun/load/load.h */
@@ -78,6 +81,10 @@ bool hosts_named_twice(const struct hosts *hosts, char *(*resolve)(const char *n
 
 /* Merges all entries of this host: slots are added, or unknown if those of one entry are. */
 void hosts_merge_own(struct hosts *hosts, const char *own);
+
+/* Adds each host so many times that it is there `times` times, after all others: a, b, a#2, b#2.
+ * False: no memory, or more than HOSTS_MAX; then with a message. */
+bool hosts_multiply(struct hosts *hosts, uint32_t times, const char *own, char *error);
 
 /* Whether bsp_begin(wanted) results in more processes than slots (`limit` by -np, 0: none); then
  * with a message. */

@@ -156,7 +156,7 @@ static void make_ssh(struct words *command, const char *launcher, const struct h
         add_copy(command, "-l");
         add_copy(command, host->user);
     }
-    add_copy(command, host->name);
+    add_copy(command, host->reached ? host->reached : host->name);
     add(command, shell_line(words));
 }
 
@@ -206,24 +206,39 @@ static void make_other(struct words *command, const char *launcher, const struct
                        const char *const *words)
 {
     add_parts(command, launcher);
+    const char *name = host->reached ? host->reached : host->name;
+
     if (host->user)
-        add_format(command, "%s@%s", host->user, host->name);
+        add_format(command, "%s@%s", host->user, name);
     else
-        add_copy(command, host->name);
+        add_copy(command, name);
     add_all(command, words);
 }
 
 char **launch_command(enum launch_kind kind, const char *launcher, const struct host *const *hosts,
                       uint32_t count, const char *const *words)
 {
-    struct words command = {NULL, 0, false};
+    struct words command = {NULL, 0, false}, named = {NULL, 0, false};
 
-    if (kind == LAUNCH_SLURM)
+    /* One more agent on a host says under which name it is known. */
+    if (hosts[0]->reached) {
+        add_copy(&named, "env");
+        add_format(&named, "BSPZERO_HOST_NAME=%s", hosts[0]->name);
+        add_all(&named, words);
+        command.short_of_memory = named.short_of_memory;
+        words = (const char *const *)named.items;
+    }
+    if (command.short_of_memory)
+        ; /* said below */
+    else if (hosts[0]->here)
+        add_all(&command, words);
+    else if (kind == LAUNCH_SLURM)
         make_srun(&command, hosts, count, words);
     else if (kind == LAUNCH_SSH)
         make_ssh(&command, launcher, hosts[0], words);
     else
         make_other(&command, launcher, hosts[0], words);
+    launch_command_free(named.items);
     if (!command.short_of_memory)
         return command.items;
     launch_command_free(command.items);

@@ -10,13 +10,15 @@
 #include "bsprun/launcher/saved.h"
 #include "bsprun/options/options.h"
 #include "bsprun/process.h"
+#include "lib/wire/replica_counts.h"
 
 struct common {
     const struct options *options;
     const struct process_signals *signals; /* those at the start of bsprun */
     uv_loop_t loop;
-    struct saved saved; /* the directory of snapshots */
-    struct life life;   /* changed by launcher_finish.c and launcher_job.c */
+    struct saved saved;             /* the directory of snapshots */
+    struct replica_counts replicas; /* of this term; changed by launcher_job.c */
+    struct life life;               /* changed by launcher_finish.c and launcher_job.c */
     struct notices notices;
 };
 

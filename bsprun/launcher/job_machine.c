@@ -55,6 +55,7 @@ static void elect_when_complete(struct job_machine *machine, const struct job_ev
     }
     if (!machine->restores && !machine->registered)
         return;
+    machine->config.replicas = machine->replicas_next;
     machine->zero = pick_zero(machine);
     machine->term++;
     machine->fenced = false;
@@ -203,6 +204,11 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
             machine->anew = ANEW_WANTED;
         machine_move_processes(machine, effects);
         break;
+    case JOB_EVENT_REPLICAS:
+        machine->replicas_next = event->replicas > 1;
+        machine->anew = ANEW_WANTED; /* other hosts than those with copies may be free */
+        machine_move_processes(machine, effects);
+        break;
     case JOB_EVENT_FINISH_RECORDED:
         if (machine->state == JOB_MACHINE_FINISHING)
             machine_leave(machine, effects);
@@ -266,6 +272,7 @@ struct job_machine *job_machine_new(const struct job_machine_config *config,
         machine->config.wanted = COORD_NEVER;
     machine->term = config->last_term;
     machine->restores = config->restore;
+    machine->replicas_next = config->replicas;
     machine->fault.outcome = machine_host_lost();
     machine_forget_roll(machine);
     machine->program = machine->zero = config->hosts[0].host;

@@ -57,23 +57,24 @@ enum job_machine_state {
 };
 
 enum job_event_kind {
-    JOB_EVENT_AGENT_UP,        /* host: it waits for ELECT; the first one is elected */
-    JOB_EVENT_AGENT_LOST,      /* host, unheard, usable, away; also if it could not be started */
-    JOB_EVENT_RUNNING,         /* term: its processes run */
-    JOB_EVENT_REGISTERED,      /* host: process 0 is in bsp_begin */
-    JOB_EVENT_CHOSEN,          /* term, name: Processor Zero wants to begin from there */
-    JOB_EVENT_RECORDED,        /* term, name, error: RECORD_TERM is done */
-    JOB_EVENT_COMMITTED,       /* term, name */
-    JOB_EVENT_CLOSING,         /* term: every process is in bsp_end */
-    JOB_EVENT_TERM_OVER,       /* term, outcome: a fault */
-    JOB_EVENT_LINK_LOST,       /* term, host: it no longer hears peer; peer == host: bsprun */
-    JOB_EVENT_ROLL,            /* CALL is done: every agent that is not lost has answered */
-    JOB_EVENT_ENDED,           /* term, outcome: the job is over; term 0: before the first */
-    JOB_EVENT_STOP,            /* how, signal: the user requests the end */
-    JOB_EVENT_SAVE,            /* stop, signal, grace_ms: the user requests a snapshot */
-    JOB_EVENT_USE,             /* host, use: what the user wants it for; it may be a new one */
-    JOB_EVENT_PLACE,           /* processes are to be placed anew */
-    JOB_EVENT_MOVE,            /* some are to be moved; the caller knows which */
+    JOB_EVENT_AGENT_UP,   /* host: it waits for ELECT; the first one is elected */
+    JOB_EVENT_AGENT_LOST, /* host, unheard, usable, away; also if it could not be started */
+    JOB_EVENT_RUNNING,    /* term: its processes run */
+    JOB_EVENT_REGISTERED, /* host: process 0 is in bsp_begin */
+    JOB_EVENT_CHOSEN,     /* term, name: Processor Zero wants to begin from there */
+    JOB_EVENT_RECORDED,   /* term, name, error: RECORD_TERM is done */
+    JOB_EVENT_COMMITTED,  /* term, name */
+    JOB_EVENT_CLOSING,    /* term: every process is in bsp_end */
+    JOB_EVENT_TERM_OVER,  /* term, outcome: a fault */
+    JOB_EVENT_LINK_LOST,  /* term, host: it no longer hears peer; peer == host: bsprun */
+    JOB_EVENT_ROLL,       /* CALL is done: every agent that is not lost has answered */
+    JOB_EVENT_ENDED,      /* term, outcome: the job is over; term 0: before the first */
+    JOB_EVENT_STOP,       /* how, signal: the user requests the end */
+    JOB_EVENT_SAVE,       /* stop, signal, grace_ms: the user requests a snapshot */
+    JOB_EVENT_USE,        /* host, use: what the user wants it for; it may be a new one */
+    JOB_EVENT_PLACE,      /* processes are to be placed anew */
+    JOB_EVENT_MOVE,       /* some are to be moved; the caller knows which */
+    JOB_EVENT_REPLICAS,   /* processes are to have another number of replicas; the caller knows */
     JOB_EVENT_FINISH_RECORDED, /* RECORD_FINISH is done, or failed */
     JOB_EVENT_TIMER,           /* the timer set by SET_TIMER */
     JOB_EVENT_KIND_COUNT
@@ -103,6 +104,7 @@ struct job_event {
     enum job_use use;
     uint32_t signal;
     uint64_t grace_ms;
+    uint32_t replicas; /* REPLICAS: the most of one process, from the next term on */
 };
 
 /* Effects of a step are in this order. */

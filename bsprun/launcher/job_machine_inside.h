@@ -90,6 +90,7 @@ struct job_machine {
     struct machine_links lost_before; /* by term, since the newest commit */
     uint32_t lost_before_term;
     enum machine_anew anew;
+    bool replicas_next; /* config.replicas from the next term on */
     bool stop_asked, save_asked;
     uint32_t signal;
     uint32_t runs_term; /* the newest of which processes have run */

@@ -216,6 +216,23 @@ void machine_take_loss(struct job_machine *machine, const struct job_event *even
     call(machine, effects);
 }
 
+/* What is left of them when a host is given up may be those of another one, if the term goes on. */
+static void decide(struct job_machine *machine, struct job_effects *effects)
+{
+    struct machine_roll *roll = &machine->roll;
+    uint32_t before;
+    do {
+        before = roll->lost.count;
+        links_lost(machine, effects);
+        drop_gone(machine, &roll->lost);
+    } while (machine->config.replicas && machine->state == JOB_MACHINE_RUNNING &&
+             roll->lost.count > 0 && roll->lost.count < before &&
+             effects->count < JOB_EFFECTS_MAX / 2);
+    if (machine->config.replicas && machine->state == JOB_MACHINE_RUNNING &&
+        is_up(machine, roll->deaf))
+        bsprun_unheard(machine, effects);
+}
+
 /* Whoever reports first that it does not hear Processor Zero may be the one to blame, or the first of
  * many. */
 static bool waits_for_others(struct job_machine *machine, uint64_t now_ms)
@@ -236,7 +253,7 @@ void machine_decide_links(struct job_machine *machine, uint64_t now_ms,
     roll->decide_at_ms = 0;
     drop_gone(machine, &roll->lost);
     if (roll->lost.count > 0)
-        links_lost(machine, effects);
+        decide(machine, effects);
 }
 
 void machine_take_roll(struct job_machine *machine, uint64_t now_ms, struct job_effects *effects)
@@ -255,7 +272,7 @@ void machine_take_roll(struct job_machine *machine, uint64_t now_ms, struct job_
         machine_take_ended(machine, &roll->loss, effects);
     } else if (roll->lost.count > 0) {
         if (roll->loss.kind == JOB_EVENT_TERM_OVER || !waits_for_others(machine, now_ms))
-            links_lost(machine, effects);
+            decide(machine, effects);
     } else if (roll->loss.kind == JOB_EVENT_TERM_OVER) {
         blame(machine, effects, JOB_NO_HOST, JOB_NO_HOST, false);
         machine_recover(machine, &roll->loss.outcome, effects);

@@ -67,6 +67,8 @@ static int find_hosts(struct launcher *launcher, struct options *options)
         notices_say(&launcher->common.notices, "%s", options->error);
         return STATUS_USAGE;
     }
+    replica_view_begin(&launcher->replicas, &options->hosts.replicas);
+    launcher->common.replicas = options->hosts.replicas;
     if (options->note[0])
         notices_say(&launcher->common.notices, "%s", options->note);
     if (options->hosts.load && !options->hosts.only_here &&

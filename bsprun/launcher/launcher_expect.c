@@ -78,7 +78,10 @@ static struct wire_move_list expect(const struct launcher *launcher)
                         .wanted = wanted};
     uint32_t count = 0;
 
-    if (room_hosts && room_processes && to && moves) {
+    /* Processes with replicas are all made from images, whichever hosts get them. */
+    if (replica_counts_most(&launcher->replicas.wanted, WIRE_RANKS_MAX) > 1)
+        wanted.count = 0;
+    else if (room_hosts && room_processes && to && moves) {
         bool known = knows_places(launcher) && !any_joins(launcher);
         if (known)
             launcher_describe_room(launcher, room_hosts, room_processes);

@@ -86,6 +86,7 @@ static void wind_up(struct launcher *launcher)
     launcher_close_stacks(launcher);
     uv_close((uv_handle_t *)&launcher->removal_timer, NULL);
     wanted_moves_free(&launcher->wanted_moves);
+    replica_view_free(&launcher->replicas);
     output_close(&launcher->output);
     stdin_close(&launcher->input);
     agents_close_remote(&launcher->agents);

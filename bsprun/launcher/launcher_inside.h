@@ -7,12 +7,14 @@
  * launcher_owners.c   the owners of hosts
  * launcher_places.c   ... about hosts and places
  * launcher_allocation.c nodes that the Slurm allocation loses and gains
+ * launcher_replicas.c ... about the number of replicas
  *   launcher_finish.c  events; the end
  *   launcher_start.c   START
  *   launcher_status.c  answers to bspstat; progress
  *   launcher_stacks.c  the C stacks of all processes
  *   launcher_job.c     the job machine: events to it, effects of it
  *   launcher_expect.c  where processes will be after a move
+ *   launcher_cells.c   which host has which replicas
  *   launcher_report.c  --report
  *   launcher_page.c    --report=html
  *   launcher_end.c     messages about the end
@@ -37,6 +39,7 @@
 #include "bsprun/launcher/output.h"
 #include "bsprun/launcher/owners.h"
 #include "bsprun/launcher/past.h"
+#include "bsprun/launcher/replica_view.h"
 #include "bsprun/launcher/room.h"
 #include "bsprun/launcher/show.h"
 #include "bsprun/launcher/stdin.h"
@@ -58,6 +61,7 @@ struct host_places {
     struct wire_where *items;
     uint32_t count;
     uint64_t available; /* bytes of memory for further processes; PLACEMENT_UNKNOWN */
+    char *alone; /* why they cannot have replicas; NULL: nothing is known that speaks against it */
 };
 
 struct launcher;
@@ -93,6 +97,8 @@ struct launcher {
     uint32_t move_asked_in; /* term in which processes were to be moved; 0: none are */
     uint32_t expects_in;    /* term in which Processor Zero will be told where they go; 0: none */
     struct wanted_moves wanted_moves;
+    struct replica_view replicas;
+    char replicas_text[REPLICA_TEXT];      /* for status facts */
     char refusal[PLACEMENT_TEXT_MAX + 64]; /* of the last request */
     struct wire_move *missed; /* processes of the term that are not where they were to be ... */
     uint32_t missed_count;
@@ -142,7 +148,8 @@ struct launcher {
     char *last_text, *last_table; /* of ENDED */
     enum wire_cause last_cause;
     int forced_status; /* 0: the machine's */
-    int agent_status;  /* of a lost agent: 128 + signal, or 1 */
+    int agent_status; /* of an agent that was lost in this term: 128 + signal, or 1; or what it said
+                       */
     bool finish_noted;
     bool end_told;             /* the cause of the end has been reported */
     bool reports_awaited;      /* after a normal end: every agent sends a REPORT */
@@ -228,6 +235,11 @@ void launcher_take_missed(struct launcher *launcher, const struct wire_chosen *c
 /* A term runs, with so many processes: those that were to be moved have been, but those that
  * CHOSEN has named. */
 void launcher_tell_moved(struct launcher *launcher, uint32_t processes);
+
+/* ---- launcher_replicas.c ---- */
+
+/* A request about the number of replicas, as above; it is in order->host. */
+const char *launcher_change_replicas(struct launcher *launcher, struct status_order *order);
 
 /* ---- launcher_allocation.c ---- */
 
@@ -318,6 +330,16 @@ void launcher_describe_room(const struct launcher *launcher, struct room_host *h
 bool launcher_ask_to_move(struct launcher *launcher, uint32_t zero, struct wire_message *save);
 /* All have answered: if a move was asked for in this term, says again what is expected of it. */
 void launcher_expect_again(struct launcher *launcher);
+
+/* ---- launcher_cells.c ---- */
+
+/* A term begins, from now on with the number that is wanted; before ELECT. */
+void launcher_replicas_elect(struct launcher *launcher);
+/* It runs. */
+void launcher_replicas_run(struct launcher *launcher, const struct wire_running *running);
+/* The agent of that host is lost; before the job machine knows. */
+void launcher_replicas_lose(struct launcher *launcher, uint32_t host);
+void launcher_describe_replicas(struct launcher *launcher, struct status_facts *facts);
 
 /* ---- launcher_report.c ---- */
 

@@ -19,6 +19,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
 {
     const struct coord_lineage *lineage = job_machine_lineage(launcher->machine);
     struct wire_message message = {.kind = WIRE_ELECT};
+    uint64_t replicas[2 * REPLICA_RUNS_MAX];
     struct wire_begun avoid[COORD_AVOID_MAX];
     struct wire_host hosts[HOSTS_MAX];
     const char *addresses[HOSTS_MAX];
@@ -28,6 +29,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     const struct bspz_snapshot_name *names;
     uint32_t count = job_machine_avoid(launcher->machine, &names);
 
+    launcher->agent_status = 0;
     for (uint32_t i = 0; i < launcher->agents.count; i++) {
         const struct launcher_agent *agent = &launcher->agents.items[i];
 
@@ -59,6 +61,8 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     message.elect.by_node = launcher->common.options->hosts.by_node;
     message.elect.first_of_run = !launcher->has_elected;
     launcher->has_elected = true;
+    launcher_replicas_elect(launcher);
+    message.elect.replicas = replica_counts_list(&launcher->common.replicas, replicas);
     learning_elect(&launcher->learning, members, &room, &message.elect);
     if (message.elect.restore)
         stdin_go_back(&launcher->input);
@@ -76,8 +80,10 @@ static void take_over(struct launcher *launcher, const struct job_effect *effect
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < launcher->agents.count; i++)
-        if (!job_machine_goes_on(launcher->machine, i))
+        if (!job_machine_goes_on(launcher->machine, i)) {
             lost[count++] = i;
+            output_lose(&launcher->output, i);
+        }
     message.take_over.elected = effect->host;
     message.take_over.lost = (struct wire_numbers){lost, count};
     if (launcher->committed.term > 0)
@@ -231,14 +237,14 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
         launcher_blame(launcher, effect);
         break;
     case JOB_EFFECT_LOST_TO_ZERO:
-        if (launcher->common.options->hosts.replicas > 1) {
+        if (replica_view_any(&launcher->replicas)) {
             notices_say(&launcher->common.notices,
                         "host %s was lost; processes with replicas elsewhere continue there",
                         launcher->agents.items[effect->host].name);
             output_lose(&launcher->output, effect->host);
         }
         launcher_lost_to_zero(launcher, effect->host, launcher_last_fault(launcher));
-        if (launcher->common.options->hosts.replicas > 1)
+        if (replica_view_any(&launcher->replicas))
             tell_lost(launcher, effect->host);
         break;
     case JOB_EFFECT_DISMISS:
@@ -275,6 +281,8 @@ static void handle(struct launcher *launcher, const struct job_event *event)
 {
     struct job_effects effects;
 
+    if (event->kind == JOB_EVENT_AGENT_LOST)
+        launcher_replicas_lose(launcher, event->host);
     job_machine_step(launcher->machine, event, &effects);
     agents_set_term(&launcher->agents, job_machine_term(launcher->machine));
     if (effects.dropped && event->kind == JOB_EVENT_ENDED) {
@@ -326,7 +334,7 @@ bool launcher_begin_job(struct launcher *launcher)
         .hosts = hosts,
         .spares = launcher->agents.count - launcher->agents.starters,
         .room = launcher->agents.room,
-        .replicas = launcher->common.options->hosts.replicas > 1,
+        .replicas = replica_view_any(&launcher->replicas),
         .own = own_host(launcher),
         .fence_ms = launcher->common.options->hosts.heartbeat_ms,
         .retry_ms = launcher->common.options->hosts.rejoin_ms,

@@ -115,7 +115,7 @@ void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
         tell_missed(launcher, i);
     status_socket_done(launcher->status_socket,
                        (remove_after_all(launcher) ? 0 : 1u << STATUS_REMOVE) | 1u << STATUS_DRAIN |
-                           1u << STATUS_PLACE | 1u << STATUS_MOVE);
+                           1u << STATUS_PLACE | 1u << STATUS_MOVE | 1u << STATUS_REPLICAS);
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         if (!job_machine_joins(launcher->machine, i))
             tell_opened(launcher, &launcher->agents.items[i]);

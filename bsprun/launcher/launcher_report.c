@@ -28,6 +28,21 @@ void launcher_take_report(struct launcher *launcher, const struct wire_report *r
     launcher->usage_count = count;
 }
 
+/* In a job that has, or had, replicas. */
+static void tell_replicas(struct launcher *launcher)
+{
+    const struct replica_view *view = &launcher->replicas;
+    char text[REPLICA_TEXT];
+
+    if (!view->any)
+        return;
+    notices_say(&launcher->common.notices,
+                "replicas: %.200s; %u rollback%s; %llu replica%s lost, %llu made anew",
+                replica_counts_text(&view->present, text), launcher->faults,
+                launcher->faults == 1 ? "" : "s", (unsigned long long)view->lost,
+                view->lost == 1 ? "" : "s", (unsigned long long)view->made);
+}
+
 void launcher_tell_report(struct launcher *launcher)
 {
     char size[16];
@@ -38,6 +53,7 @@ void launcher_tell_report(struct launcher *launcher)
         return;
     notices_say(&launcher->common.notices, "%s", table);
     free(table);
+    tell_replicas(launcher);
     if (!launcher_has_snapshots(launcher))
         return;
     account_stopped(&launcher->account, launcher_now_ms());
@@ -74,6 +90,7 @@ void launcher_write_report(struct launcher *launcher)
     uint64_t now = launcher_now_ms(), supersteps = 0;
     FILE *file = path ? fopen(path, "we") : NULL;
     struct bspz_json json = {.file = file};
+    char text[REPLICA_TEXT];
 
     if (path && !file)
         notices_say(&launcher->common.notices, "--report=%s: %m", path);
@@ -94,6 +111,10 @@ void launcher_write_report(struct launcher *launcher)
     bspz_json_format(&json, "lost", "%.3f", (double)launcher->account.lost_ms / 1e3);
     bspz_json_format(&json, "down", "%.3f", (double)launcher->account.down_ms / 1e3);
     bspz_json_number(&json, "faults", launcher->faults);
+    bspz_json_text(&json, "replicas", replica_counts_text(&launcher->replicas.present, text));
+    bspz_json_number(&json, "rollbacks", launcher->faults);
+    bspz_json_number(&json, "replicas_lost", launcher->replicas.lost);
+    bspz_json_number(&json, "replicas_made", launcher->replicas.made);
     bspz_json_number(&json, "snapshots", launcher->snapshots);
     bspz_json_number(&json, "snapshot_bytes", launcher->snapshot_bytes);
     bspz_json_format(&json, "pauses", "%.6f", (double)launcher->pause_ns / 1e9);

@@ -233,6 +233,7 @@ static const char *const request_texts[STATUS_REQUEST_COUNT] = {
     [STATUS_OPEN] = "processes may go to host ",
     [STATUS_PLACE] = "processes are to be placed as at the beginning",
     [STATUS_MOVE] = "a process is to move to host ",
+    [STATUS_REPLICAS] = "replicas are to be ",
 };
 
 const char *launcher_take_request(void *context, struct status_order *order)
@@ -247,7 +248,9 @@ const char *launcher_take_request(void *context, struct status_order *order)
         return "it takes no snapshots: it was started without --ckpt";
     if (ends)
         return end_job(launcher, what);
-    const char *refusal = what == STATUS_SNAPSHOT ? NULL : launcher_change_places(launcher, order);
+    const char *refusal = what == STATUS_SNAPSHOT   ? NULL
+                          : what == STATUS_REPLICAS ? launcher_change_replicas(launcher, order)
+                                                    : launcher_change_places(launcher, order);
     if (what == STATUS_SNAPSHOT)
         launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_SAVE, .signal = SIGUSR1});
     if (!refusal && !order->already && launcher->common.options->verbosity > 0)

@@ -33,7 +33,7 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
                      launcher->common.options->hosts.balance;
     start->at_once = launcher->common.options->hosts.at_once;
     start->copies = launcher->common.options->hosts.copies;
-    start->replicas = launcher->common.options->hosts.replicas;
+    start->replicas = replica_counts_most(&launcher->replicas.wanted, WIRE_RANKS_MAX);
     start->any_replica_files = launcher->common.options->hosts.any_replica_files;
     start->on_mismatch = launcher->common.options->hosts.on_mismatch;
     start->replica_log = launcher->common.options->hosts.replica_log;

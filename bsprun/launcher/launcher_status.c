@@ -90,6 +90,7 @@ static void describe(void *context, struct status_facts *facts)
     launcher->learned = learning_facts(&launcher->learning);
     facts->learned = facts->snapshots ? &launcher->learned : NULL;
     describe_hosts(launcher, facts);
+    launcher_describe_replicas(launcher, facts);
 }
 
 void launcher_forget_status(struct launcher *launcher, uint32_t host)
@@ -98,16 +99,46 @@ void launcher_forget_status(struct launcher *launcher, uint32_t host)
         launcher->places[host].answered = false;
 }
 
-void launcher_query_status(struct launcher *launcher, bool times)
+static void query(struct launcher *launcher, bool times, bool replicas)
 {
-    struct wire_message message = {.kind = WIRE_QUERY_STATUS, .query_status.times = times};
+    struct wire_message message = {.kind = WIRE_QUERY_STATUS,
+                                   .query_status = {.times = times, .replicas = replicas}};
 
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         launcher_forget_status(launcher, i);
     agents_send_all(&launcher->agents, &message);
 }
 
+void launcher_query_status(struct launcher *launcher, bool times)
+{
+    query(launcher, times, false);
+}
+
 /* ---- What agents answer ---- */
+
+/* Whether another replica of the process is in that superstep or beyond. */
+static bool has_come_before(const struct wire_where *rows, uint32_t count,
+                            const struct wire_where *row)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (rows[i].pid == row->pid && rows[i].superstep >= row->superstep)
+            return true;
+    return false;
+}
+
+/* Only the replicas that lead count. */
+static uint32_t drop_those_behind(struct wire_where *rows, uint32_t count)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (!has_come_before(rows, kept, &rows[i]) &&
+            !has_come_before(
+                rows + i + 1, count - i - 1,
+                &(struct wire_where){.pid = rows[i].pid, .superstep = rows[i].superstep + 1}))
+            rows[kept++] = rows[i];
+    return kept;
+}
 
 /* The answers of all agents combined; the caller frees them.  NULL: no memory. */
 static struct wire_where *gather_places(const struct launcher *launcher, uint32_t *count)
@@ -125,6 +156,8 @@ static struct wire_where *gather_places(const struct launcher *launcher, uint32_
         for (uint32_t j = 0; j < places->count; j++)
             rows[(*count)++] = places->items[j];
     }
+    if (rows && replica_view_any(&launcher->replicas))
+        *count = drop_those_behind(rows, *count);
     return rows;
 }
 
@@ -180,6 +213,8 @@ void launcher_take_status(struct launcher *launcher, const struct launcher_agent
         return;
     launcher->places[agent->host].available = status->available;
     launcher->places[agent->host].term = job_machine_term(launcher->machine);
+    if (status->alone[0] && !launcher->places[agent->host].alone)
+        launcher->places[agent->host].alone = strdup(status->alone);
     launcher->places[agent->host].answered =
         keep_places(&launcher->places[agent->host], &status->ranks);
     status_socket_take(launcher->status_socket, &all);
@@ -202,6 +237,12 @@ void launcher_take_status(struct launcher *launcher, const struct launcher_agent
 
 /* ---- Calls ---- */
 
+static void forget_reason(struct host_places *places)
+{
+    free(places->alone);
+    places->alone = NULL;
+}
+
 static uint32_t ask(void *context, bool times)
 {
     struct launcher *launcher = context;
@@ -209,7 +250,9 @@ static uint32_t ask(void *context, bool times)
 
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         count += agents_is_up(&launcher->agents.items[i]);
-    launcher_query_status(launcher, times);
+    for (uint32_t i = 0; launcher->places && i < launcher->agents.count; i++)
+        forget_reason(&launcher->places[i]);
+    query(launcher, times, true);
     return count;
 }
 
@@ -235,6 +278,12 @@ void launcher_tell_not_joined(struct launcher *launcher, const struct launcher_a
 
 /* ---- Life ---- */
 
+static void forget_places(struct host_places *places)
+{
+    free(places->items);
+    forget_reason(places);
+}
+
 void launcher_open_status(struct launcher *launcher,
                           const char *(*request)(void *launcher, struct status_order *order))
 {
@@ -257,7 +306,7 @@ void launcher_close_status(struct launcher *launcher)
     free(launcher->directory);
     free(launcher->status_hosts);
     for (uint32_t i = 0; launcher->places && i < launcher->agents.count; i++)
-        free(launcher->places[i].items);
+        forget_places(&launcher->places[i]);
     free(launcher->places);
     launcher->places = NULL;
     launcher->command_line = launcher->directory = NULL;

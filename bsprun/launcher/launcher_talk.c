@@ -249,12 +249,13 @@ static void tell_running(struct launcher *launcher, const struct wire_message *m
     launcher_note(launcher, &(struct timeline_event){.kind = TIMELINE_RUNNING});
     output_running(&launcher->output, message->running.processes);
     output_replicas(&launcher->output, message->running.leads);
+    launcher_replicas_run(launcher, &message->running);
     launcher_tell_moved(launcher, message->running.processes);
     if (launcher->common.options->run.display_map)
         launcher_tell_map(launcher, &message->running.homes);
     launcher_owners_running(launcher);
-    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_RUNNING,
-                                                .term = message->envelope.term});
+    launcher_event(launcher,
+                   (struct job_event){.kind = JOB_EVENT_RUNNING, .term = message->envelope.term});
 }
 
 static void take_link_lost(struct launcher *launcher, const struct launcher_agent *agent,
@@ -343,6 +344,8 @@ static void on_message(void *context, struct launcher_agent *agent,
         break;
     case WIRE_NOTICE:
         notices_say(&launcher->common.notices, "%s", message->notice.text);
+        if (present && message->notice.status > 0)
+            launcher->agent_status = (int)message->notice.status;
         break;
     case WIRE_TRACE:
         notices_say(&launcher->common.notices, "%s", message->trace.text);
@@ -455,8 +458,9 @@ static void on_lost(void *context, struct launcher_agent *agent, enum agent_loss
             tell_zero_lost(launcher, agent, text);
     }
     if (agent->local) {
-        launcher->agent_status = status;
-        if (!launcher_has_snapshots(launcher) &&
+        if (launcher->agent_status == 0)
+            launcher->agent_status = status;
+        if (!launcher_has_snapshots(launcher) && !replica_view_any(&launcher->replicas) &&
             launcher->common.life.signals <= 2) /* else bsprun has killed it */
             launcher->forced_status = status;
     }

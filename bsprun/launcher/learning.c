@@ -201,7 +201,8 @@ static void warn_low_utilisation(struct learning *learning, const struct learned
     char otherwise[160], replicas[120] = "";
     double gain;
 
-    if (learning->hardly_told || learning->common->options->hosts.replicas > 1 ||
+    if (learning->hardly_told ||
+        replica_counts_most(&learning->common->replicas, WIRE_RANKS_MAX) > 1 ||
         facts->estimate.snapshot.count == 0 ||
         !estimate_model(&facts->estimate, facts->units, &model))
         return;

@@ -265,6 +265,7 @@ void output_begin_term(struct output *output, const struct job_machine *machine)
         order_begin(output->order);
     }
     first_output_begin(&output->first);
+    output->replicas = replica_counts_most(&output->common->replicas, WIRE_RANKS_MAX) > 1;
     for (uint32_t i = 0; i < HOSTS_MAX; i++) {
         output->lead[i] = i;
         output->parallel[i] = job_machine_restores(machine);
@@ -501,7 +502,7 @@ int output_open(struct output *output, struct common *common, struct agents *age
     output->agents = agents;
     output->calls = calls;
     output->context = context;
-    output->replicas = common->options->hosts.replicas > 1;
+    output->replicas = replica_counts_most(&common->replicas, WIRE_RANKS_MAX) > 1;
     output->mode = mode_of(common);
     sink_init(&output->sinks[0], &common->loop, STDOUT_FILENO, on_sink_changed, output);
     sink_init(&output->sinks[1], &common->loop, STDERR_FILENO, on_sink_changed, output);

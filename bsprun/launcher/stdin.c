@@ -20,9 +20,15 @@ static bool is_open(const struct stdin_relay *relay)
     return relay->input.spool != NULL;
 }
 
+/* Of the process that reads it. */
+static uint32_t replicas_of(const struct stdin_relay *relay)
+{
+    return replica_counts_of(&relay->common->replicas, relay->common->options->run.stdin_pid);
+}
+
 static bool is_replicated(const struct stdin_relay *relay)
 {
-    return is_open(relay) && relay->common->options->hosts.replicas > 1;
+    return is_open(relay) && replicas_of(relay) > 1;
 }
 
 static void send_input(struct stdin_relay *relay)
@@ -108,7 +114,7 @@ static bool has_all_readers(const struct stdin_relay *relay)
 
     for (unsigned i = 0; i < WIRE_REPLICAS_MAX; i++)
         count += relay->input.readers[i].open;
-    return !is_replicated(relay) || count == relay->common->options->hosts.replicas;
+    return !is_replicated(relay) || count == replicas_of(relay);
 }
 
 void stdin_set_reader(struct stdin_relay *relay, struct launcher_agent *agent)
@@ -185,8 +191,8 @@ void stdin_go_back(struct stdin_relay *relay)
 {
     input_close(&relay->input);
     relay->complete = false;
-    if (is_replicated(relay))
-        memset(relay->readers, 0, sizeof relay->readers);
+    for (unsigned i = is_replicated(relay) ? 0 : 1; i < WIRE_REPLICAS_MAX; i++)
+        relay->readers[i] = NULL;
 }
 
 /* ---- Life ---- */

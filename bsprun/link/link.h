@@ -109,7 +109,8 @@ struct links_calls {
      * output; the superstep is sent when it returns.  Optional. */
     void (*arrived)(void *context, uint64_t superstep);
     /* Only where there are replicas.  Once for each process, superstep, stage and replica that
-     * differs from the first, and again when another one agrees with the first; the other hosts of that process report it as well.  Optional. */
+     * differs from the first, and again when another one agrees with the first; the other hosts of
+     * that process report it as well.  Optional. */
     void (*mismatch)(void *context, const struct links_mismatch *mismatch);
     /* That host, this one or another, is so far behind that no more can be kept for it, and has got
      * all before that superstep.  Once for each host; if it is another one its link is dropped, and
@@ -145,8 +146,8 @@ struct links_replicas {
     uint32_t home_count;
     uint64_t log_bytes; /* of memory for what is kept for hosts that trail, the own one included */
     uint64_t spill_bytes; /* and then of a file without a name */
-    /* How many replicas must agree before a host takes what they send, while so many are left; 1 or
-     * 0: the first counts. */
+    /* How many replicas of a process with three or more must agree before a host takes what they
+     * send, while so many are left; 1 or 0, and of other processes: the first counts. */
     uint32_t agree;
 };
 

@@ -308,6 +308,16 @@ static bool bell_is_driving(struct link_bell *bell, bool leave)
     return driving;
 }
 
+/* Nobody waits for anything but the next superstep. */
+static bool linger_for_barrier(struct link_bell *bell, struct bspz_board *board, uint32_t seen)
+{
+    bspz_board_wait_bell(board, seen, LINGER_MS);
+    if (atomic_load(&board->doorbell) != seen)
+        return true;
+    bell_is_driving(bell, true);
+    return false;
+}
+
 static enum links_wait waits_of(struct link_bell *bell)
 {
     enum links_wait waits;
@@ -318,9 +328,9 @@ static enum links_wait waits_of(struct link_bell *bell)
     return waits;
 }
 
-/* Nobody reads from the links meanwhile, so a rank that begins to wait for a message rings
+/* Nobody reads from the links meanwhile either, so a rank that begins to wait for a message rings
  * (bell_lingers).  True: drives on. */
-static bool linger(struct link_bell *bell, struct bspz_board *board, uint32_t seen)
+static bool linger_for_messages(struct link_bell *bell, struct bspz_board *board, uint32_t seen)
 {
     enum links_wait waits;
 
@@ -343,7 +353,8 @@ void link_bell_wait(struct link_bell *bell, struct bspz_board *board, uint32_t s
 
     /* A rank that rang for another reason may wait for a message. */
     bell->others = others;
-    if (bell_is_driving(bell, !again) && again && linger(bell, board, seen))
+    if (bell_is_driving(bell, !again) && again &&
+        (board->layout.mail ? linger_for_messages : linger_for_barrier)(bell, board, seen))
         return;
     bspz_board_wait_bell(board, seen, -1);
 }

@@ -156,12 +156,12 @@ static struct replica_logged *elect(const struct replica_set *set, struct replic
     uint32_t left;
     unsigned need;
 
-    if (set->agree == 1)
+    if (replica_needed(set, pid) == 1)
         return best;
     left = replica_slots_left(set, pid);
     need = (unsigned)__builtin_popcount(left);
-    if (need > set->agree)
-        need = set->agree;
+    if (need > replica_needed(set, pid))
+        need = replica_needed(set, pid);
     entry = replica_ledger_of(&pid->ledger, best->key);
     for (size_t i = 1; i < pid->logged && front(pid)[i].key == best->key; i++) {
         struct replica_logged *other = front(pid) + i;
@@ -282,8 +282,8 @@ int replica_set_take(struct replica_set *set, uint32_t home, uint32_t number, ui
             set->calls.locate(set->context, first, same->kept.size, bytes, size, &difference);
         free(read);
     }
-    wanted = key > pid->last ||
-             (set->agree > 1 && key > pid->applied && same && !replica_same(&same->digest, digest));
+    wanted = key > pid->last || (replica_needed(set, pid) > 1 && key > pid->applied && same &&
+                                 !replica_same(&same->digest, digest));
     error = replica_tell(set, number, home, key, digest, true, &difference);
     if (!wanted || error)
         free(bytes);

@@ -75,6 +75,9 @@ struct replica_set {
 
 /* The slot of a home of the process; REPLICA_MOST: it is none. */
 unsigned replica_slot(const struct replica_pid *pid, uint32_t home);
+/* How many must agree on what the process has made before it is applied: with fewer than three
+ * homes from the beginning there can be no majority, and the first counts. */
+unsigned replica_needed(const struct replica_set *set, const struct replica_pid *pid);
 /* Bits of the slots whose homes are left. */
 uint32_t replica_slots_left(const struct replica_set *set, const struct replica_pid *pid);
 

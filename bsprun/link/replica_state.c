@@ -26,6 +26,11 @@ uint32_t replica_slots_left(const struct replica_set *set, const struct replica_
     return left;
 }
 
+unsigned replica_needed(const struct replica_set *set, const struct replica_pid *pid)
+{
+    return pid->count > 2 ? set->agree : 1;
+}
+
 bool replica_set_is_home(const struct replica_set *set, uint32_t home, uint32_t pid)
 {
     return replica_slot(&set->pids[pid], home) < REPLICA_MOST;
@@ -97,7 +102,9 @@ static bool has_spoken(const struct replica_pid *pid, unsigned slot, uint64_t ke
 void replica_settle(struct replica_set *set, struct replica_pid *pid)
 {
     /* A content that is to be agreed on is looked up until it is applied, or passed here. */
-    uint64_t most = set->agree == 1 ? UINT64_MAX : pid->here ? set->passed : pid->applied;
+    uint64_t most = replica_needed(set, pid) == 1 ? UINT64_MAX
+                    : pid->here                   ? set->passed
+                                                  : pid->applied;
 
     set->told -= replica_ledger_settle(&pid->ledger, replica_slots_left(set, pid), most) *
                  sizeof(struct replica_entry);
@@ -127,8 +134,8 @@ static bool is_agreed(const struct replica_set *set, const struct replica_pid *p
 
     if (!entry)
         return true; /* all that are left have come past it */
-    if (need > set->agree)
-        need = set->agree;
+    if (need > replica_needed(set, pid))
+        need = replica_needed(set, pid);
     alike = replica_entry_alike(entry, &entry->digests[own]);
     return alike >= need || (!(left & ~entry->spoken) && alike == most_alike(entry));
 }

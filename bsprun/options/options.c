@@ -26,11 +26,12 @@ const char options_help[] =
     "  --mtbf 300h           mean time between failures of a host;  --no-history\n"
     "  --restart DIR[@S]     continue from the newest, or that of S; --input-differs\n"
     "  --overhead 5% --async auto|on|off --keep 3|all --max-restarts 10 --grace 30\n"
-    "  --on-refuse stop|continue --ckpt-exclude fd:N|path:GLOB|child --recover all\n"
+    "  --on-refuse stop|continue --ckpt-exclude fd:N|path:GLOB|child --recover one\n"
     "Hosts: --hosts a:4,b:4, --hostfile FILE, the Slurm allocation, or this host.\n"
     "  --map-by slot|node --spares K --rejoin 60 --launcher ssh|slurm|CMD --copies 2\n"
     "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
-    "  --replicas K --replica-log 256M --replica-files allow --on-mismatch end\n"
+    "  --replicas K|0=3,1-7=2 --replicas-on-host --replica-log 256M\n"
+    "  --replica-files allow --on-mismatch end\n"
     "  --owner-policy nice|yield|leave  --precopy off  --display-map --dry-run\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
     "Exit status: the program's; 128+N: killed by signal N; 123: saved; 2: bad usage\n";
@@ -81,6 +82,7 @@ static const struct poptOption table[] = {
     {"ports", '\0', POPT_ARG_STRING | OLD, NULL, OPT_PORTS, NULL, NULL},
     {"copies", '\0', POPT_ARG_STRING | OLD, NULL, OPT_COPIES, NULL, NULL},
     {"replicas", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICAS, NULL, NULL},
+    {"replicas-on-host", '\0', POPT_ARG_NONE | OLD, NULL, OPT_REPLICAS_ON_HOST, NULL, NULL},
     {"replica-files", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICA_FILES, NULL, NULL},
     {"on-mismatch", '\0', POPT_ARG_STRING | OLD, NULL, OPT_ON_MISMATCH, NULL, NULL},
     {"replica-log", '\0', POPT_ARG_STRING | OLD, NULL, OPT_REPLICA_LOG, NULL, NULL},
@@ -139,6 +141,7 @@ enum option_subject options_subject(enum option_code code)
         [OPT_PORTS] = OF_HOSTS,
         [OPT_COPIES] = OF_HOSTS,
         [OPT_REPLICAS] = OF_HOSTS,
+        [OPT_REPLICAS_ON_HOST] = OF_HOSTS,
         [OPT_REPLICA_LOG] = OF_HOSTS,
         [OPT_ON_MISMATCH] = OF_HOSTS,
         [OPT_REPLICA_FILES] = OF_HOSTS,

@@ -63,7 +63,8 @@ struct options_hosts {
     uint64_t rejoin_ms;             /* after which a lost host is tried again; 0: never */
     uint32_t first_port, last_port; /* ports on which the job may listen; 0: any */
     uint32_t copies;                /* of each image, where hosts do not share the directory */
-    uint32_t replicas;              /* of each process, on as many hosts */
+    struct replica_counts replicas; /* of each process, on as many hosts */
+    bool replicas_on_host;          /* ... all on the same host: each runs so many agents */
     bool any_replica_files;         /* --replica-files allow */
     enum wire_mismatch on_mismatch;
     uint64_t replica_log; /* bytes in memory of what is kept for replicas that are behind */

@@ -31,6 +31,7 @@ static const struct options_setting settings[] = {
     {OPT_PORTS, "BSPZERO_PORTS"},
     {OPT_COPIES, "BSPZERO_COPIES"},
     {OPT_REPLICAS, "BSPZERO_REPLICAS"},
+    {OPT_REPLICAS_ON_HOST, "BSPZERO_REPLICAS_ON_HOST"},
     {OPT_REPLICA_FILES, "BSPZERO_REPLICA_FILES"},
     {OPT_REPLICA_LOG, "BSPZERO_REPLICA_LOG"},
     {OPT_ON_MISMATCH, "BSPZERO_ON_MISMATCH"},
@@ -50,7 +51,6 @@ void options_host_defaults(struct options_hosts *hosts)
                                     .connect_ms = CONNECT_DEFAULT,
                                     .rejoin_ms = REJOIN_DEFAULT,
                                     .copies = COPIES_DEFAULT,
-                                    .replicas = 1,
                                     .replica_log = REPLICA_LOG_DEFAULT,
                                     .balance = true};
     options_owner_defaults(&hosts->owner);
@@ -210,6 +210,14 @@ static bool take_rejoin(struct options *options, const char *source, const char 
     return true;
 }
 
+static bool take_replicas(struct options *options, const char *source, const char *text)
+{
+    char why[REPLICA_WHY];
+
+    return replica_counts_parse(&options->hosts.replicas, text, why) ||
+           options_wrong(options, "%s%s", source, why);
+}
+
 static bool take_mismatch(struct options *options, const char *source, const char *text)
 {
     static const char *const names[WIRE_MISMATCH_COUNT] = {WIRE_MISMATCHES(MISMATCH_NAME)};
@@ -268,7 +276,9 @@ bool options_take_host(struct options *options, enum option_code code, const cha
     case OPT_COPIES:
         return take_count(options, &hosts->copies, source, text, 1, COORD_COPIES_MAX);
     case OPT_REPLICAS:
-        return take_count(options, &hosts->replicas, source, text, 1, WIRE_REPLICAS_MAX);
+        return take_replicas(options, source, text);
+    case OPT_REPLICAS_ON_HOST:
+        return take_switch(options, &hosts->replicas_on_host, source, text);
     case OPT_ON_MISMATCH:
         return take_mismatch(options, source, text);
     case OPT_REPLICA_FILES:
@@ -396,22 +406,78 @@ static bool take_hosts(struct options *options)
     return !hosts_in_slurm(options->lookup) || take_slurm(options);
 }
 
+/* Some have more replicas than others: who they are must be known before the hosts are divided. */
+static bool check_replica_list(struct options *options, uint32_t usable)
+{
+    const struct replica_counts *counts = &options->hosts.replicas;
+    char text[REPLICA_TEXT];
+    uint32_t processes = (uint32_t)options->processes;
+
+    if (options->snapshots.restart)
+        return true; /* which begins with what there is */
+    replica_counts_text(counts, text);
+    if (processes == 0)
+        return options_wrong(options,
+                             "--replicas %.80s: give the number of processes, too, with -np", text);
+    if (counts->named > processes)
+        return options_wrong(options,
+                             "--replicas %.80s: there is no process %u: with -np %u they are 0 to "
+                             "%u",
+                             text, counts->named - 1, processes, processes - 1);
+    uint32_t needed = replica_counts_hosts(counts, processes);
+    return usable >= needed ||
+           options_wrong(options,
+                         "--replicas %.80s: %u hosts are needed, as each host has processes with "
+                         "the same number of replicas (those that are not named have one), and "
+                         "there %s %u besides spares; list more with --hosts",
+                         text, needed, usable == 1 ? "is" : "are", usable);
+}
+
+/* Each host then runs all replicas of its processes, in as many agents. */
+static bool check_on_host(struct options *options, uint32_t most)
+{
+    const struct options_hosts *hosts = &options->hosts;
+
+    if (hosts->replicas.named > 0)
+        return options_wrong(options, "--replicas-on-host: give one number with --replicas, which "
+                                      "is that of each process");
+    if (most == 1)
+        return options_wrong(options,
+                             "--replicas-on-host: give their number, 2 to %u, with "
+                             "--replicas",
+                             WIRE_REPLICAS_MAX);
+    if (hosts->spares > 0)
+        return options_wrong(options,
+                             "--replicas-on-host with --spares: the loss of a host is that "
+                             "of all replicas there; give one of them");
+    if (hosts->launcher ? strcmp(hosts->launcher, "slurm") == 0 : hosts->slurm)
+        return options_wrong(options, "--replicas-on-host: Slurm starts one agent on each node; "
+                                      "give --launcher ssh");
+    return true;
+}
+
 /* What replicas do not go together with. */
 static bool check_replicas(struct options *options)
 {
     struct options_hosts *hosts = &options->hosts;
     uint32_t usable = hosts->all.count - hosts->spares;
+    uint32_t most = replica_counts_most(&hosts->replicas, WIRE_RANKS_MAX);
 
-    if (hosts->replicas == 1)
+    if (hosts->replicas_on_host && !check_on_host(options, most))
+        return false;
+    if (hosts->replicas.named > 0 && !check_replica_list(options, usable))
+        return false;
+    if (most == 1)
         return true;
-    if (usable < hosts->replicas)
+    if (usable < most && !hosts->replicas_on_host)
         return options_wrong(options,
                              "--replicas %u: each process needs this number of hosts, and there %s "
                              "%u besides spares; list more with --hosts",
-                             hosts->replicas, usable == 1 ? "is" : "are", usable);
+                             most, usable == 1 ? "is" : "are", usable);
     if (options->debug.asked || options->debug.attach)
         return options_wrong(options, "--replicas with debuggers: run the job without replicas");
-    hosts->balance = false; /* who is slow does not count */
+    hosts->balance = false;                                /* who is slow does not count */
+    hosts->load = hosts->load && !hosts->replicas_on_host; /* their order says who is a replica */
     return true;
 }
 
@@ -470,7 +536,14 @@ bool options_find_hosts(struct options *options, const char *own)
     hosts_settle(&hosts->all, HOSTS_ALONE_UNKNOWN);
     snprintf(hosts->own, sizeof hosts->own, "%s", own);
     hosts->only_here = hosts->all.count == 1 && hosts_is_own(hosts->all.items[0].name, own);
-    return check_hosts(options) && complete_binding(options);
+    if (!check_hosts(options) || !complete_binding(options))
+        return false;
+    if (!hosts->replicas_on_host)
+        return true;
+    hosts->only_here = false;
+    return hosts_multiply(&hosts->all, replica_counts_most(&hosts->replicas, WIRE_RANKS_MAX), own,
+                          error) ||
+           options_wrong(options, "%s", error);
 }
 
 static char *addresses_of(const char *name)

@@ -49,6 +49,7 @@ enum option_code {
     OPT_PORTS,
     OPT_COPIES,
     OPT_REPLICAS,
+    OPT_REPLICAS_ON_HOST,
     OPT_REPLICA_LOG,
     OPT_ON_MISMATCH,
     OPT_REPLICA_FILES,

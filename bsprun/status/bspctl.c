@@ -34,6 +34,8 @@ static const char help[] =
     "  add HOST[:SLOTS]  use HOST: a new, drained, spare, lost or removed one\n"
     "  move PID HOST  move process PID of the job to HOST\n"
     "  rebalance    distribute the processes as at the start\n"
+    "  replicas K   run each process K times, 1 to 4, or as 0=3,1-7=2 has it, from\n"
+    "               the next snapshot on\n"
     "  --wait       wait until it has been done\n"
     "  --help, --version\n"
     "The exit status is 0 if bsprun has accepted the command or, with --wait, when it\n"
@@ -54,6 +56,8 @@ static const struct command {
     {"add", "open", 1, false, "name a host"},
     {"move", "move", 2, false, "name a process by its pid in the job, and a host"},
     {"rebalance", "place", 0, false, "it takes no host"},
+    {"replicas", "replicas", 1, false,
+     "give a number from 1 to 4, or one for each process, as 0=3,1-7=2"},
 };
 
 enum { OPT_WAIT = 1 };

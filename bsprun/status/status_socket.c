@@ -215,6 +215,14 @@ void status_socket_done(struct status_socket *status, unsigned kinds)
     status_socket_tell_all(status, kinds, "done");
 }
 
+void status_socket_tell_others(struct status_socket *status, unsigned kinds, const char *but,
+                               const char *outcome)
+{
+    for (struct client *client = status ? status->clients : NULL; client; client = client->next)
+        if (awaits(client, kinds) && strcmp(client->order.host, but) != 0)
+            take_outcome(client, outcome);
+}
+
 void status_socket_tell_move(struct status_socket *status, uint32_t pid, const char *but,
                              const char *outcome)
 {
@@ -230,13 +238,6 @@ void status_socket_tell(struct status_socket *status, unsigned kinds, const char
     for (struct client *client = status ? status->clients : NULL; client; client = client->next)
         if (awaits(client, kinds) && strcmp(client->order.host, host) == 0)
             take_outcome(client, outcome);
-}
-
-static int by_pid(const void *a, const void *b)
-{
-    const struct status_rank *left = a, *right = b;
-
-    return (left->pid > right->pid) - (left->pid < right->pid);
 }
 
 static int by_host(const void *a, const void *b)
@@ -256,7 +257,6 @@ static void answer_all(struct status_socket *status)
     struct status_facts facts = {.program = "", .directory = "", .job = "", .zero = "", .rate = -1};
 
     status->calls->describe(status->context, &facts);
-    qsort(status->ranks, status->rank_count, sizeof *status->ranks, by_pid);
     facts.processes = status->processes;
     facts.seconds = status->seconds;
     facts.ranks = status->ranks;
@@ -332,6 +332,7 @@ static void on_second_look(uv_timer_t *timer)
 static void finish_look(struct status_socket *status)
 {
     uint64_t now = uv_now(status->loop), passed = now - status->last.ms;
+    status_compare(status->ranks, status->rank_count);
     uint64_t superstep = status_superstep(status->ranks, status->rank_count);
     bool known = status->rank_count > 0;
 
@@ -453,6 +454,7 @@ static const struct question {
     {.word = "remove", .request = STATUS_REMOVE, .names_host = true, .asks_agents = true},
     {.word = "open", .request = STATUS_OPEN, .names_host = true},
     {.word = "place", .request = STATUS_PLACE, .asks_agents = true},
+    {.word = "replicas", .request = STATUS_REPLICAS, .names_host = true, .asks_agents = true},
     {.word = "move",
      .request = STATUS_MOVE,
      .names_host = true,

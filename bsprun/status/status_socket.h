@@ -44,12 +44,13 @@ enum status_request {
     STATUS_OPEN,
     STATUS_PLACE,
     STATUS_MOVE,
+    STATUS_REPLICAS,
     STATUS_REQUEST_COUNT
 };
 
 struct status_order {
     enum status_request what;
-    const char *host;    /* its name, or "" */
+    const char *host;    /* its name, or ""; REPLICAS: how many */
     uint32_t pid;        /* MOVE */
     const char *already; /* set by the request: it is so already, and nothing begins; else NULL */
 };
@@ -89,6 +90,9 @@ void status_socket_tell(struct status_socket *status, unsigned kinds, const char
  * these kinds. */
 void status_socket_tell_move(struct status_socket *status, uint32_t pid, const char *but,
                              const char *outcome);
+/* ... and of all of these kinds that do not name `but`. */
+void status_socket_tell_others(struct status_socket *status, unsigned kinds, const char *but,
+                               const char *outcome);
 void status_socket_tell_all(struct status_socket *status, unsigned kinds, const char *outcome);
 /* Removes the socket and answers no more requests; clients that wait for the end of the job learn
  * of it when this process exits.  The handles close in the loop. */

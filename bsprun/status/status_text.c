@@ -10,12 +10,48 @@
 
 #define IDS_IN_LINE 6
 
+/* ---- Processes and their replicas ---- */
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct status_rank *left = a, *right = b;
+
+    if (left->pid != right->pid)
+        return left->pid < right->pid ? -1 : 1;
+    if (left->superstep != right->superstep)
+        return left->superstep > right->superstep ? -1 : 1;
+    return (left->host > right->host) - (left->host < right->host);
+}
+
+void status_compare(struct status_rank *ranks, uint32_t count)
+{
+    const struct status_rank *leads = ranks;
+
+    if (count > 1)
+        qsort(ranks, count, sizeof *ranks, by_pid);
+    for (uint32_t i = 0; i < count; i++) {
+        ranks[i].trails = i > 0 && ranks[i].pid == leads->pid;
+        if (!ranks[i].trails)
+            leads = &ranks[i];
+        ranks[i].behind = leads->superstep - ranks[i].superstep;
+    }
+}
+
+static uint32_t count_processes(const struct status_facts *facts)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < facts->rank_count; i++)
+        count += !facts->ranks[i].trails;
+    return count;
+}
+
 uint64_t status_superstep(const struct status_rank *ranks, uint32_t count)
 {
     uint64_t least = UINT64_MAX;
 
     for (uint32_t i = 0; i < count; i++)
-        if (ranks[i].superstep < least)
+        if (!ranks[i].trails && ranks[i].superstep < least)
             least = ranks[i].superstep;
     return count > 0 ? least : 0;
 }
@@ -69,6 +105,32 @@ static void print_snapshots(FILE *file, const struct status_facts *facts)
     }
     fprintf(file, "; %u restart%s; term %u\n", facts->restarts, plural(facts->restarts),
             facts->term);
+}
+
+/* Replicas that are lost, of consecutive processes together. */
+static void print_lost(FILE *file, const struct status_facts *facts)
+{
+    for (uint32_t host = 0; host < facts->host_count; host++) {
+        uint32_t shown = 0;
+
+        for (uint32_t i = 0; i < facts->lost_count; i++)
+            if (facts->lost[i].host == host)
+                fprintf(file, "%s%u", shown++ > 0 ? "," : "; lost: pid ", facts->lost[i].pid);
+        if (shown > 0)
+            fprintf(file, " on %s", facts->hosts[host].name);
+    }
+}
+
+static void print_replicas(FILE *file, const struct status_facts *facts)
+{
+    if (!facts->replicas)
+        return;
+    fprintf(file, "  replicas: %s, %u of them missing", facts->replicas, facts->missing);
+    print_lost(file, facts);
+    if (facts->replicas_lost > 0)
+        fprintf(file, " (%llu lost so far, %llu made anew)",
+                (unsigned long long)facts->replicas_lost, (unsigned long long)facts->replicas_made);
+    fputc('\n', file);
 }
 
 static unsigned longest_name(const struct status_facts *facts)
@@ -140,8 +202,19 @@ static void print_coming(FILE *file, const struct status_facts *facts)
 static bool alike(const struct status_rank *a, const struct status_rank *b)
 {
     return a->pid + 1 == b->pid && a->host == b->host && strcmp(a->state, b->state) == 0 &&
-           a->superstep == b->superstep && a->line == b->line &&
-           strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
+           a->superstep == b->superstep && a->line == b->line && a->trails == b->trails &&
+           a->behind == b->behind && strcmp(a->function, b->function) == 0 &&
+           strcmp(a->file, b->file) == 0;
+}
+
+/* Whether the replica leads, or by how many supersteps it trails the one that does. */
+static void print_place(FILE *file, const struct status_facts *facts,
+                        const struct status_rank *rank)
+{
+    if (facts->replicas && rank->trails)
+        fprintf(file, "%7llu  ", (unsigned long long)rank->behind);
+    else if (facts->replicas)
+        fprintf(file, "%7s  ", "leads");
 }
 
 /* Consecutive processes at the same place share a line, with the memory of the greatest and the
@@ -171,10 +244,12 @@ static uint32_t print_alike(FILE *file, const struct status_facts *facts, uint32
         snprintf(pids, sizeof pids, "%u", rank->pid);
     else
         snprintf(pids, sizeof pids, "%u-%u", rank->pid, facts->ranks[last].pid);
-    fprintf(file, "  %-11s  %-*s  %10llu  %8s  %8.1f  %8.1f  %8.1f  %-13s  ", pids, width,
+    fprintf(file, "  %-11s  %-*s  %10llu  ", pids, width,
             rank->host < facts->host_count ? facts->hosts[rank->host].name : "?",
-            (unsigned long long)rank->superstep, memory, computing / count, communicating / count,
-            waiting / count, rank->state);
+            (unsigned long long)rank->superstep);
+    print_place(file, facts, rank);
+    fprintf(file, "%8s  %8.1f  %8.1f  %8.1f  %-13s  ", memory, computing / count,
+            communicating / count, waiting / count, rank->state);
     if (rank->function[0] && rank->file[0])
         fprintf(file, "%s at %s:%u\n", rank->function, rank->file, rank->line);
     else
@@ -185,13 +260,16 @@ static uint32_t print_alike(FILE *file, const struct status_facts *facts, uint32
 /* Times in seconds. */
 static void print_ranks(FILE *file, const struct status_facts *facts, int width)
 {
-    fprintf(file, "  %-11s  %-*s  %10s  %8s  %8s  %8s  %8s  %-13s  last call\n", "pid", width,
-            "host", "superstep", "memory", "comp. s", "comm. s", "wait s", "state");
+    uint32_t heard = count_processes(facts);
+
+    fprintf(file, "  %-11s  %-*s  %10s  %s%8s  %8s  %8s  %8s  %-13s  last call\n", "pid", width,
+            "host", "superstep", facts->replicas ? " behind  " : "", "memory", "comp. s", "comm. s",
+            "wait s", "state");
     for (uint32_t i = 0; i < facts->rank_count; i++)
         i = print_alike(file, facts, i, width);
-    if (facts->rank_count < facts->processes && facts->rank_count > 0)
-        fprintf(file, "  %u process%s not heard from\n", facts->processes - facts->rank_count,
-                facts->processes - facts->rank_count == 1 ? "" : "es");
+    if (heard < facts->processes && heard > 0)
+        fprintf(file, "  %u process%s not heard from\n", facts->processes - heard,
+                facts->processes - heard == 1 ? "" : "es");
 }
 
 /* The process ids, for use with top, debuggers and kill. */
@@ -242,6 +320,7 @@ char *status_text(const struct status_facts *facts)
         return NULL;
     print_head(file, facts);
     print_snapshots(file, facts);
+    print_replicas(file, facts);
     if (facts->learned && facts->processes > 0)
         learned_print(file, facts->learned, "  ");
     if (facts->host_count > 1)
@@ -278,6 +357,10 @@ static void write_lists(struct bspz_json *json, const struct status_facts *facts
         bspz_json_number(json, "pid", rank->pid);
         bspz_json_number(json, "os_pid", rank->os_pid);
         bspz_json_number(json, "superstep", rank->superstep);
+        if (facts->replicas) {
+            bspz_json_flag(json, "leads", !rank->trails);
+            bspz_json_number(json, "behind", rank->behind);
+        }
         bspz_json_number(json, "line", rank->line);
         if (rank->memory > 0)
             bspz_json_number(json, "memory", rank->memory);
@@ -293,6 +376,31 @@ static void write_lists(struct bspz_json *json, const struct status_facts *facts
         bspz_json_text(json, "file", rank->file);
         bspz_json_end(json);
     }
+    bspz_json_end(json);
+}
+
+static void write_replicas(struct bspz_json *json, const struct status_facts *facts)
+{
+    if (!facts->replicas) {
+        bspz_json_null(json, "replicas");
+        return;
+    }
+    bspz_json_object(json, "replicas");
+    bspz_json_text(json, "of_each", facts->replicas);
+    bspz_json_number(json, "missing", facts->missing);
+    bspz_json_number(json, "lost", facts->replicas_lost);
+    bspz_json_number(json, "made_anew", facts->replicas_made);
+    bspz_json_array(json, "lost_now");
+    for (uint32_t i = 0; i < facts->lost_count; i++) {
+        const struct status_lost *lost = &facts->lost[i];
+
+        bspz_json_object(json, NULL);
+        bspz_json_number(json, "pid", lost->pid);
+        bspz_json_text(json, "host",
+                       lost->host < facts->host_count ? facts->hosts[lost->host].name : "");
+        bspz_json_end(json);
+    }
+    bspz_json_end(json);
     bspz_json_end(json);
 }
 
@@ -355,6 +463,7 @@ char *status_json(const struct status_facts *facts)
         learned_json(&json, "failures", facts->learned);
     else
         bspz_json_null(&json, "failures");
+    write_replicas(&json, facts);
     write_lists(&json, facts);
     write_coming(&json, facts);
     bspz_json_end(&json);

@@ -25,6 +25,8 @@ struct status_rank {
     /* Seconds of its activities since they are counted: since bsp_begin, or since the job was asked
      * for its status. */
     double computing, communicating, waiting;
+    bool trails;     /* another replica of the process is ahead, or as far and leads: */
+    uint64_t behind; /* by so many supersteps */
 };
 
 /* A process that comes to a host: images are sent to it, or it is restored there. */
@@ -33,6 +35,11 @@ struct status_coming {
     const char *state;  /* "sent ahead", "restored ahead", ... */
     uint64_t superstep; /* of the snapshot; UINT64_MAX: of the one from which all begin */
     uint64_t memory;    /* what it has there, bytes; 0: nothing yet */
+};
+
+/* A replica that is lost. */
+struct status_lost {
+    uint32_t pid, host; /* as in struct status_rank */
 };
 
 struct status_facts {
@@ -55,9 +62,19 @@ struct status_facts {
     uint32_t rank_count;
     const struct status_coming *coming; /* by host, state, snapshot, and pid */
     uint32_t coming_count;
+    const char *replicas;           /* of each process, as --replicas has it; NULL: one of each */
+    uint32_t missing;               /* replicas that there should be */
+    const struct status_lost *lost; /* of this term, by pid */
+    uint32_t lost_count;
+    uint64_t replicas_lost, replicas_made; /* of the whole job, and made anew */
 };
 
-/* The least superstep of all processes before bsp_end. */
+/* Sorts them by pid, replicas of a process with the one that leads first, and fills in `trails` and
+ * `behind`. */
+void status_compare(struct status_rank *ranks, uint32_t count);
+
+/* The least superstep of all processes before bsp_end; of replicas of one process that of the one
+ * that leads. */
 uint64_t status_superstep(const struct status_rank *ranks, uint32_t count);
 
 /* How many of the processes that have answered are on the host of that index. */

@@ -63,9 +63,10 @@ static bool is_due(const struct coord *state)
     bool goes_on = state->phase == COORD_RUNNING || state->phase == COORD_HELD_BACK ||
                    state->phase == COORD_CAPTURING;
 
-    return goes_on && !state->config.at_once && state->config.replicas == 1 &&
+    return goes_on && !state->config.at_once && !coord_has_replicas(state) &&
            state->wish == COORD_WISH_MOVE && coord_copies(state) == 1 &&
-           state->ticket.state == COORD_TICKET_NONE && coord_round_is_over(state) && !bspz_snapshot_same(state->ahead.name, state->committed);
+           state->ticket.state == COORD_TICKET_NONE && coord_round_is_over(state) &&
+           !bspz_snapshot_same(state->ahead.name, state->committed);
 }
 
 bool coord_ahead_say(struct coord *state, struct coord_effects *effects)

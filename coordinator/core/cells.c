@@ -31,35 +31,54 @@ static uint32_t count_usable(const struct coord *state)
     return usable;
 }
 
-/* The hosts in their order, the registered one first, are dealt out in rounds: those of a round are
- * a group that has each process once; what is left over gets none.  A job that goes on with too few
- * hosts has fewer replicas. */
-bool coord_form_cells(struct coord *state)
+/* The next host that can be used, from that place of the order on; counted from the first one. */
+static struct coord_host *next_host(struct coord *state, uint32_t first, uint32_t *at)
 {
-    uint32_t usable = count_usable(state), replicas = state->config.replicas;
-    uint32_t cells = usable / replicas, dealt = 0, first = 0;
+    while (*at < state->host_count) {
+        struct coord_host *host = &state->hosts[(first + (*at)++) % state->host_count];
 
-    if (replicas == 1)
-        return true;
-    if (cells == 0 && state->config.restore)
-        cells = 1;
-    if (cells == 0)
-        return false;
-    if (state->registered)
-        first = state->registered_host;
-    uint16_t *leads = state->home; /* not used yet; at least as many as cells are needed */
-    if (cells > state->config.processes_max)
-        cells = state->config.processes_max;
-    for (uint32_t i = 0; i < state->host_count; i++) {
-        uint32_t at = (first + i) % state->host_count;
-        struct coord_host *host = &state->hosts[at];
-        host->lead = COORD_NO_CELL;
-        if (!is_usable(state, host) || dealt == cells * replicas)
-            continue;
-        if (dealt < cells)
-            leads[dealt] = (uint16_t)at;
-        host->lead = leads[dealt++ % cells];
+        if (is_usable(state, host))
+            return host;
     }
+    return NULL;
+}
+
+/* The hosts of a group are dealt out in rounds: those of a round have each of its processes once.
+ */
+static void deal(struct coord *state, uint32_t replicas, uint32_t first, uint32_t *at)
+{
+    uint16_t *leads = state->home; /* not used yet; at least as many as cells are needed */
+    uint32_t cells = state->groups.cells[replicas];
+
+    for (uint32_t dealt = 0; dealt < cells * replicas; dealt++) {
+        struct coord_host *host = next_host(state, first, at);
+
+        if (!host)
+            return;
+        if (dealt < cells)
+            leads[dealt] = (uint16_t)(host - state->hosts);
+        host->lead = leads[dealt % cells];
+        host->replicas = (uint8_t)replicas;
+    }
+}
+
+/* The hosts in their order, the registered one first, are for the group of process 0, then for the
+ * others, those with the most replicas first; what is left over gets no processes. */
+bool coord_form_cells(struct coord *state, uint32_t processes, const uint32_t *together)
+{
+    uint32_t first = state->registered ? state->registered_host : 0, at = 0;
+
+    if (!coord_has_replicas(state))
+        return true;
+    if (!coord_form_groups(state, processes, count_usable(state), together))
+        return false;
+    for (uint32_t i = 0; i < state->host_count; i++)
+        state->hosts[i].lead = COORD_NO_CELL;
+    uint32_t of_zero = coord_replicas_of(state, 0, together);
+    deal(state, of_zero, first, &at);
+    for (uint32_t replicas = WIRE_REPLICAS_MAX; replicas > 0; replicas--)
+        if (replicas != of_zero)
+            deal(state, replicas, first, &at);
     return true;
 }
 
@@ -73,7 +92,7 @@ void coord_describe_cell(const struct coord *state, const struct coord_host *lea
                                            .speed = lead->speed,
                                            .drained = lead->drained,
                                            .left = lead->available};
-    for (uint32_t i = 0; state->config.replicas > 1 && i < state->host_count; i++) {
+    for (uint32_t i = 0; coord_has_replicas(state) && i < state->host_count; i++) {
         const struct coord_host *host = &state->hosts[i];
         if (!coord_has_cell(state, host) || &state->hosts[host->lead] != lead)
             continue;
@@ -139,7 +158,7 @@ static bool has_another(const struct coord *state, uint32_t lead, const struct c
 
 bool coord_is_covered(const struct coord *state, const struct coord_host *without)
 {
-    if (state->config.replicas == 1)
+    if (!coord_has_replicas(state))
         return false;
     for (uint32_t i = 0; i < state->host_count; i++)
         if (state->hosts[i].count > 0 && !has_another(state, state->hosts[i].lead, without))
@@ -181,5 +200,5 @@ struct wire_numbers coord_choose_captures(struct coord *state)
         if (host->captures)
             state->leads[count++] = host->id;
     }
-    return (struct wire_numbers){state->leads, state->config.replicas > 1 ? count : 0};
+    return (struct wire_numbers){state->leads, coord_has_replicas(state) ? count : 0};
 }

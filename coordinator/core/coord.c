@@ -221,6 +221,7 @@ static bool allocate(struct coord *state)
     state->numbers = calloc(2 * (size_t)most, sizeof(*state->numbers));
     return state->hosts && state->exited && state->home && state->moves_to && state->leads &&
            state->numbers && allocate_placement(state, processes) &&
+           (!coord_has_replicas(state) || coord_groups_allocate(&state->groups, processes)) &&
            allocate_snapshots(state, processes);
 }
 
@@ -243,7 +244,7 @@ static void note_moves(struct coord *state, struct wire_move_list moves)
 {
     for (uint32_t i = 0; i < moves.count; i++) {
         const struct coord_host *host = find_host(state, moves.items[i].host);
-        if (host && state->config.replicas == 1 && moves.items[i].pid < state->config.processes_max)
+        if (host && !coord_has_replicas(state) && moves.items[i].pid < state->config.processes_max)
             state->moves_to[moves.items[i].pid] = (uint16_t)(host - state->hosts + 1);
     }
 }
@@ -271,6 +272,8 @@ struct coord *coord_new(const struct coord_config *config)
         state->config.copies = 1;
     if (config->replicas == 0)
         state->config.replicas = 1;
+    if (config->counts.count > 0)
+        state->config.replicas = replica_counts_most(&config->counts, WIRE_RANKS_MAX);
     state->phase = COORD_WAITING;
     state->consult = COORD_NEVER;
     state->outcome.pid = COORD_NOBODY;
@@ -335,6 +338,7 @@ void coord_free(struct coord *state)
     free(state->placement.groups);
     free(state->missed);
     free(state->numbers);
+    coord_groups_free(&state->groups);
     free(state);
 }
 

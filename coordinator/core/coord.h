@@ -79,7 +79,9 @@
  * when some may have passed it: the next one to be decided is always named with the decision of the
  * one before, about a second ahead.  The images of a snapshot are those of the hosts that came
  * first. A host that is lost does not end the term as long as each cell has another; what is
- * missing is made again when the next term begins.
+ * missing is made again when the next term begins.  Processes with as many replicas share cells,
+ * and hosts are divided among those: a process with one replica is on a host that is a cell by
+ * itself, whose loss ends the term.
  *
  * Taking over.  With replicas the loss of Processor Zero's own host does not end the term either:
  * bsprun names another one (TAKE_OVER), which asks what was decided (takeover.c).
@@ -102,6 +104,7 @@
 #include "coordinator/core/lineage.h"
 #include "coordinator/core/policy.h"
 #include "coordinator/core/shares.h"
+#include "lib/wire/replica_counts.h"
 #include "lib/wire/wire.h"
 
 #define COORD_NEVER       WIRE_NEVER
@@ -226,7 +229,8 @@ struct coord_config {
     uint32_t process_limit;         /* bsprun's -np or BSP_PROCS; 0: none */
     uint32_t stdin_pid;             /* whose input is part of snapshots */
     uint32_t processes_max;         /* a greater number is refused; 0: WIRE_RANKS_MAX */
-    uint32_t replicas;              /* of each process, on as many hosts; 0: one */
+    uint32_t replicas; /* of each process, on as many hosts, or the most of one; 0: one */
+    struct replica_counts counts; /* of each, where they are not the same; count 0: they are */
     bool back_on_mismatch;  /* replicas that differ: back to the last snapshot, else the end */
     uint64_t consult_every; /* decide every n-th barrier; 0: none */
     uint64_t abort_at;      /* for tests: abort at the end of this superstep; COORD_NEVER */

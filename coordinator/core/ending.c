@@ -205,7 +205,7 @@ int coord_take_rank_exited(struct coord *state, struct coord_host *host,
     if (!coord_lives_on(state, pid, host))
         return coord_broken(effects, "host %u reports the end of process %u, which is not there",
                             host->id, pid);
-    if (state->exited[pid] && state->config.replicas > 1) {
+    if (state->exited[pid] && coord_has_replicas(state)) {
         effects->dropped = true; /* another replica has ended first */
         return 0;
     }
@@ -231,7 +231,7 @@ int coord_take_abort(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u aborts for no known cause", host->id);
     coord_blame(state, (enum wire_cause)message->abort.cause, message->abort.pid,
                 message->abort.status, 0, message->abort.text);
-    if (message->abort.cause == WIRE_CAUSE_MISMATCH && state->config.replicas > 1 &&
+    if (message->abort.cause == WIRE_CAUSE_MISMATCH && coord_has_replicas(state) &&
         state->config.back_on_mismatch)
         coord_fail(state, effects);
     else

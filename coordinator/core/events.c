@@ -13,19 +13,64 @@
 
 /* ---- Starting ----------------------------------------------------------------------------- */
 
-static void too_few(struct coord *state, struct coord_effects *effects)
+static void too_few(struct coord *state, uint32_t processes, struct coord_effects *effects)
 {
-    char text[96];
+    const struct replica_counts *counts = &state->config.counts;
+    char text[160];
 
-    snprintf(text, sizeof(text), "%u replicas of each process need as many hosts, there are %u",
-             state->config.replicas, state->host_count);
+    if (counts->count < 2)
+        snprintf(text, sizeof(text), "%u replicas of each process need as many hosts, there are %u",
+                 state->config.replicas, state->host_count);
+    else
+        snprintf(text, sizeof(text),
+                 "the replicas of %u processes need %u hosts, as each host has processes with the "
+                 "same number of replicas; there are %u",
+                 processes, replica_counts_hosts(counts, processes), state->host_count);
     coord_blame(state, WIRE_CAUSE_PLACEMENT, COORD_NOBODY, 1, 0, text);
     coord_begin_abort(state, effects);
 }
 
-static void place_when_complete(struct coord *state, struct coord_effects *effects)
+/* The slots of all hosts, or of the cells that have been formed. */
+static uint64_t count_slots(const struct coord *state)
 {
     uint64_t slots = 0;
+
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (coord_is_lead(state, &state->hosts[i]))
+            slots += state->hosts[i].slots;
+    return slots;
+}
+
+/* Forms cells, and decides how many processes there are, of which cells depend if some have more
+ * replicas.  False: the job ends. */
+static bool decide_processes(struct coord *state, uint64_t *processes,
+                             struct coord_effects *effects)
+{
+    bool by_pid = state->config.counts.count > 1;
+
+    *processes =
+        coord_decide_processes(state->wanted, state->config.process_limit, count_slots(state));
+    if ((!by_pid || *processes <= state->config.processes_max) &&
+        !coord_form_cells(state, (uint32_t)*processes, NULL)) {
+        too_few(state, (uint32_t)*processes, effects);
+        return false;
+    }
+    if (!by_pid)
+        *processes =
+            coord_decide_processes(state->wanted, state->config.process_limit, count_slots(state));
+    if (*processes <= state->config.processes_max)
+        return true;
+    char text[96];
+    snprintf(text, sizeof(text), "%llu processes are wanted, at most %u are possible",
+             (unsigned long long)*processes, state->config.processes_max);
+    coord_blame(state, WIRE_CAUSE_PLACEMENT, COORD_NOBODY, 1, 0, text);
+    coord_begin_abort(state, effects);
+    return false;
+}
+
+static void place_when_complete(struct coord *state, struct coord_effects *effects)
+{
+    uint64_t processes;
     bool shared = true;
     for (uint32_t i = 0; i < state->host_count; i++) {
         if (!state->hosts[i].ready)
@@ -36,26 +81,12 @@ static void place_when_complete(struct coord *state, struct coord_effects *effec
         state->config.copies = 1;
     if (!state->config.restore && !state->registered)
         return;
-    if (!coord_form_cells(state)) {
-        too_few(state, effects);
-        return;
-    }
     if (state->config.restore) {
         coord_choose(state, effects);
         return;
     }
-    for (uint32_t i = 0; i < state->host_count; i++)
-        if (coord_is_lead(state, &state->hosts[i]))
-            slots += state->hosts[i].slots;
-    uint64_t processes = coord_decide_processes(state->wanted, state->config.process_limit, slots);
-    if (processes > state->config.processes_max) {
-        char text[96];
-        snprintf(text, sizeof(text), "%llu processes are wanted, at most %u are possible",
-                 (unsigned long long)processes, state->config.processes_max);
-        coord_blame(state, WIRE_CAUSE_PLACEMENT, COORD_NOBODY, 1, 0, text);
-        coord_begin_abort(state, effects);
+    if (!decide_processes(state, &processes, effects))
         return;
-    }
     coord_place(state, (uint32_t)processes);
     coord_move(state, COORD_PLACING);
     if (state->config.snapshots)
@@ -157,7 +188,7 @@ static int check_arrival(const struct coord *state, const struct coord_host *hos
 /* A host with replicas may come to a barrier that is, or was, decided without it. */
 static bool comes_later(const struct coord *state, const struct wire_message *message)
 {
-    return state->config.replicas > 1 &&
+    return coord_has_replicas(state) &&
            (message->envelope.superstep < state->superstep ||
             (state->phase != COORD_RUNNING && state->phase != COORD_HELD_BACK));
 }
@@ -283,7 +314,7 @@ int coord_take_arrive(struct coord *state, struct coord_host *host,
         effects->dropped = true;
         return 0;
     }
-    if (state->phase != COORD_RUNNING && state->config.replicas == 1)
+    if (state->phase != COORD_RUNNING && !coord_has_replicas(state))
         return coord_broken(effects, "host %u sends something that does not belong into state %s",
                             host->id, coord_phase_name(state->phase));
     int result = check_arrival(state, host, message, effects);

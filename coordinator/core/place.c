@@ -14,11 +14,9 @@ static struct placement *describe(struct coord *state, uint32_t processes)
 {
     struct placement *placement = &state->placement;
 
-    placement->host_count = 0;
+    placement->host_count = state->host_count;
     for (uint32_t i = 0; i < state->host_count; i++)
-        if (coord_is_lead(state, &state->hosts[i]))
-            coord_describe_cell(state, &state->hosts[i],
-                                &placement->hosts[placement->host_count++]);
+        coord_describe_cell(state, &state->hosts[i], &placement->hosts[i]);
     placement->processes = processes;
     placement->all_drained = state->all_drained;
     placement->by_node = state->config.by_node;
@@ -28,59 +26,32 @@ static struct placement *describe(struct coord *state, uint32_t processes)
     return placement;
 }
 
-static uint16_t nth_lead(const struct coord *state, uint32_t cell)
-{
-    for (uint32_t i = 0; i < state->host_count; i++)
-        if (coord_is_lead(state, &state->hosts[i]) && cell-- == 0)
-            return (uint16_t)i;
-    return 0;
-}
-
-/* The placement is one of cells, in the order of their leads. */
 static void note_counts(struct coord *state)
 {
     const struct placement *placement = &state->placement;
-    uint32_t cell = 0;
 
     for (uint32_t i = 0; i < state->host_count; i++) {
-        struct coord_host *host = &state->hosts[i];
-        if (!coord_is_lead(state, host))
-            continue;
-        host->count = placement->hosts[cell].count;
-        host->first = placement->hosts[cell].first;
-        cell++;
-    }
-    for (uint32_t i = 0; i < state->host_count; i++) {
-        struct coord_host *host = &state->hosts[i];
-        bool has_cell = coord_has_cell(state, host);
-        host->count = has_cell ? state->hosts[host->lead].count : 0;
-        host->first = has_cell ? state->hosts[host->lead].first : 0;
+        state->hosts[i].count = placement->hosts[i].count;
+        state->hosts[i].first = placement->hosts[i].first;
     }
     state->processes = placement->processes;
-    for (uint32_t pid = 0; state->config.replicas > 1 && pid < state->processes; pid++)
-        state->home[pid] = nth_lead(state, state->home[pid]);
-}
-
-/* The place of a lead among them. */
-static uint32_t cell_of(const struct coord *state, const struct coord_host *lead)
-{
-    uint32_t cell = 0;
-
-    for (const struct coord_host *host = state->hosts; host < lead; host++)
-        cell += coord_is_lead(state, host);
-    return cell;
 }
 
 void coord_place(struct coord *state, uint32_t processes)
 {
     state->hosts[state->registered_host].drained = false; /* process 0 is there */
-    placement_begin(describe(state, processes),
-                    cell_of(state, &state->hosts[state->registered_host]));
+    if (coord_has_replicas(state)) {
+        coord_place_groups(state, processes, NULL);
+        return;
+    }
+    placement_begin(describe(state, processes), state->registered_host);
     note_counts(state);
 }
 
 bool coord_place_again(struct coord *state, const struct coord_held *from)
 {
+    if (coord_has_replicas(state))
+        return coord_place_groups(state, from->processes, from);
     struct placement *placement = describe(state, from->processes);
 
     placement->copy_on = from->copy_on;
@@ -96,7 +67,7 @@ bool coord_place_again(struct coord *state, const struct coord_held *from)
 
 const struct coord_host *coord_manifest_writer(const struct coord *state)
 {
-    for (uint32_t i = 0; state->config.replicas > 1 && i < state->host_count; i++)
+    for (uint32_t i = 0; coord_has_replicas(state) && i < state->host_count; i++)
         if (coord_lives_on(state, 0, &state->hosts[i]) && state->hosts[i].captures)
             return &state->hosts[i];
     return &state->hosts[state->home[0]]; /* of snapshot 0: where the program began */

@@ -61,6 +61,7 @@ struct placement {
     bool by_node;        /* in turn, else one host after the other */
     bool anew;           /* without regard to where processes were */
 
+    const uint32_t *pids;     /* of each, for texts, in place of its number; NULL: the same */
     const uint16_t *copy_on;  /* index of the host with the frozen copy, plus 1; 0: none */
     const uint32_t *together; /* a lower one of its group; the lowest names itself */
     const uint64_t *needs;    /* bytes of memory elsewhere than with its copy; 0: unknown */

@@ -91,7 +91,7 @@ static void add_hosts(struct line *line, const struct placement *placement, uint
 void placement_text(const struct placement *placement, uint32_t pid, char text[PLACEMENT_TEXT_MAX])
 {
     struct line line = {text, 0};
-    uint32_t lowest = pid, members = 0;
+    uint32_t lowest = pid, members = 0, name = placement->pids ? placement->pids[pid] : pid;
     uint64_t need = 0;
 
     text[0] = '\0';
@@ -102,9 +102,9 @@ void placement_text(const struct placement *placement, uint32_t pid, char text[P
         members++;
     }
     if (members > 1)
-        add(&line, "process %u, with %u that share files with it, needs ", pid, members - 1);
+        add(&line, "process %u, with %u that share files with it, needs ", name, members - 1);
     else
-        add(&line, "process %u needs ", pid);
+        add(&line, "process %u needs ", name);
     add_bytes(&line, need);
     add(&line, " of memory");
     add_hosts(&line, placement, pid);

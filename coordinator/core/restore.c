@@ -112,7 +112,7 @@ int coord_take_held(struct coord *state, struct coord_host *host,
             held->needs[i] = need < NEED_MOST ? need : NEED_MOST;
     }
     /* Processes with replicas are all made from one image. */
-    for (uint32_t i = 0; state->config.replicas == 1 && i < message->held.copies.count; i++)
+    for (uint32_t i = 0; !coord_has_replicas(state) && i < message->held.copies.count; i++)
         if (held->copy_on[message->held.copies.items[i]] == 0)
             held->copy_on[message->held.copies.items[i]] = (uint16_t)(host - state->hosts + 1);
     return 0;
@@ -152,9 +152,11 @@ static void lack_text(const struct coord *state, char *text, size_t size)
  * for it. */
 static void refuse(struct coord *state, struct coord_effects *effects)
 {
+    const struct placement *placement = &state->placement;
+    uint32_t pid = placement->pids ? placement->pids[placement->nowhere] : placement->nowhere;
     char text[PLACEMENT_TEXT_MAX];
-    placement_text(&state->placement, state->placement.nowhere, text);
-    coord_blame(state, WIRE_CAUSE_NO_MEMORY, (int32_t)state->placement.nowhere, 1, 0, text);
+    placement_text(placement, placement->nowhere, text);
+    coord_blame(state, WIRE_CAUSE_NO_MEMORY, (int32_t)pid, 1, 0, text);
     coord_begin_abort(state, effects);
 }
 
@@ -162,7 +164,7 @@ static void refuse(struct coord *state, struct coord_effects *effects)
 static void note_missed(struct coord *state, struct wire_chosen *chosen)
 {
     uint32_t count = 0;
-    for (uint32_t pid = 0; state->config.replicas == 1 && pid < state->processes; pid++)
+    for (uint32_t pid = 0; !coord_has_replicas(state) && pid < state->processes; pid++)
         if (placement_missed(&state->placement, pid))
             state->missed[count++] = (struct wire_move){pid, state->hosts[state->home[pid]].id};
     chosen->missed = (struct wire_move_list){state->missed, count};
@@ -195,6 +197,7 @@ void coord_choose(struct coord *state, struct coord_effects *effects)
         coord_stop_saved(state, "stopped before it went on", effects);
         return;
     }
+    coord_form_cells(state, state->from->processes, state->from->together); /* never too few */
     if (!coord_place_again(state, state->from)) {
         refuse(state, effects);
         return;

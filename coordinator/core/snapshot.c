@@ -101,7 +101,7 @@ static bool is_indispensable(const struct coord *state)
 {
     return state->phase == COORD_PLACING &&
            (state->hosts[state->registered_host].count < state->processes ||
-            state->config.replicas > 1);
+            coord_has_replicas(state));
 }
 
 /* A job that has had snapshots need not end when one fails. */

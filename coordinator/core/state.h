@@ -30,6 +30,7 @@ struct coord_host {
     uint32_t cores;
     uint32_t first, count; /* its lowest pid and how many, from PLACE or RESTORE on */
     uint16_t lead;         /* index of the first host of its cell: cells.c */
+    uint8_t replicas;      /* hosts that its cell is to have: groups.c */
     bool captures;         /* its images are those of the snapshot that is being taken */
     bool drained;          /* gets no processes */
     bool staged;
@@ -132,6 +133,15 @@ struct coord_ahead {
     uint64_t begun_ns, took_ns;     /* when AHEAD was said, and until all had answered */
 };
 
+/* Processes with as many replicas: groups.c.  All by that number. */
+struct coord_groups {
+    uint32_t processes[WIRE_REPLICAS_MAX + 1], cells[WIRE_REPLICAS_MAX + 1];
+    uint8_t fewer[WIRE_REPLICAS_MAX + 1]; /* where hosts are too few; else the same number */
+    /* One group while it is placed, as if there were no other: per process of it. */
+    uint32_t *pids, *together, *place; /* place: of each pid in the group */
+    uint16_t *home;
+};
+
 /* What hosts knew of the term of a Processor Zero in whose place this one is: takeover.c. */
 struct coord_takeover {
     bool any;                  /* there was one */
@@ -153,8 +163,8 @@ struct coord {
     struct coord_host *hosts;
     bool all_drained; /* which is as if none were */
 
-    /* The program has no supersteps but those that snapshots make (lib/rt/safe_point.h): they are not
-     * measured, and nothing is gained by asking for one. */
+    /* The program has no supersteps but those that snapshots make (lib/rt/safe_point.h): they are
+     * not measured, and nothing is gained by asking for one. */
     bool saved_at_calls;
     bool registered;
     uint32_t registered_host; /* index */
@@ -163,6 +173,7 @@ struct coord {
     uint32_t processes; /* 0 before PLACE */
     uint16_t *home;     /* per pid: index of its host, of several that of the lead of its cell */
     uint64_t *leads;    /* a list of messages: two entries for each host */
+    struct coord_groups groups;
     uint16_t *moves_to; /* ... plus 1, where it is to be; 0: anywhere */
     struct placement
         placement; /* the newest; owns its arrays but home, moves_to, and those of held */
@@ -274,9 +285,9 @@ bool coord_place_again(struct coord *state, const struct coord_held *from);
 
 /* ---- cells.c: replicas ---- */
 
-/* Groups the hosts, all of which are ready, into cells, the registered host first.  False: they are
- * too few. */
-bool coord_form_cells(struct coord *state);
+/* Groups the hosts, all of which are ready, into cells, the registered host first.  together: as in
+ * coord_held, or NULL.  False: they are too few for so many processes. */
+bool coord_form_cells(struct coord *state, uint32_t processes, const uint32_t *together);
 /* Whether the host has a cell, in which it may get processes. */
 bool coord_has_cell(const struct coord *state, const struct coord_host *host);
 /* Whether the host is the lead of its cell. */
@@ -296,6 +307,24 @@ bool coord_all_arrived(const struct coord *state);
 /* Chooses of those that have arrived one host of each cell, for the snapshot; the list is for
  * RELEASE, empty without replicas. */
 struct wire_numbers coord_choose_captures(struct coord *state);
+
+/* ---- groups.c: processes with as many replicas ---- */
+
+/* Whether a process may have more than one. */
+bool coord_has_replicas(const struct coord *state);
+/* Divides so many processes by the number of their replicas, and so many hosts among those: each
+ * group gets cells.  A job that goes on with too few hosts has fewer replicas.  False: too few. */
+bool coord_form_groups(struct coord *state, uint32_t processes, uint32_t hosts,
+                       const uint32_t *together);
+/* The number of replicas of the process, those that share files with it, in this term. */
+uint32_t coord_replicas_of(const struct coord *state, uint32_t pid, const uint32_t *together);
+bool coord_groups_allocate(struct coord_groups *groups, uint32_t processes);
+void coord_groups_free(struct coord_groups *groups);
+
+/* ---- place_groups.c ---- */
+
+/* As coord_place, with from NULL, and coord_place_again, of each group. */
+bool coord_place_groups(struct coord *state, uint32_t processes, const struct coord_held *from);
 
 /* The host of each process, for messages. */
 struct wire_numbers coord_homes(struct coord *state);

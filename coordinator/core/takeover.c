@@ -61,7 +61,7 @@ static bool take_leads(struct coord *state, struct wire_numbers leads)
 
 bool coord_begin_takeover(struct coord *state, const struct coord_predecessor *predecessor)
 {
-    if (state->config.replicas == 1 || predecessor->homes.count > state->config.processes_max)
+    if (!coord_has_replicas(state) || predecessor->homes.count > state->config.processes_max)
         return false;
     for (uint32_t i = 0; i < state->host_count; i++) {
         struct coord_host *host = &state->hosts[i];
@@ -221,8 +221,11 @@ int coord_take_account(struct coord *state, struct coord_host *host,
         takeover->status = account->status;
         takeover->cause = (enum wire_cause)account->cause;
     }
+    /* One that waits past a snapshot of others names the next barrier as long as it does not know. */
     if (account->decided > takeover->decided ||
-        (account->decided == takeover->decided && takeover->consult == COORD_NEVER)) {
+        (account->decided == takeover->decided &&
+         (takeover->consult == COORD_NEVER ||
+          (account->consult != COORD_NEVER && account->consult > takeover->consult)))) {
         takeover->decided = account->decided;
         takeover->consult = account->consult;
         takeover->ended = account->ended;

@@ -178,7 +178,7 @@ void coord_plan(struct coord *state)
         state->consult = wanted - 1;
     if (is_requested(state) || due_ns(state) == 0)
         state->consult = state->superstep;
-    if (state->config.replicas == 1)
+    if (!coord_has_replicas(state))
         return;
     uint64_t next = next_with_replicas(state);
     if (next < state->consult)
@@ -187,7 +187,7 @@ void coord_plan(struct coord *state)
 
 void coord_consult(struct coord *state, struct coord_effects *effects)
 {
-    if (state->config.replicas > 1)
+    if (coord_has_replicas(state))
         return; /* the next barrier to be decided is known */
     state->asked = true;
     coord_say(state, effects, WIRE_CONSULT)->consult.measure = coord_balancing_asks(state);

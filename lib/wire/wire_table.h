@@ -28,36 +28,37 @@
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
-#define WIRE_RANKS_MAX     65536u   /* processes of a job */
-#define WIRE_HOSTS_MAX     4096u    /* hosts of a job */
-#define WIRE_TRAFFIC_EACH  8u       /* pairs that are measured of a process, at most */
-#define WIRE_TRAFFIC_MAX   131072u  /* ... and of those of a host */
-#define WIRE_ITEM_MAX      131072u  /* one argument or environment entry: the kernel's own bound */
-#define WIRE_ITEMS_MAX     262144u  /* arguments, or environment entries */
-#define WIRE_PATH_MAX      4096u    /* a path, a file name of a position */
-#define WIRE_NAME_MAX      256u     /* host, function, version */
-#define WIRE_TEXT_MAX      65536u   /* text for the user */
-#define WIRE_TABLE_MAX     4194304u /* the table of where each process is */
-#define WIRE_CHUNK_MAX     65536u   /* output relayed at a time */
-#define WIRE_STATUS_MAX    65535    /* exit statuses and signal numbers */
-#define WIRE_WINDOW_MAX    65535    /* rows or columns of a terminal */
-#define WIRE_SLOTS_MAX     65536u   /* cores or slots of a host */
-#define WIRE_OS_PID_MAX    4194304u /* process ids of Linux */
-#define WIRE_BEGUN_MAX     256u     /* terms whose beginnings are recorded */
-#define WIRE_OUTPUTS_MAX   8192u    /* two streams of every host */
-#define WIRE_BUILD_ID_MAX  64u
-#define WIRE_KEY_MAX       32u /* bytes of a job's key */
-#define WIRE_ADDRESSES_MAX 64u /* of one listener */
-#define WIRE_PORT_MAX      65535u
-#define WIRE_ESTIMATE_MAX  256u                /* numbers of an estimate */
-#define WIRE_FAULTS_MAX    16u                 /* kinds of failures */
-#define WIRE_PIECE_MAX     1048576u            /* bytes of a file or an object at a time */
-#define WIRE_REPLICAS_MAX  4u                  /* of a process */
-#define WIRE_TAG_MAX       4096u               /* bytes of a tag of the dataspace */
-#define WIRE_OBJECT_MAX    (UINT64_C(1) << 30) /* ... of an object */
-#define WIRE_STACK_MAX     262144u             /* the C stack of a process, as text */
-#define WIRE_U32_MAX       0xffffffffu
-#define WIRE_U64_MAX       0xffffffffffffffffu
+#define WIRE_RANKS_MAX        65536u  /* processes of a job */
+#define WIRE_HOSTS_MAX        4096u   /* hosts of a job */
+#define WIRE_TRAFFIC_EACH     8u      /* pairs that are measured of a process, at most */
+#define WIRE_TRAFFIC_MAX      131072u /* ... and of those of a host */
+#define WIRE_ITEM_MAX         131072u /* one argument or environment entry: the kernel's own bound */
+#define WIRE_ITEMS_MAX        262144u  /* arguments, or environment entries */
+#define WIRE_PATH_MAX         4096u    /* a path, a file name of a position */
+#define WIRE_NAME_MAX         256u     /* host, function, version */
+#define WIRE_TEXT_MAX         65536u   /* text for the user */
+#define WIRE_TABLE_MAX        4194304u /* the table of where each process is */
+#define WIRE_CHUNK_MAX        65536u   /* output relayed at a time */
+#define WIRE_STATUS_MAX       65535    /* exit statuses and signal numbers */
+#define WIRE_WINDOW_MAX       65535    /* rows or columns of a terminal */
+#define WIRE_SLOTS_MAX        65536u   /* cores or slots of a host */
+#define WIRE_OS_PID_MAX       4194304u /* process ids of Linux */
+#define WIRE_BEGUN_MAX        256u     /* terms whose beginnings are recorded */
+#define WIRE_OUTPUTS_MAX      8192u    /* two streams of every host */
+#define WIRE_BUILD_ID_MAX     64u
+#define WIRE_KEY_MAX          32u /* bytes of a job's key */
+#define WIRE_ADDRESSES_MAX    64u /* of one listener */
+#define WIRE_PORT_MAX         65535u
+#define WIRE_ESTIMATE_MAX     256u                /* numbers of an estimate */
+#define WIRE_FAULTS_MAX       16u                 /* kinds of failures */
+#define WIRE_PIECE_MAX        1048576u            /* bytes of a file or an object at a time */
+#define WIRE_REPLICAS_MAX     4u                  /* of a process */
+#define WIRE_REPLICA_RUNS_MAX 64u                 /* of processes with as many */
+#define WIRE_TAG_MAX          4096u               /* bytes of a tag of the dataspace */
+#define WIRE_OBJECT_MAX       (UINT64_C(1) << 30) /* ... of an object */
+#define WIRE_STACK_MAX        262144u             /* the C stack of a process, as text */
+#define WIRE_U32_MAX          0xffffffffu
+#define WIRE_U64_MAX          0xffffffffffffffffu
 
 /* ---- Parts: what travels of the structs of lib/base/snapshot.h: F(type, name, member, limit) */
 
@@ -420,8 +421,9 @@
  * processes are placed round robin; anew: without regard to where they were; moves: but these
  * there. moving_seconds: as TERM_OVER has said.  addresses: where the agent of each host listens
  * for the others, as in HELLO; none in a job of one host. busy, speeds: as in struct coord_load, of
- * each host, or empty.  shares: what earlier jobs have seen of hosts.  An agent that receives a
- * newer term first ends the processes of older ones.
+ * each host, or empty.  shares: what earlier jobs have seen of hosts.  replicas: pids in ascending
+ * order, each followed by the number of replicas of the processes from it on; empty: one of each.
+ * An agent that receives a newer term first ends the processes of older ones.
  */
 #define WIRE_FIELDS_ELECT(F, E)                                                                    \
     F(u32, elected, WIRE_HOSTS_MAX - 1)                                                            \
@@ -444,7 +446,8 @@
     F(f64, moving_seconds, 0)                                                                      \
     F(numbers, busy, WIRE_HOSTS_MAX)                                                               \
     F(numbers, speeds, WIRE_HOSTS_MAX)                                                             \
-    F(share, shares, WIRE_HOSTS_MAX)
+    F(share, shares, WIRE_HOSTS_MAX)                                                               \
+    F(numbers, replicas, 2 * WIRE_REPLICA_RUNS_MAX)
 
 /* End the job: by a signal, because of a time limit, or at once.  To bsprun: the agent received
  * that signal, and the job has snapshots; bsprun decides. */
@@ -461,8 +464,11 @@
     F(numbers, leads, 2 * WIRE_HOSTS_MAX)                                                          \
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
-/* times: the processes are to count the times of their activities for the next minutes. */
-#define WIRE_FIELDS_QUERY_STATUS(F, E) F(flag, times, 0)
+/* times: the processes are to count the times of their activities for the next minutes.  replicas:
+ * what speaks against replicas of them is wanted, too. */
+#define WIRE_FIELDS_QUERY_STATUS(F, E)                                                             \
+    F(flag, times, 0)                                                                              \
+    F(flag, replicas, 0)
 #define WIRE_FIELDS_EXIT(F, E)
 
 /* Take a snapshot at the next barrier; stop: then end the job so that it can be restarted, within
@@ -482,9 +488,9 @@
 /* The answer to CLOSING: from now on nothing is rolled back. */
 #define WIRE_FIELDS_CLOSED(F, E)
 
-/* The host of Processor Zero is lost, and the term goes on: `elected` is Processor Zero now, to which
- * each agent gives an ACCOUNT.  lost: hosts of the term that are no longer of it.  committed: the
- * newest snapshot that bsprun knows of; term 0: none. */
+/* The host of Processor Zero is lost, and the term goes on: `elected` is Processor Zero now, to
+ * which each agent gives an ACCOUNT.  lost: hosts of the term that are no longer of it.  committed:
+ * the newest snapshot that bsprun knows of; term 0: none. */
 #define WIRE_FIELDS_TAKE_OVER(F, E)                                                                \
     F(u32, elected, WIRE_HOSTS_MAX - 1)                                                            \
     F(numbers, lost, WIRE_HOSTS_MAX)                                                               \
@@ -582,6 +588,7 @@
     F(where, ranks, WIRE_RANKS_MAX)                                                                \
     F(coming, coming, WIRE_RANKS_MAX)                                                              \
     F(u64, available, WIRE_U64_MAX)                                                                \
+    F(text, alone, WIRE_TEXT_MAX)                                                                  \
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
 /* Output of process pid (-1: before bsp_begin) on stream 1 or 2; no bytes: end of file. */
@@ -596,8 +603,11 @@
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(usage, ranks, WIRE_RANKS_MAX)
 
-/* A line for the user's stderr; the job goes on. */
-#define WIRE_FIELDS_NOTICE(F, E) F(text, text, WIRE_TEXT_MAX)
+/* A line for the user's stderr; the job goes on.  status: that of the job, should it end because
+ * this host is lost; 0: no other than that of a lost host. */
+#define WIRE_FIELDS_NOTICE(F, E)                                                                   \
+    F(text, text, WIRE_TEXT_MAX)                                                                   \
+    F(u32, status, WIRE_STATUS_MAX)
 
 /* The job is over: bsprun's exit status and the cause (enum wire_cause); pid is -1 when no process
  * is to blame; text and table are for the user and may be empty. */
@@ -739,8 +749,8 @@
     F(u32, to, WIRE_RANKS_MAX - 1)                                                                 \
     F(u64, at, WIRE_U64_MAX)
 
-/* All MAIL that processes of the sender's host had written before the snapshot at that superstep has
- * been sent. */
+/* All MAIL that processes of the sender's host had written before the snapshot at that superstep
+ * has been sent. */
 #define WIRE_FIELDS_MAIL_MARK(F, E) F(u64, superstep, WIRE_U64_MAX)
 
 #endif

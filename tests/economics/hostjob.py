@@ -47,10 +47,12 @@ class Work:
 
 
 class Setting:
-    """private: each host has a directory of snapshots of its own.  heartbeat: seconds."""
+    """private: each host has a directory of snapshots of its own.  heartbeat: seconds.  replicas: hosts
+    for each process."""
 
-    def __init__(self, hosts, private=False, heartbeat=1.0, asynchronous="off", copies=3):
+    def __init__(self, hosts, private=False, heartbeat=1.0, asynchronous="off", copies=3, replicas=1):
         self.hosts, self.private, self.heartbeat = hosts, private, heartbeat
+        self.processes = hosts // replicas
         self.asynchronous, self.copies = asynchronous, copies
 
 
@@ -120,15 +122,15 @@ def run_job(setting, work, trace, options, cap, build=BUILD, answer=None, enviro
     reached, seconds after it began, or when all hosts with an image were lost, which counts as much.
     Raises Failed when the answer is another than that of a job that nothing befell, or the job ends
     otherwise."""
-    work.processes = setting.hosts
-    answer = answer or work.answer(setting.hosts)
+    work.processes = setting.processes
+    answer = answer or work.answer(setting.processes)
     names = ["front", *trace.first, *trace.spares]
     off = [failure.again for failure in trace.failures]
     with HostPlace(names, spares=len(trace.spares), heartbeat=setting.heartbeat,
                    private=setting.private, off=off,
                    options=["--copies", setting.copies] if setting.private else []) as place:
         env = {"BSPZERO_HISTORY": place.path("history"), **(environment or {})}
-        job = place.start(os.path.join(build, "bin", "bsprun"), "-np", setting.hosts, "--ckpt",
+        job = place.start(os.path.join(build, "bin", "bsprun"), "-np", setting.processes, "--ckpt",
                           place.store, "--async", setting.asynchronous, "--max-restarts", 1000000,
                           "-v", "--report", *options, *place.host_options(),
                           WORKER if build == BUILD else os.path.join(build, "worker"),
@@ -166,7 +168,7 @@ def watch(job, player, cap):
 def end_job(job):
     """After the last line a host that was powered off just before can still be missed."""
     job.wait()
-    late = "while the job was ending" in job.said()
+    late = "while the job was ending" in job.said() or "has not confirmed its end" in job.said()
     check(job.status == 0 or late, "status", job.status, "\n", job)
 
 

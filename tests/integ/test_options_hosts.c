@@ -60,19 +60,79 @@ START_TEST(host_defaults)
 }
 END_TEST
 
+static uint32_t replicas_of(const struct options *options, uint32_t pid)
+{
+    return replica_counts_of(&options->hosts.replicas, pid);
+}
+
+static void expect_wrong_replicas(struct options *options, const char *part)
+{
+    ck_assert(!options_find_hosts(options, "a") && options->action == OPTIONS_ERROR);
+    ck_assert_msg(strstr(options->error, part) != NULL, "%s", options->error);
+    options_free(options);
+}
+
+START_TEST(replica_lists)
+{
+    struct options options;
+
+    PARSE(&options, "-np", "8", "--hosts", "a,b,c,d,e", "--replicas", "0=3,1-7=2", "prog");
+    ck_assert(options_find_hosts(&options, "a"));
+    ck_assert(replicas_of(&options, 0) == 3 && replicas_of(&options, 7) == 2);
+    options_free(&options);
+    PARSE(&options, "-np", "8", "--hosts", "a,b,c,d", "--replicas", "0=3,1-7=2", "prog");
+    expect_wrong_replicas(&options, "5 hosts are needed");
+    PARSE(&options, "-np", "9", "--hosts", "a,b,c,d,e", "--replicas", "0=3,1-7=2", "prog");
+    expect_wrong_replicas(&options, "6 hosts are needed");
+    PARSE(&options, "-np", "4", "--hosts", "a,b,c,d,e", "--replicas", "0=3,1-7=2", "prog");
+    expect_wrong_replicas(&options, "there is no process 7: with -np 4 they are 0 to 3");
+    PARSE(&options, "--hosts", "a,b,c,d,e", "--replicas", "0=3,1-7=2", "prog");
+    expect_wrong_replicas(&options, "give the number of processes, too, with -np");
+}
+END_TEST
+
+START_TEST(replicas_on_one_host)
+{
+    struct options options;
+
+    PARSE(&options, "--hosts", "a:2,user@b", "--replicas", "3", "--replicas-on-host", "prog");
+    ck_assert(options_find_hosts(&options, "a"));
+    const struct hosts *all = &options.hosts.all;
+    ck_assert_uint_eq(all->count, 6);
+    ck_assert_str_eq(all->items[2].name, "a#2");
+    ck_assert_str_eq(all->items[5].name, "b#3");
+    ck_assert_str_eq(all->items[5].reached, "b");
+    ck_assert_str_eq(all->items[5].user, "user");
+    ck_assert(all->items[4].here && !all->items[5].here && all->items[4].slots == 2);
+    options_free(&options);
+    PARSE(&options, "--replicas", "2", "--replicas-on-host", "prog");
+    ck_assert(options_find_hosts(&options, "a"));
+    ck_assert_uint_eq(options.hosts.all.count, 2);
+    ck_assert(!options.hosts.only_here);
+    options_free(&options);
+    PARSE(&options, "-np", "2", "--replicas", "0=2", "--replicas-on-host", "prog");
+    expect_wrong_replicas(&options, "give one number with --replicas");
+    PARSE(&options, "--hosts", "a,b", "--replicas-on-host", "prog");
+    expect_wrong_replicas(&options, "give their number");
+    PARSE(&options, "--hosts", "a,b", "--spares", "1", "--replicas", "2", "--replicas-on-host",
+          "prog");
+    expect_wrong_replicas(&options, "--replicas-on-host with --spares");
+}
+END_TEST
+
 START_TEST(replica_values)
 {
     struct options options;
 
     PARSE(&options, "--hosts", "a,b,c", "prog");
     ck_assert(options_find_hosts(&options, "a"));
-    ck_assert(options.hosts.replicas == 1 && !options.hosts.any_replica_files);
+    ck_assert(replicas_of(&options, 0) == 1 && !options.hosts.any_replica_files);
     ck_assert_int_eq(options.hosts.on_mismatch, WIRE_MISMATCH_ROLLBACK);
     options_free(&options);
     PARSE(&options, "--hosts", "a,b,c", "--replicas", "3", "--replica-log", "64M",
           "--replica-files", "allow", "--on-mismatch", "end", "prog");
     ck_assert(options_find_hosts(&options, "a"));
-    ck_assert(options.hosts.replicas == 3 && options.hosts.any_replica_files);
+    ck_assert(replicas_of(&options, 9) == 3 && options.hosts.any_replica_files);
     ck_assert(!options.run.no_stdin);
     ck_assert_uint_eq(options.hosts.replica_log, 64u << 20);
     ck_assert_int_eq(options.hosts.on_mismatch, WIRE_MISMATCH_END);
@@ -410,17 +470,12 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {host_defaults,
-                                  host_values,
-                                  replica_values,
-                                  host_nonsense,
-                                  host_sources,
-                                  host_environment,
-                                  own_host_under_several_names,
-                                  slurm_nodes_by_name,
-                                  hosts_of_a_restart,
-                                  owner_thresholds,
-                                  binding_and_mapping};
+    const TTest *const tests[] = {
+        host_defaults,       host_values,          replica_values,
+        replica_lists,       replicas_on_one_host, host_nonsense,
+        host_sources,        host_environment,     own_host_under_several_names,
+        slurm_nodes_by_name, hosts_of_a_restart,   owner_thresholds,
+        binding_and_mapping};
 
     return suite_run_tests("options about hosts", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }

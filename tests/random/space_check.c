@@ -1,5 +1,5 @@
-/* space_check.c - reads histories of the dataspace from its standard input, as space_player prints
- * them, and looks for an order of the operations of each tag that explains them.
+/* space_check.c - reads histories of the dataspace from its standard input, TAG put|get|read NUMBER
+ * CALLED RETURNED in a line, and looks for an order of the operations of each tag that explains them.
  *
  * Tags are independent, so a history is right if it is right for each of them (Herlihy and Wing,
  * "Linearizability: a correctness condition for concurrent objects", 1990); for one tag the search

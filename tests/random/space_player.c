@@ -1,23 +1,27 @@
 /* space_player.c - random operations on the dataspace, with the times at which they began and
  * ended.
  *
- *   space_player SEED EPOCHS MOST [PAUSE]
+ *   space_player SEED EPOCHS MOST [PAUSE [CALLS]]
  *
  * Each epoch has tags of its own, which some process fills first.  Every process puts, reads, and
  * gets, and puts back what it has got before it does anything else: so nobody waits for ever.
  * An object is one number, again and again, up to MOST bytes.  At the end each process prints a
  * line for every operation, which space_check reads:
  *
- *   TAG put|get|read NUMBER CALLED RETURNED        nanoseconds of CLOCK_MONOTONIC
+ *   TAG put|get|read NUMBER CALLED RETURNED PROCESS OPERATION        nanoseconds of CLOCK_MONOTONIC
  *
  * The lines are in memory until then: a process that goes back to a snapshot forgets what it has
- * done since.  PAUSE: microseconds between operations, at most.
+ * done since.  A process that is restarted alone repeats operations that have had their effect,
+ * though: so into the file CALLS.PROCESS, which knows of no snapshot, it writes a line whenever an
+ * operation begins, and the first of them counts.  PAUSE: microseconds between operations, at most.
  */
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <volpex.h>
 
 #define TAGS 3
@@ -36,6 +40,7 @@ static uint32_t last; /* number that this process has put */
 static struct operation *done;
 static size_t count, room;
 static uint32_t *object;
+static const char *calls;
 
 static uint32_t draw(uint32_t below)
 {
@@ -58,6 +63,23 @@ static void rest(void)
 
     if (ns > 0)
         nanosleep(&time, NULL);
+}
+
+/* Opened for each line: a file that is open at a snapshot would be cut off at a rollback. */
+static uint64_t call(void)
+{
+    uint64_t called = now_ns();
+    char path[4096], line[64];
+    int file, size;
+
+    if (!calls)
+        return called;
+    snprintf(path, sizeof path, "%s.%d", calls, self);
+    size = snprintf(line, sizeof line, "%zu %llu\n", count, (unsigned long long)called);
+    file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0 || write(file, line, (size_t)size) != size || close(file) != 0)
+        exit(5);
+    return called;
 }
 
 static void note(const struct operation *operation)
@@ -85,7 +107,7 @@ static void put(int epoch, int tag)
 
     for (uint32_t i = 0; i < bytes / 4; i++)
         object[i] = operation.number;
-    operation.called = now_ns();
+    operation.called = call();
     volpex_put(name, size, object, (int)bytes);
     operation.returned = now_ns();
     note(&operation);
@@ -97,7 +119,7 @@ static void take(int epoch, int tag, int removes)
     char name[32];
     int size = name_tag(name, epoch, tag), bytes;
 
-    operation.called = now_ns();
+    operation.called = call();
     bytes = (removes ? volpex_get : volpex_read)(name, size, object, most + 4);
     operation.returned = now_ns();
     operation.number = object[0];
@@ -137,6 +159,7 @@ int main(int argc, char **argv)
     epochs = atoi(argv[2]);
     most = atoi(argv[3]);
     pause_us = argc > 4 ? atoi(argv[4]) : 0;
+    calls = argc > 5 ? argv[5] : NULL;
     object = malloc((size_t)most + 64);
     if (!object)
         return 4;
@@ -148,8 +171,9 @@ int main(int argc, char **argv)
     for (int epoch = 0; epoch < epochs; epoch++)
         play(epoch, processes);
     for (size_t i = 0; i < count; i++)
-        printf("%d.%d %s %u %llu %llu\n", done[i].epoch, done[i].tag, done[i].kind, done[i].number,
-               (unsigned long long)done[i].called, (unsigned long long)done[i].returned);
+        printf("%d.%d %s %u %llu %llu %d %zu\n", done[i].epoch, done[i].tag, done[i].kind,
+               done[i].number, (unsigned long long)done[i].called,
+               (unsigned long long)done[i].returned, self, i);
     volpex_finalize();
     return 0;
 }

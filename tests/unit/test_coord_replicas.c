@@ -1,6 +1,7 @@
 /* test_coord_replicas.c - Processor Zero: processes with replicas on several hosts. */
 #include <check.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/unit/coord_play.h"
 #include "tests/unit/suite.h"
@@ -190,6 +191,126 @@ START_TEST(replicas_that_differ)
 }
 END_TEST
 
+/* ---- Processes with different numbers of replicas ---- */
+
+static struct replica_counts counts_of(const char *text)
+{
+    struct replica_counts counts;
+    char why[REPLICA_WHY];
+
+    ck_assert(replica_counts_parse(&counts, text, why));
+    return counts;
+}
+
+/* Process 0 on hosts 0 and 7; processes 1 and 2, with one replica each, on hosts 3 and 5. */
+static void start_mixed(void)
+{
+    start(4, SAVING(EVERY(100), .counts = counts_of("0=2"), .process_limit = 3, .by_node = true));
+    for (uint32_t i = 0; i < 4; i++)
+        host_ready((uint32_t[]){0, 7, 3, 5}[i], 1);
+    registered(0, 0);
+    durable(0, 0, 0);
+    persisted(0, 0, 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        known((uint32_t[]){0, 7, 3, 5}[i], 0);
+        ck_assert_int_eq(ranks_ready((uint32_t[]){0, 7, 3, 5}[i], 1), 0);
+    }
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+
+START_TEST(mixed_cells)
+{
+    start_mixed();
+    ck_assert_uint_eq(coord->processes, 3);
+    ck_assert_uint_eq(host_of(0), 0);
+    ck_assert_uint_eq(host_of(1), 3);
+    ck_assert_uint_eq(host_of(2), 5);
+    ck_assert(coord_lives_on(coord, 0, &coord->hosts[1]));
+    ck_assert(!coord_lives_on(coord, 1, &coord->hosts[3]));
+    ck_assert_uint_eq(coord->hosts[3].first, 2);
+    ck_assert_uint_eq(coord->hosts[1].count, 1);
+    ck_assert_uint_eq(coord_leads(coord).count, 2);
+}
+END_TEST
+
+START_TEST(one_of_two_is_lost)
+{
+    start_mixed();
+    ck_assert_int_eq(lost(7), 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    lost(5); /* the only one with process 2 */
+    expect_outcome(1, WIRE_CAUSE_HOST_LOST, COORD_NOBODY);
+}
+END_TEST
+
+/* The barrier waits for each process, whatever its number of replicas. */
+START_TEST(mixed_barrier)
+{
+    start_mixed();
+    arrived(7, 0, WIRE_BARRIER_SYNC);
+    arrived(3, 0, WIRE_BARRIER_SYNC);
+    ck_assert(!has_message(WIRE_RELEASE));
+    arrived(5, 0, WIRE_BARRIER_SYNC);
+    ck_assert(has_message(WIRE_RELEASE));
+}
+END_TEST
+
+/* Each host has processes of one group only, of which the one with the registered host is first. */
+START_TEST(groups_by_crowd)
+{
+    start(4, SAVING(EVERY(100), .counts = counts_of("5=2"), .process_limit = 6));
+    for (uint32_t i = 0; i < 4; i++)
+        host_ready((uint32_t[]){0, 7, 3, 5}[i], 4);
+    registered(3, 0);
+    ck_assert_uint_eq(host_of(0), 3); /* five with one replica have two of four hosts */
+    ck_assert_uint_eq(coord->hosts[2].count + coord->hosts[3].count, 5);
+    ck_assert_uint_eq(host_of(5), 0);
+    ck_assert_uint_eq(coord->hosts[0].count, 1);
+    ck_assert_uint_eq(coord->hosts[1].count, 1);
+    ck_assert(coord_lives_on(coord, 5, &coord->hosts[1]));
+}
+END_TEST
+
+START_TEST(too_few_for_a_list)
+{
+    start(4, CONFIG(.counts = counts_of("0=3,1=2"), .process_limit = 2));
+    for (uint32_t i = 0; i < 4; i++)
+        host_ready((uint32_t[]){0, 7, 3, 5}[i], 1);
+    registered(0, 0);
+    ck_assert_ptr_nonnull(strstr(coord_outcome(coord).text, "need 5 hosts"));
+    expect_outcome(1, WIRE_CAUSE_PLACEMENT, COORD_NOBODY);
+}
+END_TEST
+
+/* A list names processes that the program does not want: the others need fewer hosts. */
+START_TEST(a_list_of_more_than_there_are)
+{
+    start(2, CONFIG(.counts = counts_of("0=2,1=4"), .process_limit = 2));
+    host_ready(0, 1);
+    host_ready(7, 1);
+    registered(0, 1);
+    ck_assert_uint_eq(coord->processes, 1);
+    ck_assert(coord_lives_on(coord, 0, &coord->hosts[1]));
+}
+END_TEST
+
+/* It goes on with fewer replicas, where hosts are too few for the list. */
+START_TEST(restored_on_too_few)
+{
+    start(3, SAVING(EVERY(100), .counts = counts_of("0=4,1-2=2"), .restore = true, .recover = true,
+                    .wanted = COORD_NEVER));
+    held(0, 7, 1, (struct wire_numbers){NULL, 0});
+    for (uint32_t i = 0; i < 3; i++)
+        host_ready((uint32_t[]){0, 7, 3}[i], 2);
+    ck_assert_int_eq(coord_phase(coord), COORD_CHOOSING);
+    ck_assert_uint_eq(coord_replicas_of(coord, 0, NULL), 2); /* with those that have two */
+    ck_assert_uint_eq(coord_replicas_of(coord, 2, NULL), 2);
+    ck_assert_uint_eq(coord_replicas_of(coord, 3, NULL), 1);
+    ck_assert_uint_eq(coord->home[0], coord->home[2]);
+    ck_assert_uint_ne(coord->home[0], coord->home[3]);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {cells,
@@ -200,7 +321,14 @@ int main(void)
                                   a_loss_is_covered,
                                   a_loss_completes_a_barrier,
                                   the_first_to_end,
-                                  replicas_that_differ};
+                                  replicas_that_differ,
+                                  mixed_cells,
+                                  one_of_two_is_lost,
+                                  mixed_barrier,
+                                  groups_by_crowd,
+                                  too_few_for_a_list,
+                                  a_list_of_more_than_there_are,
+                                  restored_on_too_few};
 
     return suite_run_tests("coord_replicas", tests, sizeof tests / sizeof *tests, NULL, tear_down);
 }

@@ -397,6 +397,30 @@ START_TEST(hosts_are_removed)
 }
 END_TEST
 
+/* Another number of replicas takes effect with the next term: from then on Processor Zero decides
+ * what the loss of a host means. */
+START_TEST(replicas_are_wanted)
+{
+    start_three(CONFIG());
+    EVENT(REPLICAS, .replicas = 2);
+    expect("S");
+    ck_assert(effects.items[0].move && !effects.items[0].stop);
+    EVENT(TERM_OVER, .term = 1, .outcome = was_moved);
+    expect("E");
+    ck_assert(effects.items[0].anew);
+    EVENT(COMMITTED, .term = 2, .name = {5, 2});
+    EVENT(REPLICAS, .replicas = 1);
+    expect("S");
+    EVENT(AGENT_LOST, .host = 2, .usable = true); /* there still are replicas */
+    ck_assert_int_eq(job_machine_state(machine), JOB_MACHINE_RUNNING);
+    ck_assert_int_eq(effects.items[0].kind, JOB_EFFECT_LOST_TO_ZERO);
+    EVENT(TERM_OVER, .term = 2, .outcome = was_moved);
+    ck_assert_uint_eq(job_machine_term(machine), 3);
+    EVENT(AGENT_LOST, .host = 9, .usable = true);
+    ck_assert_int_eq(job_machine_state(machine), JOB_MACHINE_GATHERING);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("hosts of the job machine");
@@ -415,6 +439,7 @@ int main(void)
     tcase_add_test(tests, the_last_host_is_not_removed);
     tcase_add_test(tests, places_outlast_a_fault);
     tcase_add_test(tests, hosts_are_removed);
+    tcase_add_test(tests, replicas_are_wanted);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

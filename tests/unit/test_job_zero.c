@@ -151,6 +151,20 @@ START_TEST(another_is_cut_off)
 }
 END_TEST
 
+/* Two at a time: it is decided about both. */
+START_TEST(two_are_cut_off)
+{
+    start_running();
+    EVENT(LINK_LOST, .term = 1, .host = 9, .peer = 4);
+    EVENT(ROLL);
+    EVENT(LINK_LOST, .term = 1, .host = 2, .peer = 2); /* does not hear bsprun */
+    EVENT(ROLL);
+    EVENT(TIMER, .now_ms = 51);
+    expect("bll");
+    ck_assert(!job_machine_goes_on(machine, 9) && !job_machine_goes_on(machine, 2));
+}
+END_TEST
+
 START_TEST(it_does_not_hear_bsprun)
 {
     start_running();
@@ -172,6 +186,7 @@ int main(void)
                                   after_the_agreement_on_the_end,
                                   it_is_cut_off,
                                   another_is_cut_off,
+                                  two_are_cut_off,
                                   it_does_not_hear_bsprun};
 
     return suite_run_tests("job_zero", tests, sizeof tests / sizeof *tests, NULL, tear_down);

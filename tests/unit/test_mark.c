@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/peers.h"
@@ -49,6 +50,12 @@ void agent_notice(struct agent *at, const char *format, ...)
 {
     (void)at;
     ck_abort_msg("nobody is told: %s", format);
+}
+
+bool agent_has_replicas(const struct agent *at)
+{
+    (void)at;
+    return false;
 }
 
 uint64_t agent_input_position(const struct agent *at)

@@ -39,6 +39,6 @@ for command in bspstat bspkill
     complete -c $command -a '(__bspzero_jobs)'
 end
 complete -c bspctl -n 'test (count (__bspzero_given)) -eq 0' -a '(__bspzero_jobs)'
-complete -c bspctl -n 'test (count (__bspzero_given)) -eq 1' -a 'hosts stacks save drain remove add move rebalance'
+complete -c bspctl -n 'test (count (__bspzero_given)) -eq 1' -a 'hosts stacks save drain remove add move rebalance replicas'
 complete -c bspctl -n 'test (count (__bspzero_given)) -ge 2' -a '(__bspzero_hosts)'
 complete -c bspload -a '(__fish_print_hostnames)'

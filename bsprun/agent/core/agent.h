@@ -68,11 +68,12 @@ struct agent_order {
     uint64_t timeout_ns;
     uint32_t stacks_ms; /* the limit is bsprun's, and comes here so much later; 0: it is not */
     uint64_t consult_every, abort_at;
-    uint64_t dataspace_memory; /* bytes of objects in memory; 0: half of what is available */
-    uint32_t replicas;         /* of each process; 0: one */
-    bool any_replica_files;    /* --replica-files allow */
-    uint32_t on_mismatch;      /* enum wire_mismatch */
-    uint64_t replica_log;      /* bytes in memory of what is kept for replicas that are behind */
+    uint64_t dataspace_memory;    /* bytes of objects in memory; 0: half of what is available */
+    uint32_t replicas;            /* of each process, or the most of one; 0: one */
+    struct replica_counts counts; /* of each, in the newest term */
+    bool any_replica_files;       /* --replica-files allow */
+    uint32_t on_mismatch;         /* enum wire_mismatch */
+    uint64_t replica_log;         /* bytes in memory of what is kept for replicas that are behind */
 };
 
 struct agent_cells;     /* cells.c */
@@ -144,6 +145,8 @@ struct agent {
     struct member *members;        /* nprocs entries; those of other hosts are empty */
     uint32_t *home;                /* nprocs entries: number of the host of each */
     struct agent_cells *cells;     /* which hosts have the same processes; NULL: none */
+    uint64_t held_at; /* the barrier at which processes wait until RESUME says whether it is to be
+                         decided: decided.c; 0: none */
     struct agent_decided *decided; /* barriers that processes here have not come to yet; a list */
     struct known known;            /* what of decisions, where processes have replicas */
     struct kept_account *accounts; /* of other hosts, before this one is Processor Zero's; a list */
@@ -197,6 +200,7 @@ struct agent {
     /* While a term is being ended: since when, and the memory of the largest of its processes
      * here. */
     uint64_t rewound_ns, largest;
+    bool term_gone; /* after that: no process of the term is left that could fork */
 
     /* How the job ended, as far as known. */
     struct coord_outcome outcome;

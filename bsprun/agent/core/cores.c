@@ -70,17 +70,43 @@ static bool claim_sets(struct cores_claim *claim, struct affinity_request *reque
     return true;
 }
 
-/* Looks at the machine.  False: there is nothing to be bound to. */
-static bool look(struct cores_claim *claim, hwloc_bitmap_t allowed)
+static void forget(struct cores_claim *claim)
+{
+    if (claim->topology)
+        hwloc_topology_destroy(claim->topology);
+    hwloc_bitmap_free(claim->seen);
+    claim->topology = NULL;
+    claim->seen = NULL;
+}
+
+static bool load(struct cores_claim *claim)
 {
     if (hwloc_topology_init(&claim->topology) != 0) {
         claim->topology = NULL;
         return false;
     }
     hwloc_topology_set_io_types_filter(claim->topology, HWLOC_TYPE_FILTER_KEEP_NONE);
-    return hwloc_topology_load(claim->topology) == 0 &&
-           hwloc_linux_get_tid_cpubind(claim->topology, 0, allowed) == 0 &&
-           hwloc_bitmap_last(allowed) >= 0;
+    return hwloc_topology_load(claim->topology) == 0;
+}
+
+static bool read_allowed(const struct cores_claim *claim, hwloc_bitmap_t allowed)
+{
+    return claim->topology && hwloc_linux_get_tid_cpubind(claim->topology, 0, allowed) == 0;
+}
+
+/* Looks at the machine, which takes milliseconds, if it may be another one than before.  False:
+ * there is nothing to be bound to. */
+static bool look(struct cores_claim *claim, hwloc_bitmap_t allowed)
+{
+    bool known = claim->seen && read_allowed(claim, allowed) &&
+                 hwloc_bitmap_isequal(claim->seen, allowed);
+
+    if (!known) {
+        forget(claim);
+        if (load(claim) && read_allowed(claim, allowed))
+            claim->seen = hwloc_bitmap_dup(allowed);
+    }
+    return claim->seen && hwloc_bitmap_last(allowed) >= 0;
 }
 
 /* False: no memory. */
@@ -104,7 +130,7 @@ int cores_claim(int wanted, enum wire_bind bind, enum wire_map map, struct cores
                    these = hwloc_bitmap_alloc();
     struct affinity_request request = {allowed, claimed, wanted, bind, map};
 
-    *claim = (struct cores_claim){0};
+    cores_release(claim);
     if (wanted > 0)
         claim->sets = calloc((size_t)wanted, sizeof *claim->sets);
     claim->count = claim->sets ? wanted : 0;
@@ -128,9 +154,13 @@ void cores_release(struct cores_claim *claim)
         hwloc_bitmap_free(claim->sets[rank]);
     free(claim->sockets);
     free(claim->sets);
-    if (claim->topology)
-        hwloc_topology_destroy(claim->topology);
-    *claim = (struct cores_claim){0};
+    *claim = (struct cores_claim){.topology = claim->topology, .seen = claim->seen};
+}
+
+void cores_free(struct cores_claim *claim)
+{
+    cores_release(claim);
+    forget(claim);
 }
 
 /* ---- Binding ---- */

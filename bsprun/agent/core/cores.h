@@ -14,19 +14,22 @@
 
 struct cores_claim {
     int count;                       /* ranks that have processors; 0: not enough were free */
-    struct hwloc_topology *topology; /* this machine's */
+    struct hwloc_topology *topology; /* this machine's, and kept from one claim to the next ... */
+    struct hwloc_bitmap_s *seen;     /* ... while these are the processors that may be used */
     struct hwloc_bitmap_s **sets;    /* the processors of each rank */
     int *sockets;                    /* claims, by processor; -1: none */
     int processors;                  /* number of these */
 };
 
 /* Claims the processors that affinity_choose gives to `wanted` ranks out of those that this thread
- * may use and no other job has claimed: all of them or none.  Returns the number of ranks.  Cost:
- * some milliseconds, as it looks at the machine. */
+ * may use and no other job has claimed: all of them or none.  Returns the number of ranks.  Cost of
+ * the first one: some milliseconds, as it looks at the machine. */
 int cores_claim(int wanted, enum wire_bind bind, enum wire_map map, struct cores_claim *claim);
 
 /* Releases them; harmless for an empty claim. */
 void cores_release(struct cores_claim *claim);
+/* The same, and what is known of the machine. */
+void cores_free(struct cores_claim *claim);
 
 /* Binds the main thread of a process of the same user to the processors of a rank of the claim.
  * 0 or -errno. */

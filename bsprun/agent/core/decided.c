@@ -5,6 +5,7 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/barrier.h"
+#include "bsprun/agent/core/cells.h"
 
 struct agent_decided {
     struct agent_decided *next; /* decided later */
@@ -17,16 +18,10 @@ static void answer(struct agent *agent, const struct decided *decided)
     agent_answer(agent, decided->superstep, BSPZ_DECIDE_GO, decided->consult);
 }
 
-bool agent_decided_add(struct agent *agent, const struct decided *decided)
+static bool keep(struct agent *agent, const struct decided *decided)
 {
     struct agent_decided **last = &agent->decided, *entry;
 
-    if (decided->superstep + 1 == agent->consulted) {
-        answer(agent, decided);
-        return true;
-    }
-    if (decided->superstep + 1 < agent->consulted)
-        return true; /* came late: they have passed it, as another message said */
     while (*last)
         last = &(*last)->next;
     entry = malloc(sizeof *entry);
@@ -35,6 +30,85 @@ bool agent_decided_add(struct agent *agent, const struct decided *decided)
     *entry = (struct agent_decided){NULL, *decided};
     *last = entry;
     return true;
+}
+
+/* ---- Past a snapshot of others ---- */
+
+bool agent_decided_go_ahead(struct agent *agent, uint64_t superstep)
+{
+    const struct decided decided = {.superstep = superstep, .consult = superstep + 1};
+
+    if (!agent_decided_add(agent, &decided))
+        return false;
+    agent->held_at = superstep + 1;
+    return true;
+}
+
+bool agent_decided_holds(const struct agent *agent, uint64_t superstep)
+{
+    return agent->held_at > 0 && agent->held_at == superstep;
+}
+
+/* The barrier before the one at which they would be held; NULL: they have passed it. */
+static struct decided *find_before(struct agent *agent)
+{
+    for (struct agent_decided *entry = agent->decided; entry; entry = entry->next)
+        if (entry->decided.superstep + 1 == agent->held_at)
+            return &entry->decided;
+    return NULL;
+}
+
+/* It is known now which barrier is decided next.  That of bsp_end always is. */
+static void let_on(struct agent *agent, uint64_t consult)
+{
+    const struct decided decided = {.superstep = agent->held_at, .consult = consult};
+    bool waits = agent->consulted == decided.superstep + 1;
+    struct decided *before = find_before(agent);
+
+    agent->held_at = 0;
+    if (waits && (consult == decided.superstep || agent->end_reported))
+        agent->consulted--; /* the next scan reports them */
+    else if (waits)
+        answer(agent, &decided);
+    else if (before)
+        before->consult = consult;
+    else
+        atomic_store(&agent->board->consult_from, consult);
+}
+
+void agent_decided_release(struct agent *agent, uint64_t decided, uint64_t consult)
+{
+    if (agent_decided_holds(agent, decided))
+        let_on(agent, consult);
+    agent->held_at = 0;
+}
+
+bool agent_decided_unasked(struct agent *agent, uint64_t superstep)
+{
+    const struct decided decided = {.superstep = superstep,
+                                    .consult = atomic_load(&agent->board->consult_from)};
+
+    if (!agent_has_replicas(agent) || agent->end_reported || superstep >= decided.consult)
+        return false;
+    answer(agent, &decided);
+    return true;
+}
+
+/* ---- What was decided ---- */
+
+bool agent_decided_add(struct agent *agent, const struct decided *decided)
+{
+    if (agent_decided_holds(agent, decided->superstep + 1)) {
+        let_on(agent, decided->consult);
+        return true;
+    }
+    if (decided->superstep + 1 == agent->consulted) {
+        answer(agent, decided);
+        return true;
+    }
+    if (decided->superstep + 1 < agent->consulted)
+        return true; /* came late: they have passed it, as another message said */
+    return keep(agent, decided);
 }
 
 bool agent_decided_take(struct agent *agent, uint64_t superstep)
@@ -51,6 +125,7 @@ bool agent_decided_take(struct agent *agent, uint64_t superstep)
 
 void agent_decided_forget(struct agent *agent)
 {
+    agent->held_at = 0;
     while (agent->decided) {
         struct agent_decided *first = agent->decided;
 

@@ -2,6 +2,10 @@
  *
  * Where processes have replicas Processor Zero waits for the first of each only: what it decides is
  * kept here until the processes of this host ask for it.
+ *
+ * Where the processes of other hosts are captured those of this one must not wait before they have
+ * communicated: others may need what they answer to gets, to compare it.  They pass, and wait at
+ * the next barrier until it is known whether that is to be decided.
  */
 #ifndef BSPRUN_AGENT_DECIDED_H
 #define BSPRUN_AGENT_DECIDED_H
@@ -16,6 +20,20 @@ struct decided {
     uint64_t consult;   /* the next one that is */
     bool end;           /* the barrier of bsp_end */
 };
+
+/* At the end of that superstep processes of other hosts are captured: those of this one pass, and
+ * are held at the next barrier.  False: no memory. */
+bool agent_decided_go_ahead(struct agent *agent, uint64_t superstep);
+/* Whether they are held there, and ARRIVE is not to be sent: after agent_decided_add of the
+ * superstep before another scan sends it if it is wanted. */
+bool agent_decided_holds(const struct agent *agent, uint64_t superstep);
+
+/* Another Processor Zero: so many barriers are decided, and that is the next one.  They are held no
+ * longer. */
+void agent_decided_release(struct agent *agent, uint64_t decided, uint64_t consult);
+/* Whether they ask though that barrier is not decided: process 0 of another host, which is held,
+ * has made them do so.  They go on. */
+bool agent_decided_unasked(struct agent *agent, uint64_t superstep);
 
 /* Processor Zero lets pass.  Answers the processes if they wait there; false: no memory. */
 bool agent_decided_add(struct agent *agent, const struct decided *decided);

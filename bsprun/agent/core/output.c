@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/repeats.h"
 #include "bsprun/agent/core/terminal.h"
@@ -62,11 +63,14 @@ static int member_of(const struct agent *agent, pid_t ospid)
     return -1;
 }
 
-/* The rank that wrote, or whose descendant did; -1: no longer known. */
+/* The rank that wrote, or whose descendant did; -1: no longer known.  Of a rank with replicas only
+ * what it writes itself: on each host other descendants may be gone by now. */
 static int writer_rank(const struct agent *agent, pid_t ospid)
 {
     char line[BSPZ_STAT_LINE];
 
+    if (agent_has_replicas(agent))
+        return member_of(agent, ospid);
     for (int i = 0; i < ANCESTORS_MAX && ospid > 1; i++) {
         int pid = member_of(agent, ospid);
 

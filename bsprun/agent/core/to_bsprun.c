@@ -32,6 +32,18 @@ void agent_notice(struct agent *agent, const char *format, ...)
     agent_send(agent, &message);
 }
 
+void agent_notice_leaving(struct agent *agent, int status, const char *why)
+{
+    struct wire_message message = {.kind = WIRE_NOTICE};
+    char text[1024];
+
+    snprintf(text, sizeof text, "host %s: %s; its processes continue in their replicas",
+             agent->host_name, why);
+    message.notice.text = text;
+    message.notice.status = status > 0 ? (uint32_t)status : 0;
+    agent_send(agent, &message);
+}
+
 void agent_tell_link_lost(struct agent *agent, uint32_t host, const char *text)
 {
     struct wire_message message = {.kind = WIRE_LINK_LOST};

@@ -411,18 +411,6 @@ static void gathered(struct agent *agent, int error, const char *why)
     answer_if_ready(agent);
 }
 
-/* Notes which processes of this host are expected on others. */
-static void note_leaving(struct agent *agent, const struct wire_move_list *moves)
-{
-    struct kept *kept = agent->snapshots->kept;
-
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        kept[pid].leaves = false;
-    for (uint32_t i = 0; i < moves->count; i++)
-        if (moves->items[i].pid < (uint32_t)agent->nprocs)
-            kept[moves->items[i].pid].leaves = moves->items[i].host != agent->host;
-}
-
 /* Notes which processes are expected here; false: none. */
 static bool note_wanted(struct agent *agent, const struct wire_move_list *moves)
 {
@@ -471,7 +459,6 @@ void agent_ahead(struct agent *agent, const struct wire_message *order)
     struct aheads *aheads;
     bool any = false;
 
-    note_leaving(agent, &order->ahead.moves);
     for (uint32_t i = 0; i < order->ahead.moves.count; i++)
         any = any || order->ahead.moves.items[i].host == agent->host;
     if (!any && !agent->snapshots->aheads)

@@ -201,6 +201,13 @@ void agent_release_stayed(struct agent *agent)
     }
 }
 
+void agent_snapshots_run(struct agent *agent)
+{
+    for (int pid = 0; agent->snapshots && agent->snapshots->kept && pid < agent->nprocs; pid++)
+        for (int slot = 0; slot < SNAPSHOT_SLOTS && !agent_is_here(agent, pid); slot++)
+            agent_end_copy(agent, pid, slot);
+}
+
 void agent_end_writer(struct agent *agent, int pid)
 {
     struct watched *writer = &agent->snapshots->kept[pid].writer;

@@ -34,7 +34,6 @@ struct kept {
     bool recorded, written;        /* in the present snapshot */
     bool staged;                   /* in the present restore */
     bool copied;                   /* restored from the copy in its slot */
-    bool leaves;                   /* it is expected on another host in the next term */
     int slot;                      /* of the next copy, -1: none */
     struct bspz_image_facts facts; /* of its image */
 };

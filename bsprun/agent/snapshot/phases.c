@@ -122,13 +122,6 @@ void agent_snapshots_mark_first(struct agent *agent)
     agent_mark(agent);
 }
 
-/* A process that goes to another host is not thawed here; if it stays all the same, it is made of
- * its images. */
-static bool is_last_here(const struct agent *agent, int pid, enum snapshot_haste haste)
-{
-    return haste == SNAPSHOT_LAST && agent->snapshots->kept[pid].leaves;
-}
-
 bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapshot_haste haste)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -151,7 +144,7 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapsho
     way = agent_snapshot_way(agent);
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (agent_is_here(agent, pid))
-            agent_next_slot(agent, pid, way.copies && !is_last_here(agent, pid, haste));
+            agent_next_slot(agent, pid, way.copies);
     /* After the last one nobody goes on: a process that writes by itself spares a copy. */
     write_order(agent, way.forked && haste != SNAPSHOT_LAST, haste);
     return true;

@@ -56,6 +56,8 @@ void agent_snapshots_scan(struct agent *agent);
 void agent_snapshots_rewind(struct agent *agent);
 /* The next term begins from a snapshot: removes an unfinished one, keeps the measured costs. */
 void agent_snapshots_forget(struct agent *agent);
+/* The processes run: ends copies of those that have left this host. */
+void agent_snapshots_run(struct agent *agent);
 /* The board was reset: drops copies that were never adopted. */
 void agent_forget_announced(struct agent *agent);
 /* Reports the snapshots of this host to Processor Zero. */

@@ -113,8 +113,6 @@ void agent_snapshots_forget(struct agent *agent)
     agent->coming = snapshots->ticket.name;
     making_move(&snapshots->making, MAKING_NONE);
     snapshots->restores = true;
-    for (int pid = 0; snapshots->kept && pid < agent->nprocs; pid++)
-        snapshots->kept[pid].leaves = false;
     if (agent->zero)
         snapshots->costs = coord_costs(coord_shell_state(agent->zero));
 }

@@ -13,6 +13,7 @@
  *     fastest living hosts
  *   - at each barrier all hosts are told the same, and none passes a barrier that is decided before
  *     it was; so the replicas of a process see the same sequence of supersteps
+ *   - each process has as many replicas as it is to have, no two on one host
  *   - what a living host has heard of a barrier is not decided again
  *   - no host of a cell with one other living is waited for: by its death or stall nothing stops
  *   - each committed snapshot has the image of each process from a host that had captured it at
@@ -108,7 +109,8 @@ struct world {
     struct coord_config config;
     struct wire_host listed[HOSTS];
     uint32_t host_count, replicas, processes;
-    uint64_t supersteps; /* the last one, which ends with bsp_end */
+    struct replica_counts counts; /* count 0: all processes have `replicas` */
+    uint64_t supersteps;          /* the last one, which ends with bsp_end */
     struct host hosts[HOSTS];
     unsigned timers[COORD_TIMER_COUNT]; /* settings */
     bool finished, by_death, closed;
@@ -120,7 +122,7 @@ struct world {
 };
 
 static struct {
-    uint64_t faults[FAULT_KINDS], well, back, commits, lost_beside, taken_over, taken_again, captured;
+    uint64_t faults[FAULT_KINDS], well, back, commits, lost_beside, taken_over, taken_again, captured, mixed;
 } summary;
 
 #define fail(world, ...) timeline_fail(&(world)->time, __VA_ARGS__)
@@ -341,6 +343,18 @@ static uint32_t index_of(const struct world *world, uint64_t id)
     fail(world, "there is no host %" PRIu64, id);
 }
 
+static void check_replicas(struct world *world, const struct host *lead, uint32_t copies)
+{
+    for (uint32_t pid = lead->first; pid < lead->first + lead->count; pid++) {
+        uint32_t wanted =
+            world->counts.count > 0 ? replica_counts_of(&world->counts, pid) : world->replicas;
+
+        if (copies != wanted)
+            fail(world, "process %u of host %u has %u replicas instead of %u", pid, lead->id,
+                 copies, wanted);
+    }
+}
+
 /* As all hosts are told: who has which processes. */
 static void note_place(struct world *world, const struct wire_place *place)
 {
@@ -370,8 +384,8 @@ static void note_place(struct world *world, const struct wire_place *place)
         if (world->hosts[i].count > 0)
             copies[world->hosts[i].cell]++;
     for (uint32_t i = 0; i < world->host_count; i++)
-        if (world->hosts[i].cell == i && world->hosts[i].count > 0 && copies[i] != world->replicas)
-            fail(world, "the processes of host %u have %u replicas", world->hosts[i].id, copies[i]);
+        if (world->hosts[i].cell == i && world->hosts[i].count > 0)
+            check_replicas(world, &world->hosts[i], copies[i]);
 }
 
 static void check_new(struct world *world, uint64_t superstep)
@@ -893,11 +907,33 @@ static void begin_host(struct world *world, uint32_t host)
         say(world, host, (struct wire_message){.kind = WIRE_REGISTERED});
 }
 
+/* Two numbers of replicas, each of processes that follow each other.  The number of processes. */
+static uint32_t choose_counts(struct world *world)
+{
+    uint32_t processes = 2 + (uint32_t)timeline_random(&world->time, 5);
+    uint32_t first = 1 + (uint32_t)timeline_random(&world->time, processes - 1);
+    uint32_t of_first = 1 + (uint32_t)timeline_random(&world->time, WIRE_REPLICAS_MAX);
+    uint32_t of_others =
+        1 + (of_first + (uint32_t)timeline_random(&world->time, WIRE_REPLICAS_MAX - 1)) %
+                WIRE_REPLICAS_MAX;
+
+    world->counts.runs[0] = (struct replica_run){0, of_first};
+    world->counts.runs[1] = (struct replica_run){first, of_others};
+    world->counts.count = 2;
+    world->replicas = replica_counts_hosts(&world->counts, processes);
+    summary.mixed++;
+    return processes;
+}
+
 static void make_world(struct world *world, const struct seeds_job *job)
 {
     *world = (struct world){.replicas = 2};
     timeline_begin(&world->time, sizeof(struct action), job);
-    world->replicas = 2 + (uint32_t)timeline_random(&world->time, 3);
+    uint32_t processes = 0;
+    if (timeline_chance(&world->time, 50))
+        world->replicas = 2 + (uint32_t)timeline_random(&world->time, 3);
+    else
+        processes = choose_counts(world);
     world->host_count =
         world->replicas + (uint32_t)timeline_random(&world->time, HOSTS - world->replicas + 1);
     if (world->host_count > job->hosts && job->hosts >= world->replicas)
@@ -917,7 +953,9 @@ static void make_world(struct world *world, const struct seeds_job *job)
         .term = TERM,
         .host_count = world->host_count,
         .hosts = world->listed,
-        .replicas = world->replicas,
+        .replicas = processes > 0 ? 0 : world->replicas,
+        .counts = world->counts,
+        .process_limit = processes,
         .abort_at = COORD_NEVER,
         .consult_every = timeline_random(&world->time, 4),
         .snapshots = true,
@@ -1038,6 +1076,7 @@ static int report(uint64_t count)
                    {"another Processor Zero", summary.taken_over},
                    {"... in the place of one that was another itself", summary.taken_again},
                    {"... at the barrier of a snapshot", summary.captured},
+                   {"jobs with different numbers of replicas", summary.mixed},
                    {"snapshots", summary.commits}};
     for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         printf("  %-51s %9" PRIu64 "\n", numbers[i].name, numbers[i].count);
