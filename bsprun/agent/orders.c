@@ -26,6 +26,7 @@
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/route.h"
+#include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/succession.h"
 #include "bsprun/agent/terms.h"
@@ -128,6 +129,7 @@ static void let_run(struct agent *agent, const struct wire_run *order)
     if (!agent->begin_ns)
         agent->begin_ns = agent_now_ns();
     agent->measures = order->measure;
+    agent_alone_begin(agent);
     agent_known_run(agent, order->consult);
     atomic_store(&agent->board->consult_from, order->consult);
     bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
