@@ -28,8 +28,8 @@ bool agent_decided_go_ahead(struct agent *agent, uint64_t superstep);
  * superstep before another scan sends it if it is wanted. */
 bool agent_decided_holds(const struct agent *agent, uint64_t superstep);
 
-/* Another Processor Zero may not know that they have passed the barrier before.  Whether it is to be
- * asked about that one, as they have come to it; else they will ask when they do. */
+/* Another Processor Zero may not know that they have passed the barrier before.  Whether it is to
+ * be asked about that one, as they have come to it; else they will ask when they do. */
 bool agent_decided_ask_again(struct agent *agent, uint64_t *superstep);
 /* Whether they ask though that barrier is not decided: process 0 of another host, which is held,
  * has made them do so.  They go on. */

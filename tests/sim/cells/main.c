@@ -1242,11 +1242,12 @@ static void run_one(const struct seeds_job *job)
     if (!world.finished)
         fail(&world, "the job stands still: Processor Zero is in state %s",
              coord_phase_name(coord_phase(world.zeros[world.era].coord)));
-    /* A Processor Zero that was never heard has not said that a lost host had no processes, for which
-     * output waits until the end. */
+    /* A Processor Zero that was never heard has not said that a lost host had no processes, for
+     * which output waits until the end. */
     if (!world.housing_known)
         shown_flush();
-    /* Of a process whose last host is lost after bsp_end, bsprun says that output may be missing. */
+    /* Of a process whose last host is lost after bsp_end, bsprun says that output may be missing.
+     */
     shown_check(world.processes, world.supersteps, world.well && !world.by_death);
     shown_end();
     for (unsigned i = 0; i < FAULT_KINDS; i++)
