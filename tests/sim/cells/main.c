@@ -1238,9 +1238,11 @@ static void run_one(const struct seeds_job *job)
     if (!world.finished)
         fail(&world, "the job stands still: Processor Zero is in state %s",
              coord_phase_name(coord_phase(world.zeros[world.era].coord)));
-    /* The job was over before anybody had told bsprun who has which processes. */
-    for (uint32_t i = 0; i < world.host_count && !world.housing_known; i++)
-        shown_idle(i);
+    /* At the end bsprun waits for no host that is lost, and for none if nobody has told it who has
+     * which processes. */
+    for (uint32_t i = 0; i < world.host_count; i++)
+        if (world.hosts[i].noticed || !world.housing_known)
+            shown_idle(i);
     shown_check(world.processes, world.supersteps, world.well);
     shown_end();
     for (unsigned i = 0; i < FAULT_KINDS; i++)
