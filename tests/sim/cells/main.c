@@ -1242,13 +1242,12 @@ static void run_one(const struct seeds_job *job)
     if (!world.finished)
         fail(&world, "the job stands still: Processor Zero is in state %s",
              coord_phase_name(coord_phase(world.zeros[world.era].coord)));
-    /* A Processor Zero that was never heard has not said that a lost host had no processes, for
-     * which output waits until the end. */
-    if (!world.housing_known)
-        shown_flush();
-    /* Of a process whose last host is lost after bsp_end, bsprun says that output may be missing.
-     */
-    shown_check(world.processes, world.supersteps, world.well && !world.by_death);
+    /* At the end bsprun waits for no host that is lost, and for none if nobody has told it who has
+     * which processes. */
+    for (uint32_t i = 0; i < world.host_count; i++)
+        if (world.hosts[i].noticed || !world.housing_known)
+            shown_idle(i);
+    shown_check(world.processes, world.supersteps, world.well);
     shown_end();
     for (unsigned i = 0; i < FAULT_KINDS; i++)
         summary.faults[i] += world.faults[i];
