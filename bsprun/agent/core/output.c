@@ -369,7 +369,8 @@ int agent_relay_writer(const struct agent_relay *relay, int stream)
 
 int agent_relay_writer_of_ranks(const struct agent_relay *relay, int stream)
 {
-    return relay->streams[SOCKETS + stream - 1].open ? relay->streams[stream - 1].writer : -1;
+    return relay && relay->streams[SOCKETS + stream - 1].open ? relay->streams[stream - 1].writer
+                                                              : -1;
 }
 
 int agent_relay_socket(const struct agent_relay *relay, int stream)

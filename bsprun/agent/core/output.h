@@ -13,7 +13,8 @@ struct wire_start;
 int agent_relay_open(struct agent *agent, const struct wire_start *start);
 /* The program's descriptor for stream 1 or 2. */
 int agent_relay_writer(const struct agent_relay *relay, int stream);
-/* The descriptor that ranks switch to in bsp_begin, inherited under the same number; -1: none. */
+/* The descriptor that ranks switch to in bsp_begin, inherited under the same number; -1: none.  NULL
+ * is fine. */
 int agent_relay_writer_of_ranks(const struct agent_relay *relay, int stream);
 /* The stream that all processes share, for a process to be restored. */
 int agent_relay_socket(const struct agent_relay *relay, int stream);
