@@ -9,6 +9,7 @@
  */
 #include "bsprun/agent/dataspace.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
@@ -28,11 +30,14 @@
 
 #define WAITING_BYTES (UINT64_C(4) << 20) /* queued for a link before pieces wait */
 #define GO_ON_MS      1u
+#define LOG_PART      4u /* of the memory for objects */
+#define LOG_MOST      (UINT64_C(1) << 30)
 #define FILE_LEAST    16384u /* bytes of an object that may go to a file */
 
-/* There was no memory for an object. */
+/* There was no memory for an object; or a process that was restarted alone does something else than
+ * before. */
 struct failure {
-    bool known;
+    bool known, differs;
     uint32_t pid;
     uint64_t bytes;
 };
@@ -82,7 +87,7 @@ static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
 {
     struct agent *agent = context;
 
-    agent->dataspace->failure = (struct failure){true, pid, bytes};
+    agent->dataspace->failure = (struct failure){.known = true, .pid = pid, .bytes = bytes};
 }
 
 static void end_job(struct agent *agent, uint32_t pid, uint64_t bytes)
@@ -99,6 +104,31 @@ static void end_job(struct agent *agent, uint32_t pid, uint64_t bytes)
 static void on_broken(void *context, uint32_t host, const char *complaint)
 {
     agent_peers_drop(context, host, complaint);
+}
+
+static void on_differs(void *context, uint32_t pid)
+{
+    struct agent *agent = context;
+
+    agent->dataspace->failure = (struct failure){.known = true, .differs = true, .pid = pid};
+}
+
+/* All go back: it counts as lost. */
+static void give_up(struct agent *agent, int pid)
+{
+    static const struct death killed = {.known = true, .signal = SIGKILL};
+    char text[160];
+
+    if (!agent_is_here(agent, pid) || agent->members[pid].state != MEMBER_KNOWN ||
+        agent->job != JOB_RUNNING)
+        return;
+    snprintf(text, sizeof text,
+             "process %d, restarted alone, cannot catch up: it does something else than before, or "
+             "there was no memory to keep what it got",
+             pid);
+    agent_blame(agent, text, false);
+    agent_member_move(agent, pid, MEMBER_REPORTED);
+    agent_rank_exited(agent, pid, &killed, text);
 }
 
 static void *on_map(void *context, uint64_t size)
@@ -120,7 +150,8 @@ static const struct dataspace_calls calls = {.send = on_send,
                                              .answer = on_answer,
                                              .withdrawn = on_withdrawn,
                                              .no_memory = on_no_memory,
-                                             .broken = on_broken};
+                                             .broken = on_broken,
+                                             .differs = on_differs};
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
@@ -146,6 +177,14 @@ static uint64_t memory_bound(const struct agent *agent)
     return available == UINT64_MAX ? available : available / 2;
 }
 
+/* Bytes of answers that are kept for processes that are restarted alone. */
+static uint64_t log_bound(const struct agent *agent)
+{
+    uint64_t bound = memory_bound(agent) / LOG_PART;
+
+    return bound < LOG_MOST ? bound : LOG_MOST;
+}
+
 static void lock(struct agent *agent)
 {
     pthread_mutex_lock(&agent->dataspace_lock);
@@ -154,14 +193,16 @@ static void lock(struct agent *agent)
 /* Lets go, and ends the job if there was no memory. */
 static void unlock(struct agent *agent)
 {
-    struct failure failure = {false, 0, 0};
+    struct failure failure = {.known = false};
 
     if (agent->dataspace) {
         failure = agent->dataspace->failure;
         agent->dataspace->failure.known = false;
     }
     pthread_mutex_unlock(&agent->dataspace_lock);
-    if (failure.known)
+    if (failure.known && failure.differs)
+        give_up(agent, (int)failure.pid);
+    else if (failure.known)
         end_job(agent, failure.pid, failure.bytes);
 }
 
@@ -206,7 +247,8 @@ static struct agent_dataspace *begin(struct agent *agent)
     struct dataspace_setup setup = {.host = agent->host,
                                     .nprocs = (uint32_t)agent->nprocs,
                                     .homes = agent->home,
-                                    .piece = WIRE_PIECE_MAX};
+                                    .piece = WIRE_PIECE_MAX,
+                                    .log = log_bound(agent)};
 
     if (!shell || agent->dataspace)
         return shell;
@@ -281,7 +323,8 @@ static void withdraw_if_wanted(struct agent *agent, int pid)
     const struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
 
     if (rank->request.safe &&
-        atomic_load(&agent->board->consult_from) <= atomic_load(&rank->superstep))
+        (atomic_load(&agent->board->consult_from) <= atomic_load(&rank->superstep) ||
+         atomic_load(&rank->own) == BSPZ_OWN_WANTED))
         dataspace_withdraw(agent->dataspace->space, (uint32_t)pid);
 }
 
@@ -329,6 +372,7 @@ static void handle(struct agent *agent, int pid, struct bspz_request *posted)
         return;
     }
     request = (struct dataspace_request){.kind = kinds[kind],
+                                         .number = posted->number,
                                          .tag = window,
                                          .tag_size = least(posted->tag_size, BSPZ_TAG_MOST),
                                          .piece = window + BSPZ_TAG_MOST,
@@ -429,6 +473,53 @@ void agent_dataspace_consult(struct agent *agent)
         if (agent_is_here(agent, pid))
             withdraw_if_wanted(agent, pid);
     unlock(agent);
+}
+
+void agent_dataspace_interrupt(struct agent *agent, int pid)
+{
+    if (!agent->dataspace)
+        return;
+    lock(agent);
+    withdraw_if_wanted(agent, pid);
+    unlock(agent);
+}
+
+/* ---- Processes that are restarted alone ------------------------------------------------------ */
+
+void agent_dataspace_restarted(struct agent *agent, int pid)
+{
+    struct bspz_request *request = &bspz_rank_of(agent->board, pid)->request;
+
+    lock(agent);
+    /* What it has just posted may not have been handled. */
+    if (agent->dataspace)
+        dataspace_restarted(agent->dataspace->space, (uint32_t)pid);
+    if (request->behind < request->number)
+        request->behind = request->number;
+    atomic_store(&request->state, BSPZ_REQUEST_NONE);
+    unlock(agent);
+}
+
+void agent_dataspace_cut(struct agent *agent, int pid, uint64_t number)
+{
+    if (!agent->dataspace)
+        return;
+    lock(agent);
+    dataspace_cut(agent->dataspace->space, (uint32_t)pid, number);
+    unlock(agent);
+}
+
+int agent_dataspace_burden(struct agent *agent)
+{
+    uint32_t pid;
+    bool heavy;
+
+    if (!agent->dataspace)
+        return -1;
+    lock(agent);
+    heavy = dataspace_logged(agent->dataspace->space, &pid) > log_bound(agent) / 2;
+    unlock(agent);
+    return heavy ? (int)pid : -1;
 }
 
 void agent_dataspace_mark(struct agent *agent)

@@ -23,6 +23,15 @@ void agent_dataspace_message(struct agent *agent, uint32_t host,
 void agent_dataspace_consult(struct agent *agent);
 /* A snapshot is about to be ordered: tells the ranks whether this host has objects for it. */
 void agent_dataspace_mark(struct agent *agent);
+/* That process is to stop at its next call: withdraws its request, if it waits. */
+void agent_dataspace_interrupt(struct agent *agent, int pid);
+/* The process is lost, and restarted alone. */
+void agent_dataspace_restarted(struct agent *agent, int pid);
+/* An image of the process is there, from which it would make no request below that number. */
+void agent_dataspace_cut(struct agent *agent, int pid, uint64_t number);
+/* The process for which most answers are kept, if they take more than half of the memory that there
+ * is for them; -1. */
+int agent_dataspace_burden(struct agent *agent);
 /* The term, or the agent, is over. */
 void agent_dataspace_forget(struct agent *agent);
 

@@ -1,5 +1,6 @@
 /* events.c - see events.h. */
 #include "bsprun/agent/events.h"
+#include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/differs.h"
 #include "bsprun/agent/loop.h"
 
@@ -44,6 +45,10 @@ const struct agent_calls agent_events = {
     .ended = on_ended,
     .ordered = agent_obey,
     .news = on_news,
+    .interrupt = agent_dataspace_interrupt,
+    .restarted = agent_dataspace_restarted,
+    .cut = agent_dataspace_cut,
+    .burden = agent_dataspace_burden,
     .links = {.message = agent_route_message,
               .lost = agent_route_lost,
               .arrived = agent_route_arrived,

@@ -303,7 +303,7 @@ int agent_run(struct agent *agent)
     free(agent->blame);
     free(agent->blame_table);
     free(agent->order.program);
-    free(agent->relay);
+    agent_relay_free(agent);
     /* Zombies were kept until now, so that no process id was reused while ranks copied directly. */
     process_reap_all();
     agent_pause_free(agent);

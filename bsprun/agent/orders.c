@@ -26,6 +26,7 @@
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/route.h"
+#include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/succession.h"
 #include "bsprun/agent/terms.h"
@@ -128,6 +129,7 @@ static void let_run(struct agent *agent, const struct wire_run *order)
     if (!agent->begin_ns)
         agent->begin_ns = agent_now_ns();
     agent->measures = order->measure;
+    agent_alone_begin(agent);
     agent_known_run(agent, order->consult);
     atomic_store(&agent->board->consult_from, order->consult);
     bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
@@ -188,7 +190,6 @@ static void release_later(struct agent *agent, const struct wire_message *messag
                               .end = message->release.decision == WIRE_DECISION_END};
 
     if (message->release.decision == WIRE_DECISION_SNAPSHOT) {
-        agent_known_decided(agent, decided.superstep, decided.superstep + 1, false);
         if (!agent_decided_go_ahead(agent, decided.superstep))
             agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
         return;

@@ -173,8 +173,13 @@ static void scan_consultation(struct agent *agent)
 
 void agent_arrive_again(struct agent *agent)
 {
-    struct wire_arrive arrive = {0};
+    struct wire_arrive arrive = {.barrier = WIRE_BARRIER_SYNC};
+    uint64_t passed;
 
+    if (agent_decided_ask_again(agent, &passed)) {
+        agent_arrived(agent, passed, &arrive);
+        return;
+    }
     if (agent->consulted == 0 || atomic_load(&agent->board->answered) >= agent->consulted)
         return;
     arrive.barrier = barrier_of(agent, agent->consulted - 1);

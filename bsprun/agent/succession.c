@@ -179,7 +179,6 @@ void agent_taken_over(struct agent *agent, const struct wire_message *message)
         agent_tell_running(agent); /* the former one may not have been heard */
     agent_snapshots_settle(agent, message->taken_over.committed);
     catch_up(agent, &message->taken_over);
-    agent_decided_release(agent, message->taken_over.decided, message->taken_over.consult);
     agent_arrive_again(agent);
     agent_snapshots_say_captured(agent);
     agent_report_leavers_again(agent);

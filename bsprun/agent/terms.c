@@ -22,6 +22,7 @@
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/mail.h"
+#include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/replicas.h"
 #include "bsprun/agent/snapshot/snapshots.h"
@@ -143,6 +144,7 @@ static void begin_term(struct agent *agent)
 {
     agent_relay_pass_on(agent);
     forget_members(agent);
+    agent_alone_forget(agent);
     agent_snapshots_forget(agent);
     agent_free_zero(agent);
     agent_forget_blame(agent);

@@ -10,11 +10,12 @@
 static const struct bspz_states_row client_rows[CLIENT_STATE_COUNT] = {
     [CLIENT_IDLE] = {"idle", TO(CLIENT_STORING) | TO(CLIENT_ASKING)},
     [CLIENT_STORING] = {"storing", TO(CLIENT_STALLED) | TO(CLIENT_SENT) | TO(CLIENT_IDLE)},
-    [CLIENT_STALLED] = {"stalled", TO(CLIENT_STORING)},
+    [CLIENT_STALLED] = {"stalled", TO(CLIENT_STORING) | TO(CLIENT_IDLE)},
     [CLIENT_SENT] = {"sent", TO(CLIENT_IDLE)},
-    [CLIENT_ASKING] = {"asking", TO(CLIENT_WITHDRAWN) | TO(CLIENT_RECEIVING) | TO(CLIENT_TAKING)},
+    [CLIENT_ASKING] = {"asking", TO(CLIENT_WITHDRAWN) | TO(CLIENT_RECEIVING) | TO(CLIENT_TAKING) |
+                                     TO(CLIENT_IDLE)},
     [CLIENT_WITHDRAWN] = {"withdrawn", TO(CLIENT_IDLE) | TO(CLIENT_RECEIVING)},
-    [CLIENT_RECEIVING] = {"receiving", TO(CLIENT_TAKING)},
+    [CLIENT_RECEIVING] = {"receiving", TO(CLIENT_TAKING) | TO(CLIENT_IDLE)},
     [CLIENT_TAKING] = {"taking", TO(CLIENT_IDLE)},
 };
 static const struct bspz_states client_states = {"a request", CLIENT_STATE_COUNT, client_rows};
@@ -62,6 +63,22 @@ static bool is_whole(const struct process *process)
     return process->done + process->request.length == process->request.size;
 }
 
+/* The present request, as it arrives at the owner if that is this host. */
+static struct arrival arrival_of(const struct dataspace *space, uint32_t pid)
+{
+    const struct process *process = &space->processes[pid];
+    const struct dataspace_request *request = &process->request;
+
+    return (struct arrival){.asker = {.host = space->host,
+                                      .pid = pid,
+                                      .room = request->size,
+                                      .life = process->life,
+                                      .number = request->number},
+                            .repeats = service_repeats(process),
+                            .tag = request->tag,
+                            .tag_size = request->tag_size};
+}
+
 static void store_here(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
@@ -74,12 +91,11 @@ static void store_here(struct dataspace *space, uint32_t pid)
     process->done += request->length;
     if (whole) {
         struct object *object = service_take_object(process);
+        struct arrival put = arrival_of(space, pid);
 
         move_client(space, process, CLIENT_IDLE);
-        if (tags_put(space->tags, request->tag, request->tag_size, object) != 0) {
-            service_no_memory(space, pid, request->tag_size);
+        if (!lives_store(space, &put, object))
             return;
-        }
     }
     space->calls->answer(space->context, pid, request->size, request->length);
 }
@@ -97,6 +113,9 @@ static void store_there(struct dataspace *space, uint32_t pid, uint32_t owner)
         return;
     }
     message.data_put.pid = pid;
+    message.data_put.life = process->life;
+    message.data_put.request = request->number;
+    message.data_put.repeats = service_repeats(process);
     if (whole)
         message.data_put.tag = (struct wire_bytes){request->tag, request->tag_size};
     message.data_put.size = request->size;
@@ -140,15 +159,19 @@ static void ask(struct dataspace *space, uint32_t pid)
     uint32_t owner = dataspace_owner(space, request->tag, request->tag_size);
     bool removes = request->kind == DATASPACE_GET;
     struct wire_message message = {.kind = WIRE_DATA_ASK};
-    struct asker asker = {space->host, pid, request->size};
+    struct arrival arrival = arrival_of(space, pid);
+    struct object *object;
 
     move_client(space, process, CLIENT_ASKING);
     if (owner == space->host) {
-        if (tags_ask(space->tags, request->tag, request->tag_size, removes, &asker) != 0)
-            service_no_memory(space, pid, request->tag_size);
+        if (lives_ask(space, &arrival, removes, &object) == LIVES_KNOWN)
+            client_give(space, pid, object);
         return;
     }
     message.data_ask.pid = pid;
+    message.data_ask.life = process->life;
+    message.data_ask.request = request->number;
+    message.data_ask.repeats = arrival.repeats;
     message.data_ask.tag = (struct wire_bytes){request->tag, request->tag_size};
     message.data_ask.removes = removes;
     message.data_ask.room = request->size;
@@ -203,6 +226,7 @@ void dataspace_withdraw(struct dataspace *space, uint32_t pid)
         return;
     }
     message.data_withdraw.pid = pid;
+    message.data_withdraw.life = process->life;
     message.data_withdraw.tag = (struct wire_bytes){request->tag, request->tag_size};
     service_send(space, owner, &message);
 }
@@ -213,10 +237,13 @@ static bool was_asked(const struct dataspace *space, const struct process *proce
     return dataspace_owner(space, process->request.tag, process->request.tag_size) == host;
 }
 
-void client_stored(struct dataspace *space, uint32_t host, uint32_t pid)
+void client_stored(struct dataspace *space, uint32_t host, const struct wire_data_stored *of)
 {
+    uint32_t pid = of->pid;
     struct process *process = &space->processes[pid];
 
+    if (!lives_is_present(space, pid, of->life))
+        return;
     if (process->client != CLIENT_SENT || !was_asked(space, process, host)) {
         service_broken(space, host, "an answer to a put that there is none of");
         return;
@@ -233,6 +260,8 @@ void client_granted(struct dataspace *space, uint32_t host, const struct wire_da
     bool fits = (begins || process->client == CLIENT_RECEIVING) &&
                 was_asked(space, process, host) && grant->size <= process->request.size;
 
+    if (!lives_is_present(space, grant->pid, grant->life))
+        return;
     if (fits && begins) {
         if (!service_begin_object(space, grant->pid, grant->size))
             return;
@@ -246,16 +275,39 @@ void client_granted(struct dataspace *space, uint32_t host, const struct wire_da
         client_give(space, grant->pid, service_take_object(process));
 }
 
-void client_withdrawn(struct dataspace *space, uint32_t host, uint32_t pid)
+void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_data_withdrawn *of)
 {
+    uint32_t pid = of->pid;
     struct process *process = &space->processes[pid];
 
+    if (!lives_is_present(space, pid, of->life))
+        return;
     if (process->client != CLIENT_WITHDRAWN || !was_asked(space, process, host)) {
         service_broken(space, host, "a request is forgotten that was not withdrawn");
         return;
     }
     move_client(space, process, CLIENT_IDLE);
     space->calls->withdrawn(space->context, pid);
+}
+
+void client_differs(struct dataspace *space, const struct wire_data_differs *of)
+{
+    if (lives_is_present(space, of->pid, of->life))
+        space->calls->differs(space->context, of->pid);
+}
+
+void dataspace_restarted(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+    const struct dataspace_request *request = &process->request;
+
+    if (process->client == CLIENT_ASKING)
+        tags_withdraw(space->tags, request->tag, request->tag_size, pid);
+    if (process->client != CLIENT_IDLE)
+        move_client(space, process, CLIENT_IDLE);
+    process->life++;
+    if (process->behind < request->number)
+        process->behind = request->number;
 }
 
 const struct dataspace_request *dataspace_waits_for(const struct dataspace *space, uint32_t pid)

@@ -32,6 +32,7 @@ static void send_pieces(struct dataspace *space, uint32_t pid)
     bool more = true;
 
     message.data_grant.pid = pid;
+    message.data_grant.life = process->life;
     message.data_grant.size = process->size;
     while (more && space->calls->has_room(space->context, process->home)) {
         uint64_t length = service_least(process->size - process->done, space->piece);
@@ -63,13 +64,44 @@ void guest_go_on(struct dataspace *space, uint32_t pid)
     send_pieces(space, pid);
 }
 
+/* The process is lost: drops its request. */
+static void forget(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+
+    if (process->guest == GUEST_WAITING)
+        tags_forget(space->tags, pid);
+    if (process->guest != GUEST_IDLE)
+        move_guest(space, process, GUEST_IDLE);
+}
+
+/* A message is about that life of the process: forgets what belongs to earlier ones.  False: it is
+ * an earlier one itself. */
+static bool is_current(struct dataspace *space, uint32_t pid, uint32_t life)
+{
+    struct process *process = &space->processes[pid];
+
+    if (life > process->life) {
+        process->life = life;
+        forget(space, pid);
+    }
+    return life == process->life;
+}
+
 void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_put *put)
 {
     struct process *process = &space->processes[put->pid];
     struct piece piece = {put->size, put->offset, put->data};
     struct wire_message stored = {.kind = WIRE_DATA_STORED};
+    struct arrival arrival = {
+        .asker = {.host = host, .pid = put->pid, .life = put->life, .number = put->request},
+        .repeats = put->repeats,
+        .tag = put->tag.data,
+        .tag_size = put->tag.size};
     struct object *object;
 
+    if (!is_current(space, put->pid, put->life))
+        return;
     if (put->offset == 0 && process->guest == GUEST_IDLE) {
         if (!service_begin_object(space, put->pid, put->size))
             return;
@@ -87,27 +119,40 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
     }
     object = service_take_object(process);
     move_guest(space, process, GUEST_IDLE);
-    if (tags_put(space->tags, put->tag.data, put->tag.size, object) != 0) {
-        service_no_memory(space, put->pid, put->tag.size);
+    if (!lives_store(space, &arrival, object))
         return;
-    }
     stored.data_stored.pid = put->pid;
+    stored.data_stored.life = put->life;
     service_send(space, host, &stored);
 }
 
 void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_ask *ask)
 {
     struct process *process = &space->processes[ask->pid];
-    struct asker asker = {host, ask->pid, ask->room};
+    struct arrival arrival = {.asker = {.host = host,
+                                        .pid = ask->pid,
+                                        .room = ask->room,
+                                        .life = ask->life,
+                                        .number = ask->request},
+                              .repeats = ask->repeats,
+                              .tag = ask->tag.data,
+                              .tag_size = ask->tag.size};
+    enum lives_answer answer;
+    struct object *object;
 
+    if (!is_current(space, ask->pid, ask->life))
+        return;
     if (process->guest != GUEST_IDLE) {
         service_broken(space, host, "a second request of a process");
     } else if (dataspace_owner(space, ask->tag.data, ask->tag.size) != space->host) {
         service_broken(space, host, "a request for a tag of another host");
     } else {
         move_guest(space, process, GUEST_WAITING);
-        if (tags_ask(space->tags, ask->tag.data, ask->tag.size, ask->removes, &asker) != 0)
-            service_no_memory(space, ask->pid, ask->tag.size);
+        answer = lives_ask(space, &arrival, ask->removes, &object);
+        if (answer == LIVES_KNOWN)
+            guest_give(space, &arrival.asker, object);
+        else if (answer == LIVES_REFUSED)
+            move_guest(space, process, GUEST_IDLE);
     }
 }
 
@@ -117,7 +162,7 @@ void guest_withdraw(struct dataspace *space, uint32_t host, const struct wire_da
     struct process *process = &space->processes[of->pid];
     struct wire_message withdrawn = {.kind = WIRE_DATA_WITHDRAWN};
 
-    if (process->guest != GUEST_WAITING)
+    if (!is_current(space, of->pid, of->life) || process->guest != GUEST_WAITING)
         return;
     if (!tags_withdraw(space->tags, of->tag.data, of->tag.size, of->pid)) {
         service_broken(space, host, "a request for another tag is withdrawn");
@@ -125,5 +170,6 @@ void guest_withdraw(struct dataspace *space, uint32_t host, const struct wire_da
     }
     move_guest(space, process, GUEST_IDLE);
     withdrawn.data_withdrawn.pid = of->pid;
+    withdrawn.data_withdrawn.life = of->life;
     service_send(space, host, &withdrawn);
 }

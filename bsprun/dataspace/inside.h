@@ -3,12 +3,14 @@
  *   service.c  messages, life
  *   client.c   requests of this host's processes
  *   guest.c    requests of processes of other hosts
+ *   lives.c    processes that are restarted alone
  *   owners.c   which host has which tags
  *   pieces.c   objects that go and come in pieces
  */
 #ifndef BSPRUN_DATASPACE_INSIDE_H
 #define BSPRUN_DATASPACE_INSIDE_H
 
+#include "bsprun/dataspace/log.h"
 #include "bsprun/dataspace/service.h"
 
 /* A request of a process as its own host sees it. */
@@ -37,6 +39,8 @@ struct process {
     uint32_t home;
     enum client_state client; /* of a process of this host */
     enum guest_state guest;   /* of another one */
+    uint32_t life;            /* how often it was restarted alone, as far as this host knows */
+    uint64_t behind;          /* of this host: the last request of its earlier lives */
     struct dataspace_request request;
     struct object *object; /* that is put together or delivered */
     uint64_t done;         /* bytes of it that have come or gone */
@@ -51,6 +55,7 @@ struct dataspace {
     struct process *processes;
     struct pool *pool;
     struct tags *tags;
+    struct log *log;
     struct dataspace_traffic traffic;
 };
 
@@ -63,6 +68,12 @@ struct piece {
 static inline uint64_t service_least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
+}
+
+/* The request of a process of this host was answered in an earlier life. */
+static inline bool service_repeats(const struct process *process)
+{
+    return process->request.number < process->behind;
 }
 
 /* Whether it waits for room to another host. */
@@ -88,15 +99,39 @@ bool piece_is_last(const struct piece *piece);
 /* Adds the piece that comes next; false: it is not that. */
 bool piece_add(struct process *process, const struct piece *piece);
 
+/* ---- lives.c ---- */
+
+/* A request of a process to this host, the owner of its tag. */
+struct arrival {
+    struct asker asker;
+    bool repeats;
+    const void *tag;
+    uint32_t tag_size;
+};
+/* A put that is here, whole: stores it unless it is stored already.  Takes over the reference.
+ * False: there is no memory, or it differs from what was put before; the caller is told. */
+bool lives_store(struct dataspace *space, const struct arrival *put, struct object *object);
+/* A get or read. */
+enum lives_answer {
+    LIVES_ASKED,   /* it is granted by the tags, now or later */
+    LIVES_KNOWN,   /* it was granted before: *object, whose reference the caller owns */
+    LIVES_REFUSED, /* there is no memory, or it differs; the caller is told */
+};
+enum lives_answer lives_ask(struct dataspace *space, struct arrival *ask, bool removes,
+                            struct object **object);
+/* Whether an answer is to the present life of a process of this host. */
+bool lives_is_present(const struct dataspace *space, uint32_t pid, uint32_t life);
+
 /* ---- client.c ---- */
 
 /* The process's request is granted: takes over the reference. */
 void client_give(struct dataspace *space, uint32_t pid, struct object *object);
 /* A put waits for room. */
 void client_go_on(struct dataspace *space, uint32_t pid);
-void client_stored(struct dataspace *space, uint32_t host, uint32_t pid);
+void client_stored(struct dataspace *space, uint32_t host, const struct wire_data_stored *of);
+void client_differs(struct dataspace *space, const struct wire_data_differs *of);
 void client_granted(struct dataspace *space, uint32_t host, const struct wire_data_grant *grant);
-void client_withdrawn(struct dataspace *space, uint32_t host, uint32_t pid);
+void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_data_withdrawn *of);
 
 /* ---- guest.c ---- */
 

@@ -12,6 +12,9 @@ static void on_grant(void *context, const struct asker *to, struct object *objec
 {
     struct dataspace *space = context;
 
+    if (to->number > 0 &&
+        log_add(space->log, to->pid, to->number, to->what, object_share(object)) != 0)
+        service_no_memory(space, to->pid, LOG_ENTRY);
     if (to->host == space->host)
         client_give(space, to->pid, object);
     else
@@ -36,6 +39,10 @@ static uint32_t pid_of(const struct wire_message *message)
         return message->data_withdraw.pid;
     case WIRE_DATA_WITHDRAWN:
         return message->data_withdrawn.pid;
+    case WIRE_DATA_DIFFERS:
+        return message->data_differs.pid;
+    case WIRE_DATA_CUT:
+        return message->data_cut.pid;
     default:
         return UINT32_MAX;
     }
@@ -45,7 +52,7 @@ void dataspace_message(struct dataspace *space, uint32_t host, const struct wire
 {
     uint32_t pid = pid_of(message);
     bool asks = message->kind == WIRE_DATA_PUT || message->kind == WIRE_DATA_ASK ||
-                message->kind == WIRE_DATA_WITHDRAW;
+                message->kind == WIRE_DATA_WITHDRAW || message->kind == WIRE_DATA_CUT;
 
     space->traffic.received++;
     if (pid >= space->nprocs || space->processes[pid].home != (asks ? host : space->host)) {
@@ -57,11 +64,15 @@ void dataspace_message(struct dataspace *space, uint32_t host, const struct wire
     else if (message->kind == WIRE_DATA_ASK)
         guest_ask(space, host, &message->data_ask);
     else if (message->kind == WIRE_DATA_STORED)
-        client_stored(space, host, pid);
+        client_stored(space, host, &message->data_stored);
     else if (message->kind == WIRE_DATA_WITHDRAW)
         guest_withdraw(space, host, &message->data_withdraw);
     else if (message->kind == WIRE_DATA_WITHDRAWN)
-        client_withdrawn(space, host, pid);
+        client_withdrawn(space, host, &message->data_withdrawn);
+    else if (message->kind == WIRE_DATA_DIFFERS)
+        client_differs(space, &message->data_differs);
+    else if (message->kind == WIRE_DATA_CUT)
+        log_cut(space->log, pid, message->data_cut.request);
     else
         client_granted(space, host, &message->data_grant);
 }
@@ -97,7 +108,9 @@ struct dataspace *dataspace_open(const struct dataspace_setup *setup,
                                 .pool = setup->pool};
     space->processes = calloc(nprocs, sizeof *space->processes);
     space->tags = tags_open(&tags_calls, space);
-    if (!space->processes || !space->tags || !service_find_owners(space, setup->homes)) {
+    space->log = log_open(nprocs, setup->log);
+    if (!space->processes || !space->tags || !space->log ||
+        !service_find_owners(space, setup->homes)) {
         dataspace_close(space);
         return NULL;
     }
@@ -113,6 +126,7 @@ void dataspace_close(struct dataspace *space)
     for (uint32_t pid = 0; space->processes && pid < space->nprocs; pid++)
         object_drop(space->processes[pid].object);
     tags_close(space->tags);
+    log_close(space->log);
     free(space->processes);
     free(space->owners);
     free(space);

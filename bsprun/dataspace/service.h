@@ -8,6 +8,10 @@
  * there is an object, DATA_GRANT, in pieces -> answered piece by piece.  While it waits it can be
  * withdrawn, DATA_WITHDRAW, which the owner answers with DATA_WITHDRAWN unless it has granted it.
  *
+ * A process that is lost and restarted alone begins its next life: dataspace_restarted.  It makes
+ * its requests since its last image again, with the same numbers, and the owners answer them from
+ * their logs (log.h).  What was on its way to an earlier life is ignored.
+ *
  * What can fail: no memory for an object; another host breaks a rule of the protocol.  Either is
  * told to the caller, who ends the job or drops the host.  With the term everything is over.
  */
@@ -31,6 +35,8 @@ enum dataspace_kind { DATASPACE_PUT, DATASPACE_GET, DATASPACE_READ };
  * points to is the process's window, and stays as it is until it is answered. */
 struct dataspace_request {
     enum dataspace_kind kind;
+    uint64_t number; /* of the process's request: larger than those before, or 0: it is never made
+                        again */
     const void *tag;
     uint32_t tag_size;
     void *piece;     /* of a put its bytes; of the others where they go */
@@ -53,6 +59,9 @@ struct dataspace_calls {
     void (*no_memory)(void *context, uint32_t pid, uint64_t bytes);
     /* The host broke a rule. */
     void (*broken)(void *context, uint32_t host, const char *complaint);
+    /* The process, restarted alone, cannot catch up, as it does something else than before: nothing
+     * answers its request. */
+    void (*differs)(void *context, uint32_t pid);
 };
 
 struct dataspace_setup {
@@ -61,6 +70,7 @@ struct dataspace_setup {
     const uint32_t *homes; /* the host of each process; copied */
     uint32_t piece;        /* bytes that go to another host at a time, 1 to WIRE_PIECE_MAX */
     struct pool *pool;     /* for the objects; it must outlive the dataspace */
+    uint64_t log;          /* bytes of answers that are kept for processes that are restarted */
 };
 
 /* NULL: no memory. */
@@ -78,6 +88,18 @@ void dataspace_message(struct dataspace *space, uint32_t host, const struct wire
 /* Withdraws the get or read of a process of this host: calls->withdrawn, at once or later, unless
  * it is granted before.  No effect if it waits for no object. */
 void dataspace_withdraw(struct dataspace *space, uint32_t pid);
+/* A process of this host is lost, and begins its next life: its request is dropped. */
+void dataspace_restarted(struct dataspace *space, uint32_t pid);
+/* Whether the process of this host makes requests again that it has made in an earlier life.  One
+ * that waits has caught up. */
+bool dataspace_repeats(const struct dataspace *space, uint32_t pid);
+/* An image of the process of this host is durable, from which it would make no request with a
+ * smaller number than this one.  All owners are told. */
+void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number);
+/* The number of the last request of a process of this host. */
+uint64_t dataspace_number(const struct dataspace *space, uint32_t pid);
+/* Bytes of the answers that this host keeps, and the process for which it keeps most. */
+uint64_t dataspace_logged(const struct dataspace *space, uint32_t *pid);
 /* The objects of this host's tags, to be copied: see keeper.h.  NULL: no memory. */
 struct keeper *dataspace_keep(const struct dataspace *space);
 /* Sends what waited for room.  Whether something still does. */

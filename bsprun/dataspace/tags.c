@@ -217,6 +217,31 @@ bool tags_withdraw(struct tags *tags, const void *tag, size_t size, uint32_t pid
     return true;
 }
 
+struct wanted {
+    uint32_t pid;
+    const struct tag_entry *entry; /* for which it waits; NULL: not found */
+};
+
+static void look_for(const void *node, VISIT visit, void *closure)
+{
+    const struct tag_entry *entry = *(struct tag_entry *const *)node;
+    struct wanted *wanted = closure;
+
+    if (visit != postorder && visit != leaf)
+        return;
+    for (const struct request *request = entry->first; request; request = request->next)
+        if (request->asker.pid == wanted->pid)
+            wanted->entry = entry;
+}
+
+bool tags_forget(struct tags *tags, uint32_t pid)
+{
+    struct wanted wanted = {pid, NULL};
+
+    twalk_r(tags->tree, look_for, &wanted);
+    return wanted.entry && tags_withdraw(tags, wanted.entry->tag, wanted.entry->size, pid);
+}
+
 /* ---- What there is --------------------------------------------------------------------------- */
 
 struct walk {

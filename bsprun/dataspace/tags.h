@@ -21,10 +21,12 @@
 struct tags;
 
 /* Whose request it is: process `pid`, which lives on `host` and has room for so many bytes.  A
- * process has one request at a time. */
+ * process has one request at a time.  life, number, what: see service.h and log.h. */
 struct asker {
     uint32_t host, pid;
     uint64_t room;
+    uint32_t life;
+    uint64_t number, what;
 };
 
 struct tags_calls {
@@ -47,6 +49,8 @@ int tags_ask(struct tags *tags, const void *tag, size_t size, bool removes,
 
 /* The process's request for that tag does not wait any longer.  False: it did not. */
 bool tags_withdraw(struct tags *tags, const void *tag, size_t size, uint32_t pid);
+/* The same, whatever tag it is for; slow. */
+bool tags_forget(struct tags *tags, uint32_t pid);
 
 /* Calls show(context, tag, size, object) for each object, by tag. */
 void tags_each_object(const struct tags *tags,

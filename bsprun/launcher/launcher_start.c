@@ -22,6 +22,7 @@ static void fill_snapshots(const struct launcher *launcher, struct wire_start *s
     start->store = launcher->common.saved.job_directory;
     start->home = launcher->common.saved.home;
     start->recover = launcher_has_snapshots(launcher);
+    start->alone = start->recover && !snapshots->together;
     start->rule = start->recover ? snapshots->rule : WIRE_RULE_OFF;
     start->every = snapshots->every;
     start->overhead = snapshots->overhead;

@@ -51,7 +51,7 @@ static bool fill_hosts(const struct options *options, uint32_t cores, struct pla
 {
     for (uint32_t i = 0; i < count; i++) {
         const struct host *host = &options->hosts.all.items[i];
-        bool own = hosts_is_own(host->name, options->hosts.own);
+        bool own = host->here || hosts_is_own(host->name, options->hosts.own);
 
         if (host->slots == 0 && !own) {
             snprintf(
@@ -70,8 +70,50 @@ static bool fill_hosts(const struct options *options, uint32_t cores, struct pla
     return true;
 }
 
+/* Where hosts have replicas: by a Processor Zero to which all of them and the program have come. */
+static bool place_replicas(const struct options *options, struct placement *placement,
+                           uint64_t *homes, uint32_t *leads)
+{
+    struct wire_host hosts[HOSTS_MAX];
+    struct coord_effects effects = {0};
+    struct coord_config config = {.term = 1,
+                                  .host_count = placement->host_count,
+                                  .hosts = hosts,
+                                  .process_limit = (uint32_t)options->processes,
+                                  .by_node = placement->by_node,
+                                  .abort_at = COORD_NEVER,
+                                  .counts = options->hosts.replicas};
+
+    for (uint32_t i = 0; i < placement->host_count; i++)
+        hosts[i] = (struct wire_host){.host = i, .slots = placement->hosts[i].slots, .name = ""};
+    struct coord *zero = coord_new(&config);
+    struct wire_message message = {.kind = WIRE_HOST_READY, .envelope.term = 1};
+    bool placed = false;
+
+    message.host_ready.slots = 1;
+    message.host_ready.available = WIRE_NEVER;
+    for (uint32_t i = 0; zero && i < placement->host_count; i++) {
+        message.host_ready.host = i;
+        coord_step(zero, 1, i, &message, &effects);
+    }
+    message = (struct wire_message){.kind = WIRE_REGISTERED, .envelope.term = 1};
+    if (zero && coord_step(zero, 1, 0, &message, &effects) == 0 && effects.count > 0 &&
+        effects.items[0].message.kind == WIRE_PLACE) {
+        const struct wire_place *place = &effects.items[0].message.place;
+
+        placed = place->processes <= placement->processes;
+        placement->processes = placed ? place->processes : placement->processes;
+        for (uint32_t pid = 0; placed && pid < place->processes; pid++)
+            homes[pid] = place->host_of.items[pid];
+        for (uint32_t i = 0; placed && i + 1 < place->leads.count; i += 2)
+            leads[place->leads.items[i]] = (uint32_t)place->leads.items[i + 1];
+    }
+    coord_free(zero);
+    return placed;
+}
+
 static char *print(const struct placement *placement, uint32_t spares, const struct host *all,
-                   const uint64_t *homes)
+                   const uint64_t *homes, const uint32_t *leads)
 {
     uint32_t count = placement->processes, hosts = placement->host_count;
     size_t size;
@@ -84,7 +126,7 @@ static char *print(const struct placement *placement, uint32_t spares, const str
             hosts == 1 ? "" : "s");
     for (uint32_t i = 0; i < hosts; i++) {
         const struct placement_host *host = &placement->hosts[i];
-        char *pids = map_pids(homes, count, i);
+        char *pids = map_pids(homes, count, leads[i]);
 
         fprintf(file, "host %s, %u slot%s: %s\n", host->name, host->slots,
                 host->slots == 1 ? "" : "s", pids && *pids ? pids : "no process");
@@ -101,8 +143,9 @@ char *map_expected(const struct options *options, uint32_t cores, char *error, s
     struct placement placement = {.host_count = all->count - options->hosts.spares,
                                   .by_node = options->hosts.by_node};
     uint64_t *homes = NULL;
+    uint32_t leads[HOSTS_MAX];
     char *text = NULL;
-    bool known;
+    bool known, replicated = replica_counts_most(&options->hosts.replicas, WIRE_RANKS_MAX) > 1;
 
     snprintf(error, size, "out of memory");
     placement.hosts = calloc(placement.host_count, sizeof *placement.hosts);
@@ -120,7 +163,10 @@ char *map_expected(const struct options *options, uint32_t cores, char *error, s
         placement_begin(&placement, 0);
         for (uint32_t pid = 0; pid < placement.processes; pid++)
             homes[pid] = placement.home[pid];
-        text = print(&placement, options->hosts.spares, all->items, homes);
+        for (uint32_t i = 0; i < placement.host_count; i++)
+            leads[i] = i;
+        if (!replicated || place_replicas(options, &placement, homes, leads))
+            text = print(&placement, options->hosts.spares, all->items, homes, leads);
     }
     free(homes);
     free(placement.home);

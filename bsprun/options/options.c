@@ -24,9 +24,9 @@ const char options_help[] =
     "  --ckpt DIR            store them in DIR\n"
     "  --every auto|N|30s    optimal interval, every N supersteps, or by time\n"
     "  --mtbf 300h           mean time between failures of a host;  --no-history\n"
-    "  --restart DIR[@S]     continue from the newest one, or that of superstep S\n"
+    "  --restart DIR[@S]     continue from the newest, or that of S; --input-differs\n"
     "  --overhead 5% --async auto|on|off --keep 3|all --max-restarts 10 --grace 30\n"
-    "  --on-refuse stop|continue --ckpt-exclude fd:N|path:GLOB|child --input-differs\n"
+    "  --on-refuse stop|continue --ckpt-exclude fd:N|path:GLOB|child --recover one\n"
     "Hosts: --hosts a:4,b:4, --hostfile FILE, the Slurm allocation, or this host.\n"
     "  --map-by slot|node --spares K --rejoin 60 --launcher ssh|slurm|CMD --copies 2\n"
     "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
@@ -106,6 +106,7 @@ static const struct poptOption table[] = {
     {"max-restarts", '\0', POPT_ARG_STRING | OLD, NULL, OPT_MAX_RESTARTS, NULL, NULL},
     {"ckpt-exclude", '\0', POPT_ARG_STRING | OLD, NULL, OPT_EXCLUDE, NULL, NULL},
     {"on-refuse", '\0', POPT_ARG_STRING | OLD, NULL, OPT_ON_REFUSE, NULL, NULL},
+    {"recover", '\0', POPT_ARG_STRING | OLD, NULL, OPT_RECOVER, NULL, NULL},
     {"grace", '\0', POPT_ARG_STRING | OLD, NULL, OPT_GRACE, NULL, NULL},
     /* With two dashes it takes a value; with one it is the Oxford toolset's, without one. */
     {"restart", '\0', POPT_ARG_STRING, NULL, OPT_RESTART, NULL, NULL},
@@ -159,6 +160,7 @@ enum option_subject options_subject(enum option_code code)
         [OPT_MAX_RESTARTS] = OF_SNAPSHOTS,
         [OPT_EXCLUDE] = OF_SNAPSHOTS,
         [OPT_ON_REFUSE] = OF_SNAPSHOTS,
+        [OPT_RECOVER] = OF_SNAPSHOTS,
         [OPT_GRACE] = OF_SNAPSHOTS,
         [OPT_DATASPACE_MEMORY] = OF_THE_JOB,
         [OPT_BINDINGS] = OF_THE_JOB,

@@ -40,6 +40,7 @@ struct options_snapshots {
     const char **excluded; /* owned */
     int excluded_count;
     enum on_refusal on_refusal;
+    bool together; /* --recover all: no process is restarted alone */
     uint64_t grace_ms;
 };
 

@@ -68,6 +68,7 @@ enum option_code {
     OPT_MAX_RESTARTS,
     OPT_EXCLUDE,
     OPT_ON_REFUSE,
+    OPT_RECOVER,
     OPT_GRACE,
     OPT_WDIR,
     OPT_DRY_RUN,

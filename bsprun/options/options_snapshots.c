@@ -171,6 +171,13 @@ static bool take_on_refuse(struct options *options, const char *source, const ch
     return options_wrong(options, "%s%.80s: give first, stop or continue", source, text);
 }
 
+static bool take_recover(struct options *options, const char *source, const char *text)
+{
+    options->snapshots.together = strcmp(text, "all") == 0;
+    return options->snapshots.together || strcmp(text, "one") == 0 ||
+           options_wrong(options, "%s%.80s: give one or all", source, text);
+}
+
 static bool take_grace(struct options *options, const char *source, const char *text)
 {
     double seconds;
@@ -254,6 +261,8 @@ bool options_take_snapshot(struct options *options, enum option_code code, const
         return take_exclude(options, source, text);
     case OPT_ON_REFUSE:
         return take_on_refuse(options, source, text);
+    case OPT_RECOVER:
+        return take_recover(options, source, text);
     default:
         return take_grace(options, source, text);
     }

@@ -18,6 +18,7 @@ static const struct options_setting settings[] = {
     {OPT_MAX_RESTARTS, "BSPZERO_MAX_RESTARTS"},
     {OPT_EXCLUDE, "BSPZERO_CKPT_EXCLUDE"},
     {OPT_ON_REFUSE, "BSPZERO_ON_REFUSE"},
+    {OPT_RECOVER, "BSPZERO_RECOVER"},
     {OPT_GRACE, "BSPZERO_GRACE"},
 };
 #define SETTINGS (sizeof settings / sizeof *settings)

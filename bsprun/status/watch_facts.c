@@ -4,6 +4,7 @@
 #include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Values: those of another type, or missing, are as if they were not known ---- */
 
@@ -197,6 +198,20 @@ static void compare(struct watch_rank *rank, const struct watch_rank *before)
     share_out(rank, grows ? passed : rank->seconds);
 }
 
+/* From there on; replicas of a process are told by their hosts. */
+static const struct watch_rank *find_same(const struct watch_facts *before, size_t at,
+                                          const struct watch_rank *rank)
+{
+    const struct watch_rank *first = NULL;
+
+    for (; before && at < before->rank_count && before->ranks[at].pid == rank->pid; at++) {
+        if (strcmp(before->ranks[at].host, rank->host) == 0)
+            return &before->ranks[at];
+        first = first ? first : &before->ranks[at]; /* it may have moved */
+    }
+    return first;
+}
+
 void watch_facts_compare(struct watch_facts *facts, const struct watch_facts *before)
 {
     size_t at = 0, count = before ? before->rank_count : 0;
@@ -206,6 +221,6 @@ void watch_facts_compare(struct watch_facts *facts, const struct watch_facts *be
 
         while (at < count && before->ranks[at].pid < rank->pid)
             at++;
-        compare(rank, at < count && before->ranks[at].pid == rank->pid ? &before->ranks[at] : NULL);
+        compare(rank, find_same(before, at, rank));
     }
 }

@@ -31,7 +31,7 @@ static const struct rule {
 } rules[WIRE_KIND_COUNT] = {
     [WIRE_HOST_READY] = {IN(COORD_WAITING), LATE, coord_take_host_ready},
     [WIRE_REGISTERED] = {IN(COORD_WAITING), LATE, coord_take_registered},
-    [WIRE_RANKS_READY] = {IN(COORD_PLACING) | IN(COORD_PASSING), LATE, coord_take_ranks_ready},
+    [WIRE_RANKS_READY] = {STARTED, LATE, coord_take_ranks_ready},
     [WIRE_ARRIVE] = {GOING, LATE, coord_take_arrive},
     [WIRE_QUIET] = {STARTED, LATE, coord_take_quiet},
     [WIRE_RANK_EXITED] = {STARTED, LATE, coord_take_rank_exited},

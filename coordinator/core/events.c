@@ -35,9 +35,14 @@ static uint64_t count_slots(const struct coord *state)
 {
     uint64_t slots = 0;
 
-    for (uint32_t i = 0; i < state->host_count; i++)
-        if (coord_is_lead(state, &state->hosts[i]))
-            slots += state->hosts[i].slots;
+    for (uint32_t i = 0; i < state->host_count; i++) {
+        struct placement_host cell;
+
+        if (!coord_is_lead(state, &state->hosts[i]))
+            continue;
+        coord_describe_cell(state, &state->hosts[i], &cell);
+        slots += cell.slots;
+    }
     return slots;
 }
 
@@ -136,6 +141,13 @@ int coord_take_registered(struct coord *state, struct coord_host *host,
 int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
                            const struct wire_message *message, struct coord_effects *effects)
 {
+    if (!(IN(state->phase) & (IN(COORD_PLACING) | IN(COORD_PASSING)))) {
+        if (!state->takeover.any)
+            return coord_broken(effects, "host %u has started its processes when all run",
+                                host->id);
+        effects->dropped = true; /* it has heard of snapshot 0 from this Processor Zero first */
+        return 0;
+    }
     if (message->ranks_ready.count != host->count)
         return coord_broken(effects, "host %u has started %u processes instead of %u", host->id,
                             message->ranks_ready.count, host->count);

@@ -227,11 +227,8 @@ int coord_take_account(struct coord *state, struct coord_host *host,
         takeover->status = account->status;
         takeover->cause = (enum wire_cause)account->cause;
     }
-    /* One that waits past a snapshot of others names the next barrier as long as it does not know. */
     if (account->decided > takeover->decided ||
-        (account->decided == takeover->decided &&
-         (takeover->consult == COORD_NEVER ||
-          (account->consult != COORD_NEVER && account->consult > takeover->consult)))) {
+        (account->decided == takeover->decided && takeover->consult == COORD_NEVER)) {
         takeover->decided = account->decided;
         takeover->consult = account->consult;
         takeover->ended = account->ended;

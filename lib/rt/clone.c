@@ -364,6 +364,8 @@ void bspz_rank_setup(void)
     bspz_rt.self = bspz_rank_of(bspz_rt.board, bspz_rt.pid);
     bspz_wait_past(&bspz_rt.self->state, BSPZ_RANK_FORKED);
     fail_if_not_cloned();
+    if (atomic_load(&bspz_rt.self->again)) /* alone: the others may have met since */
+        bspz_rt.superstep = atomic_load(&bspz_rt.self->superstep);
     if (bspz_rt.pid > 0) {
         bspz_stdio_clone();
         bspz_put_back_pool();

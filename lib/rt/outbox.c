@@ -74,7 +74,7 @@ void bspz_outbox_begin(void)
     if (first_room < FIRST_ROOM_LEAST)
         first_room = FIRST_ROOM_LEAST;
     first_room -= sizeof(struct bspz_chunk);
-    error = bspz_outbox_begin_again(0);
+    error = bspz_outbox_begin_again(bspz_rt.superstep);
     if (error)
         out_of_memory(2 * nprocs * layout->entry_bytes, error, "bsp_begin", BSPZ_AT_BEGIN);
 }

@@ -65,18 +65,41 @@ static inline bool bspz_has_safe_points(void)
     return bspz_rt.safe_calls && bspz_rt.board->flags & BSPZ_BOARD_CALLS;
 }
 
+/* A process that is restarted alone makes calls again whose effects the others have seen: until it
+ * has caught up with them it cannot be saved. */
+static inline bool bspz_has_caught_up(void)
+{
+    return bspz_rt.self->request.finished >= bspz_rt.self->request.behind;
+}
+
 /* Whether Processor Zero wants this process to stop at a safe point. */
 static inline bool bspz_safe_point_is_wanted(void)
 {
     return bspz_unlikely(bspz_rt.safe_calls) &&
            bspz_unlikely(atomic_load_explicit(&bspz_rt.board->consult_from, memory_order_relaxed) <=
                          bspz_rt.superstep) &&
-           bspz_has_safe_points();
+           bspz_has_safe_points() && bspz_has_caught_up();
+}
+
+/* Whether an image of this process alone is wanted. */
+static inline bool bspz_own_is_wanted(void)
+{
+    return bspz_unlikely(atomic_load_explicit(&bspz_rt.self->own, memory_order_relaxed) ==
+                         BSPZ_OWN_WANTED) &&
+           bspz_has_caught_up();
 }
 
 /* Meets all other processes; returns when the snapshot is taken, if there is one after all, in the
  * saved process and in one that is restored from it.  Leaves when the job is stopped. */
 void bspz_safe_point(int line, const char *file);
+
+/* An image of this process alone, without the others: returns when it is recorded, also in a
+ * process that is restored from it.  Leaves when the job is stopped. */
+void bspz_save_own(void);
+
+/* Whether this process, at the end of bsp_begin, may later be restarted alone: its program
+ * communicates through a dataspace and by no other means, as far as the library can see. */
+bool bspz_can_be_alone(void);
 
 /* ---- For save.c ---- */
 

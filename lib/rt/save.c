@@ -83,7 +83,7 @@ static void fill_options(struct bspz_capture_options *options, int descriptor)
                                              .keeps_common = bspz_rt.pid == 0,
                                              .kept = kept,
                                              .kept_count = kept_count,
-                                             .untracked = is_untracked(),
+                                             .untracked = is_untracked() || order()->own,
                                              .lose_descriptors = order()->lose};
     for (uint32_t at = 0; at < bytes && at < BSPZ_SNAP_RULES && options->rule_count < RULES_MAX;
          at += (uint32_t)strnlen(&order()->rules[at], BSPZ_SNAP_RULES - at) + 1)
@@ -121,7 +121,8 @@ static void choose_tables(struct bspz_image_config *config)
     const struct bspz_image_table *base = NULL;
     struct bspz_image_table *next;
 
-    if (!open_tables(true))
+    /* An image of this process alone is full, and the next ones do not build on it. */
+    if (order()->own || !open_tables(true))
         return;
     if (is_base(table_of(0, 0)) && order()->base.superstep == 0)
         base = table_of(0, 0);
@@ -164,7 +165,7 @@ static void finished(void *context, int error, const struct bspz_image_written *
     if (plan.image.header.superstep != order()->name.superstep ||
         plan.image.header.term != order()->name.term)
         return;
-    if (!error && fsync(*(const int *)context) != 0) {
+    if (!error && !order()->own && fsync(*(const int *)context) != 0) {
         error = -errno;
         why = "the image cannot be made durable";
     }
@@ -183,15 +184,21 @@ static void finished(void *context, int error, const struct bspz_image_written *
 static int open_image(char *why, size_t size)
 {
     char path[sizeof order()->path_start + sizeof order()->path_end + 16];
-    int fd, moved;
+    int fd, moved, flags = O_CREAT | O_EXCL | O_NOFOLLOW;
 
-    snprintf(path, sizeof path, "%s%d%s", order()->path_start, bspz_rt.pid, order()->path_end);
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (order()->own) {
+        snprintf(path, sizeof path, "%s", order()->path_start);
+        flags = 0;
+    } else {
+        snprintf(path, sizeof path, "%s%d%s", order()->path_start, bspz_rt.pid, order()->path_end);
+    }
+    fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0600);
     if (fd < 0) {
         snprintf(why, size, "%.300s: %s", path, strerror(errno));
         return -errno;
     }
-    fchmod(fd, 0600); /* the program's umask must not matter */
+    if (!order()->own)
+        fchmod(fd, 0600); /* the program's umask must not matter */
     moved = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
     if (moved < 0)
         return fd;
@@ -495,6 +502,54 @@ void bspz_save_superstep(void)
     tell_recorded(superstep, begun);
     if (bspz_resume_wait(bspz_rt.board, superstep) != BSPZ_WAIT_DONE)
         bspz_leave();
+}
+
+/* ---- Of this process alone ------------------------------------------------------------------- */
+
+/* What it has written before must be told apart from what it writes after. */
+static void wait_for_agent(void)
+{
+    struct bspz_board *board = bspz_rt.board;
+    _Atomic uint32_t *own = &bspz_rt.self->own;
+
+    bspz_word_set(own, BSPZ_OWN_RECORDED);
+    bspz_board_ring(board);
+    while (atomic_load(own) == BSPZ_OWN_RECORDED) {
+        if (atomic_load(&board->stop))
+            bspz_leave();
+        bspz_word_wait(own, BSPZ_OWN_RECORDED, AGENT_CHECK_MS);
+        if (atomic_load(own) == BSPZ_OWN_RECORDED && bspz_agent_gone(board))
+            bspz_leave();
+    }
+}
+
+void bspz_save_own(void)
+{
+    int errno_before = errno, error;
+
+    if (!bspz_word_move(&bspz_rt.self->own, BSPZ_OWN_WANTED, BSPZ_OWN_BEGUN))
+        return; /* no longer */
+    bspz_release_pool();
+    bspz_stdio_flush_output();
+    just_frozen = false;
+    error = bspz_state_keep();
+    if (error) {
+        report(order()->name.superstep, error, "no memory to keep the state of the process");
+    } else if (begin_image() && save_image() == 1) {
+        attach();
+        resume_rank(true);
+        errno = errno_before;
+        return;
+    }
+    bspz_state_drop();
+    wait_for_agent();
+    errno = errno_before;
+}
+
+bool bspz_can_be_alone(void)
+{
+    return bspz_has_safe_points() && bspz_rt.board->flags & BSPZ_BOARD_ALONE && !bspz_rt.has_mail &&
+           !bspz_rt.tracing && common_count == 0 && kept_count == 0;
 }
 
 /* All ranks will share the files that are open now.  If the agent does not get them, a restore

@@ -38,6 +38,15 @@ void bspz_save_complete(void)
 {
 }
 
+void bspz_save_own(void)
+{
+}
+
+bool bspz_can_be_alone(void)
+{
+    return false;
+}
+
 void bspz_restore(const char *value)
 {
     (void)value;

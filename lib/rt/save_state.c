@@ -115,6 +115,15 @@ static void put_back_slot(void)
     self->counters = was->counters;
 }
 
+/* A process restarted alone goes on at the barriers where the lost one was: its slot and its names
+ * are those on the board. */
+static void take_place(void)
+{
+    bspz_rt.superstep = atomic_load(&bspz_rt.self->superstep);
+    bspz_position_reset();
+    atomic_store(&bspz_rt.self->doing, 0);
+}
+
 /* The clocks of the program continue from their saved values. */
 /* Returns how long ago the saved process was there. */
 static uint64_t put_back_clocks(void)
@@ -134,9 +143,13 @@ int bspz_state_put_back(void)
     int error;
 
     bspz_rt.self = bspz_rank_of(bspz_rt.board, bspz_rt.pid);
-    put_back_slot();
-    memcpy(bspz_name_of(bspz_rt.board, bspz_rt.nprocs, bspz_rt.pid, 0), kept.memory,
-           kept.names_bytes);
+    if (atomic_load(&bspz_rt.self->again)) {
+        take_place();
+    } else {
+        put_back_slot();
+        memcpy(bspz_name_of(bspz_rt.board, bspz_rt.nprocs, bspz_rt.pid, 0), kept.memory,
+               kept.names_bytes);
+    }
     bspz_registration_begin();
     memcpy(bspz_areas, kept.memory + kept.names_bytes, kept.areas_bytes);
     error = bspz_outbox_begin_again(bspz_rt.superstep);

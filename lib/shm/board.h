@@ -44,7 +44,7 @@
 #include "lib/shm/snap.h"
 
 #define BSPZ_BOARD_MAGIC   0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 17u
+#define BSPZ_BOARD_VERSION 18u
 #define BSPZ_BOARD_BYTES   65536u
 #define BSPZ_RANK_BYTES    1024u
 #define BSPZ_NAMES_BYTES   65536u
@@ -286,10 +286,23 @@ struct bspz_request {
     uint32_t tag_size;
     uint32_t piece; /* bytes in the window; of a get or read by the agent */
     uint32_t safe;  /* 1: it may be withdrawn while it waits */
+    uint32_t alone; /* 1: the rank may be restarted alone (enum bspz_own), from volpex_init on */
     /* Of the object.  Of a get or read the rank writes how many bytes it has room for, and the
      * agent how many it delivers. */
     uint64_t size;
+    /* In a program whose ranks may be restarted alone: the number of the request, else 0; that of
+     * the last one that is over; and that of the last one that the rank made before it was lost, by
+     * the agent: until it is over again, or waits, the rank catches up. */
+    uint64_t number, finished, behind;
 } __attribute__((aligned(BSPZ_LINE)));
+
+/* An image of a rank alone, without the others (lib/rt/safe_point.h). */
+enum bspz_own {
+    BSPZ_OWN_NONE,    /* by the agent: nothing is wanted, or the rank may go on */
+    BSPZ_OWN_WANTED,  /* by the agent, with an order in snap_order: at the next call */
+    BSPZ_OWN_BEGUN,   /* by the rank, which reads the order */
+    BSPZ_OWN_RECORDED /* by the rank, which waits: it has written its image, or has it written */
+};
 /* A rank that fails, and a debugger. */
 enum bspz_plea { BSPZ_PLEA_NONE, BSPZ_PLEA_ASKS, BSPZ_PLEA_TAKEN, BSPZ_PLEA_GO };
 
@@ -325,6 +338,9 @@ struct bspz_rank {
     /* Futex; by the agent when the rank is to stop at a safe point, and by ranks that have
      * something for it: see lib/rt/safe_point.h. */
     _Atomic uint32_t nudge;
+    _Atomic uint32_t own; /* enum bspz_own, futex */
+    /* 1: this process is restarted alone, and takes its place among the others; by the agent. */
+    _Atomic uint32_t again;
     struct bspz_counters counters __attribute__((aligned(BSPZ_LINE)));
     struct bspz_request request;
     /* 1 while the rank sleeps, on `nudge`, until its rings change (mail.h), unless somebody has
@@ -343,6 +359,7 @@ struct bspz_rank {
 #define BSPZ_BOARD_MEASURES  64u  /* ranks keep work_ns; with BSPZ_BOARD_TIMING */
 #define BSPZ_BOARD_HOSTS     32u  /* ranks live on other hosts, too: see "Several hosts" above */
 #define BSPZ_BOARD_CALLS     4096u /* the job recovers: calls may be safe points (lib/rt/safe_point.h) */
+#define BSPZ_BOARD_ALONE     8192u /* ... and a rank that is lost may be restarted alone */
 /* Why the ranks of this term go on from a snapshot, by the agent before they are made; neither of
  * these: after a failure. */
 #define BSPZ_BOARD_RESTARTED 512u  /* the user has started the job again */

@@ -57,6 +57,8 @@ struct bspz_snap_order {
     uint32_t rules_bytes;
     uint32_t urgent;   /* 1: somebody waits for the image: it is written at the rank's priority */
     uint32_t compress; /* 1: compress what gets smaller */
+    uint32_t own;      /* 1: an image of one rank alone, which is no part of a snapshot and for this
+                          agent only: into the open file path_start, without pid and path_end */
     uint32_t objects;  /* 1: the host has objects of the dataspace, which its first rank keeps */
     uint32_t stays;    /* 1: the rank itself takes the place of its frozen copy, if it can */
     uint32_t lose; /* 1: descriptors that cannot be saved do not refuse the snapshot, but are lost

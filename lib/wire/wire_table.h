@@ -290,6 +290,8 @@
     M(DATA_GRANT, data_grant, WIRE_FIELDS_DATA_GRANT, AMONG_AGENTS)                                \
     M(DATA_WITHDRAW, data_withdraw, WIRE_FIELDS_DATA_WITHDRAW, AMONG_AGENTS)                       \
     M(DATA_WITHDRAWN, data_withdrawn, WIRE_FIELDS_DATA_WITHDRAWN, AMONG_AGENTS)                    \
+    M(DATA_DIFFERS, data_differs, WIRE_FIELDS_DATA_DIFFERS, AMONG_AGENTS)                          \
+    M(DATA_CUT, data_cut, WIRE_FIELDS_DATA_CUT, AMONG_AGENTS)                                      \
     M(MAIL, mail, WIRE_FIELDS_MAIL, AMONG_AGENTS)                                                  \
     M(MAIL_READ, mail_read, WIRE_FIELDS_MAIL_READ, AMONG_AGENTS)                                   \
     M(MAIL_MARK, mail_mark, WIRE_FIELDS_MAIL_MARK, AMONG_AGENTS)                                   \
@@ -332,7 +334,8 @@
  * complete, nothing is inherited) are those of the process to restore, by an absolute path and the
  * manifest; empty for an agent that is to read them from the manifest itself.  rule, every,
  * overhead: struct policy_rule.  recover: a fault does not end a job that has a snapshot; 0: there
- * is a snapshot only because processes of other hosts are made from it.  copies: the number of
+ * is a snapshot only because processes of other hosts are made from it.  alone: with recover, a
+ * process that is lost may be restarted without the others.  copies: the number of
  * hosts on which an image must be durable when they share no directory; 0: one.  keep: number of
  * committed snapshots to retain, 0: all.  bounded: the user set the overhead.  stop_on_failure,
  * stop_on_late_failure: a failed snapshot ends the job before, after the first one taken at a
@@ -387,6 +390,7 @@
     F(text, home, WIRE_NAME_MAX)                                                                   \
     F(flag, resume, 0)                                                                             \
     F(flag, recover, 0)                                                                            \
+    F(flag, alone, 0)                                                                              \
     F(u32, copies, WIRE_HOSTS_MAX)                                                                 \
     F(u32, rule, WIRE_RULE_LAST)                                                                   \
     F(u64, every, WIRE_U64_MAX)                                                                    \
@@ -670,22 +674,32 @@
 #include "lib/wire/wire_zero.h"
 
 /* ---- The dataspace: requests to the agent of the host to which a tag belongs (bsprun/dataspace).
- * pid: of the process that called, which has one request at a time.  Objects go in pieces, in
- * order; a piece is at `offset` of the `size` bytes. */
+ * pid: of the process that called, which has one request at a time.  life: how often it has been
+ * restarted alone; of an answer as in the request.  request: the number of the request among those
+ * of the process, 0: it has none.  repeats: the process made this request in an earlier life, and
+ * had its answer.  Objects go in pieces, in order; a piece is at `offset` of the `size` bytes. */
 
 #define WIRE_FIELDS_DATA_PUT(F, E)                                                                 \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, life, WIRE_U32_MAX)                                                                     \
+    F(u64, request, WIRE_U64_MAX)                                                                  \
+    F(flag, repeats, 0)                                                                            \
     F(bytes, tag, WIRE_TAG_MAX)                                                                    \
     F(u64, size, WIRE_OBJECT_MAX)                                                                  \
     F(u64, offset, WIRE_OBJECT_MAX)                                                                \
     F(bytes, data, WIRE_PIECE_MAX)
 
 /* The put of that process has taken effect. */
-#define WIRE_FIELDS_DATA_STORED(F, E) F(u32, pid, WIRE_RANKS_MAX - 1)
+#define WIRE_FIELDS_DATA_STORED(F, E)                                                              \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, life, WIRE_U32_MAX)
 
 /* removes: a get, else a read; at most `room` bytes are wanted. */
 #define WIRE_FIELDS_DATA_ASK(F, E)                                                                 \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, life, WIRE_U32_MAX)                                                                     \
+    F(u64, request, WIRE_U64_MAX)                                                                  \
+    F(flag, repeats, 0)                                                                            \
     F(bytes, tag, WIRE_TAG_MAX)                                                                    \
     F(flag, removes, 0)                                                                            \
     F(u64, room, WIRE_OBJECT_MAX)
@@ -694,15 +708,30 @@
  * has been granted. */
 #define WIRE_FIELDS_DATA_WITHDRAW(F, E)                                                            \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, life, WIRE_U32_MAX)                                                                     \
     F(bytes, tag, WIRE_TAG_MAX)
 
-#define WIRE_FIELDS_DATA_WITHDRAWN(F, E) F(u32, pid, WIRE_RANKS_MAX - 1)
+#define WIRE_FIELDS_DATA_WITHDRAWN(F, E)                                                           \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, life, WIRE_U32_MAX)
 
 #define WIRE_FIELDS_DATA_GRANT(F, E)                                                               \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, life, WIRE_U32_MAX)                                                                     \
     F(u64, size, WIRE_OBJECT_MAX)                                                                  \
     F(u64, offset, WIRE_OBJECT_MAX)                                                                \
     F(bytes, data, WIRE_PIECE_MAX)
+
+/* The process does something else than in an earlier life, so it cannot catch up alone. */
+#define WIRE_FIELDS_DATA_DIFFERS(F, E)                                                             \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, life, WIRE_U32_MAX)
+
+/* An image of the process is durable that was made before this request: it repeats none with a
+ * smaller number. */
+#define WIRE_FIELDS_DATA_CUT(F, E)                                                                 \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u64, request, WIRE_U64_MAX)
 
 /* ---- Messages from process to process: rings as in lib/shm/mail.h.  from, to: processes, that
  * write and read the ring; at: a position in it. */

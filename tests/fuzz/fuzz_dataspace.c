@@ -2,7 +2,8 @@
  * host wait for.
  *
  * An input is a list of steps of STEP bytes: a request of a process of this host, or the next piece
- * of it, if it may post one; or a message of another host with numbers at the edge of something. */
+ * of it, if it may post one; the process is lost, and begins its next life; or a message of another
+ * host with numbers at the edge of something. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@ static struct {
     struct dataspace_request request;
     uint64_t done;
     bool busy, posted;
+    uint64_t number; /* of the request; 0: it has none */
     unsigned char window[WINDOW];
 } processes[PROCESSES];
 
@@ -72,8 +74,15 @@ static void on_broken(void *context, uint32_t host, const char *complaint)
     FUZZ_CHECK(host > 0 && *complaint);
 }
 
-static const struct dataspace_calls calls = {on_send, on_has_room, on_answer, on_withdrawn,
-                                             on_no_memory, on_broken};
+/* The process is told, and may post another request. */
+static void on_differs(void *context, uint32_t pid)
+{
+    (void)context;
+    FUZZ_CHECK(pid < 2);
+}
+
+static const struct dataspace_calls calls = {on_send,      on_has_room, on_answer, on_withdrawn,
+                                             on_no_memory, on_broken,   on_differs};
 
 static uint64_t number(uint8_t which)
 {
@@ -90,7 +99,10 @@ static void post(struct dataspace *space, const uint8_t *step)
     if (processes[pid].posted)
         return;
     if (!processes[pid].busy) {
+        if (step[5] % 2)
+            processes[pid].number++;
         *request = (struct dataspace_request){.kind = step[2] % 3,
+                                              .number = step[5] % 2 ? processes[pid].number : 0,
                                               .tag = tags[step[3] % 8],
                                               .tag_size = (uint32_t)strlen(tags[step[3] % 8]),
                                               .piece = processes[pid].window,
@@ -105,14 +117,15 @@ static void post(struct dataspace *space, const uint8_t *step)
 
 static void message(struct dataspace *space, const uint8_t *step)
 {
-    static const enum wire_kind kinds[] = {WIRE_DATA_PUT, WIRE_DATA_STORED, WIRE_DATA_ASK,
-                                           WIRE_DATA_GRANT, WIRE_DATA_WITHDRAW,
-                                           WIRE_DATA_WITHDRAWN};
+    static const enum wire_kind kinds[] = {
+        WIRE_DATA_PUT,      WIRE_DATA_STORED,    WIRE_DATA_ASK,     WIRE_DATA_GRANT,
+        WIRE_DATA_WITHDRAW, WIRE_DATA_WITHDRAWN, WIRE_DATA_DIFFERS, WIRE_DATA_CUT};
     static const char bytes[40];
     struct wire_bytes tag = {tags[step[3] % 8], (uint32_t)strlen(tags[step[3] % 8])};
-    struct wire_message message = {.kind = kinds[step[2] % 6]};
+    struct wire_message message = {.kind = kinds[step[2] % 8]};
     uint32_t pid = step[3] / 8 % 8;
-    uint64_t size = number(step[4]), offset = number(step[5]);
+    uint64_t size = number(step[4]), offset = number(step[5]), request = step[2] / 8 % 4;
+    uint32_t life = step[2] / 32 % 4;
     struct wire_bytes data = {bytes, (uint32_t)number(step[5] / 16)};
 
     if (data.size > sizeof bytes)
@@ -121,32 +134,48 @@ static void message(struct dataspace *space, const uint8_t *step)
         size = 64; /* an object of 1 GiB takes its time */
     switch (message.kind) {
     case WIRE_DATA_PUT:
-        message.data_put = (struct wire_data_put){pid, tag, size, offset, data};
+        message.data_put =
+            (struct wire_data_put){pid, life, request, request % 2, tag, size, offset, data};
         break;
     case WIRE_DATA_STORED:
-        message.data_stored.pid = pid;
+        message.data_stored = (struct wire_data_stored){pid, life};
         break;
     case WIRE_DATA_ASK:
-        message.data_ask = (struct wire_data_ask){pid, tag, step[5] & 1, size};
+        message.data_ask =
+            (struct wire_data_ask){pid, life, request, request % 2, tag, step[5] & 1, size};
         break;
     case WIRE_DATA_WITHDRAW:
-        message.data_withdraw = (struct wire_data_withdraw){pid, tag};
+        message.data_withdraw = (struct wire_data_withdraw){pid, life, tag};
         break;
     case WIRE_DATA_WITHDRAWN:
-        message.data_withdrawn.pid = pid;
+        message.data_withdrawn = (struct wire_data_withdrawn){pid, life};
+        break;
+    case WIRE_DATA_DIFFERS:
+        message.data_differs = (struct wire_data_differs){pid, life};
+        break;
+    case WIRE_DATA_CUT:
+        message.data_cut = (struct wire_data_cut){pid, request};
         break;
     default:
-        message.data_grant = (struct wire_data_grant){pid, size, offset, data};
+        message.data_grant = (struct wire_data_grant){pid, life, size, offset, data};
         break;
     }
     dataspace_message(space, 1 + step[1] % 2, &message);
+}
+
+/* It makes some of its requests again, or others. */
+static void lose(struct dataspace *space, uint32_t pid, uint8_t back)
+{
+    dataspace_restarted(space, pid);
+    processes[pid].busy = processes[pid].posted = false;
+    processes[pid].number = back % 8;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct pool *pool = pool_open(300, 1, NULL, NULL);
     struct dataspace_setup setup = {
-        .host = 0, .nprocs = PROCESSES, .homes = homes, .piece = 7, .pool = pool};
+        .host = 0, .nprocs = PROCESSES, .homes = homes, .piece = 7, .pool = pool, .log = 400};
     struct dataspace *space = dataspace_open(&setup, &calls, NULL);
 
     memset(processes, 0, sizeof processes);
@@ -162,6 +191,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             dataspace_go_on(space);
         else if (step[0] % 16 == 3)
             dataspace_withdraw(space, step[1] % 2);
+        else if (step[0] % 16 == 5)
+            lose(space, step[1] % 2, step[2]);
+        else if (step[0] % 16 == 6)
+            dataspace_cut(space, step[1] % 2, step[2] % 8);
         else
             message(space, step);
     }

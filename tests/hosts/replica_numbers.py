@@ -8,7 +8,7 @@ import subprocess
 
 import replicas
 from draining import control, refused, said, status
-from loopback import BIN, BSPRUN, LoopbackPlace, check, check_said, main, wait_said
+from loopback import BIN, BSPRUN, LoopbackPlace, check, check_said, main, wait_said, wait_until
 from replicas import BACK, Scene
 
 BSPSTAT = os.path.join(BIN, "bspstat")
@@ -29,8 +29,11 @@ def kill(scene, host):
 
 
 def ask(scene, *words):
-    """bspctl --wait JOB replicas ..."""
-    return said(control(scene.place, scene.job, "--wait", "replicas", *words), 0, scene.job)
+    """bspctl --wait JOB replicas ...; until bsprun has said of the new term what there is to say."""
+    begin = "Processor Zero is host"
+    before = scene.job.said().count(begin)
+    said(control(scene.place, scene.job, "--wait", "replicas", *words), 0, scene.job)
+    wait_until(lambda: scene.job.said().count(begin) > before, "the next term")
 
 
 def some_have_more():
@@ -163,6 +166,18 @@ def all_on_one_host():
         check_said(job, "#2: processes 0-1")
 
 
+def processor_zero_among_three():
+    """With three replicas, and snapshots all the time: the others of a process that is captured have gone on to
+    the next barrier, which another Processor Zero must know."""
+    with Scene("--every", "2", hosts=6, replicas=3) as scene:
+        zero = scene.zero()
+        wait_said(scene.job, "snapshot of superstep 20")
+        kill(scene, zero)
+        wait_said(scene.job, " is Processor Zero now")
+        scene.right()
+        check(BACK not in scene.job.said(), "it went back", scene.job)
+
+
 def mistakes():
     with LoopbackPlace(slots=(1, 1, 1)) as place:
         for words, text in ((("--replicas", "0=2,1=3"), "5 hosts are needed"),
@@ -178,4 +193,4 @@ def mistakes():
 
 if __name__ == "__main__":
     main([some_have_more, none_is_lost, more_and_fewer, what_is_refused, programs_that_cannot, jobs_that_cannot,
-          bspstat_shows_them, the_report_counts_them, all_on_one_host, mistakes])
+          bspstat_shows_them, the_report_counts_them, all_on_one_host, processor_zero_among_three, mistakes])

@@ -46,29 +46,37 @@ class Storm:
             self.cases[name] = recovery.Case(name, False, self.options.scale)
         return self.cases[name]
 
+    def numbers(self):
+        """Of replicas, as --replicas has it, of hosts, and of processes."""
+        if self.options.replicas is None and self.choose.random() < 0.3:
+            p, first, others = self.choose.choice([2, 3, 4]), *self.choose.sample([1, 2, 3], 2)
+            text = f"0={first},1={others}" if p == 2 else f"0={first},1-{p - 1}={others}"
+            return text, first + others + self.choose.choice([0, 1, 2]), p
+        replicas = self.options.replicas or self.choose.choice([2, 2, 3])
+        cells = self.choose.choice([1, 2, 3])
+        return replicas, cells * replicas, cells * self.choose.choice([1, 2])
+
     def run(self):
         while not self.over():
             case = self.case()
-            replicas = self.options.replicas or self.choose.choice([2, 2, 3])
-            cells = self.choose.choice([1, 2, 3])
-            p = cells * self.choose.choice([1, 2])
-            with HostPlace(cells * replicas, slots=2, heartbeat=storms.HEARTBEAT) as place:
-                self.disturb(place, case, p, cells, replicas)
+            replicas, hosts, p = self.numbers()
+            with HostPlace(hosts, slots=2, heartbeat=storms.HEARTBEAT) as place:
+                self.disturb(place, case, p, replicas)
             self.jobs += 1
 
-    def disturb(self, place, case, p, cells, replicas):
+    def disturb(self, place, case, p, replicas):
         began, faults = time.monotonic(), []
         job = place.start(BSPRUN, "-v", "-np", p, "--replicas", replicas, "--map-by", "node",
                           *place.host_options(), *case.command(place), stdin=case.input(place))
         mends = []
-        where = f"{case.name} p={p} in {cells} cells of {replicas}"
+        where = f"{case.name} p={p} on {len(place.job_hosts)} hosts, replicas {replicas}"
         def runs():
             return job.process.poll() is not None or all(
                 case.program[:15] in place.farm.processes(name).values()
-                for name in place.job_hosts)
+                for name in self.used(place, job))
         try:
             wait_until(runs, "processes on all hosts")
-            victims = self.victims(place, job, cells, replicas)
+            victims = self.victims(place, job)
             for host in victims[:self.choose.randrange(len(victims) + 1)]:
                 time.sleep(0.6 + self.choose.expovariate(1 / 1.5))
                 if job.process.poll() is not None:
@@ -84,18 +92,26 @@ class Storm:
         print(f"{time.monotonic() - self.began:6.0f} s: {where}: identical after {faults} in "
               f"{time.monotonic() - began:.1f} s", flush=True)
 
-    def victims(self, place, job, cells, replicas):
+    def cells(self, job):
+        """Hosts that have the same processes; those with the only replica of theirs are not there."""
+        return [line.replace("host ", "").split(", ")
+                for line in re.findall(r"replicas: (host .*): process", job.said())]
+
+    def used(self, place, job):
+        """Hosts that certainly have processes."""
+        wait_until(lambda: "Processor Zero is host " in job.said() or job.process.poll() is not None,
+                   "Processor Zero")
+        return [host for cell in self.cells(job) for host in cell]
+
+    def victims(self, place, job):
         """All but one host of each cell, in any order.  Cells are dealt out from the first Processor Zero's
         host on, which is often among them."""
-        wait_until(lambda: "Processor Zero is host " in job.said() or
-                   job.process.poll() is not None, "Processor Zero")
         if job.process.poll() is not None:
             return []
-        zero = job.said().split("Processor Zero is host ")[1].split()[0]
-        first = place.job_hosts.index(zero)
-        hosts = place.job_hosts[first:] + place.job_hosts[:first]
-        left = {hosts[cell + cells * self.choose.randrange(replicas)] for cell in range(cells)}
-        victims = [host for host in hosts if host not in left]
+        victims = []
+        for cell in self.cells(job):
+            left = self.choose.choice(cell)
+            victims += [host for host in cell if host != left]
         self.choose.shuffle(victims)
         return victims
 

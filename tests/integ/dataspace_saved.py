@@ -68,7 +68,8 @@ def rolls_back(where, program, every):
     """Processes are killed at random moments: every operation has its effect once, every line is shown once."""
     store = new_store()
     killed = 0
-    with Job([BSPRUN, *where, f"--ckpt={store}", "--every", every, "--max-restarts", "1000", *program]) as job:
+    with Job([BSPRUN, *where, f"--ckpt={store}", "--every", every, "--recover", "all", "--max-restarts", "1000",
+              *program]) as job:
         wait_snapshot(job, store, 1)
         for _ in range(KILLS):
             time.sleep(chance.uniform(0, 0.15))

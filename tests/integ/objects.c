@@ -1,5 +1,6 @@
 /* objects.c - a program of the dataspace for dataspace.py: the first argument says what it does. */
 #include <bsp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,6 +213,40 @@ static void steps(int rounds, int us)
     printf("pid %d: sum %d\n", pid, sum);
 }
 
+/* Process 1 dies of a fault of its own, whenever it comes to that place. */
+static void crash(void)
+{
+    int value = pid;
+    char tag[32];
+
+    for (int i = 0; i < 20; i++) {
+        volpex_put(tag, tag_of(tag, "crash", pid), &value, sizeof value);
+        volpex_get(tag, tag_of(tag, "crash", pid), &value, sizeof value);
+    }
+    if (pid == 1)
+        usleep(400000), raise(SIGSEGV);
+    volpex_get("never", 5, &value, sizeof value);
+}
+
+/* All read what process 0 puts when it has read a line of its input, and has kept a file open. */
+static void line(const char *path)
+{
+    char text[64] = "nothing";
+    FILE *file = pid == 1 && path ? fopen(path, "w") : NULL;
+
+    printf("ready %d %d\n", pid, (int)getpid());
+    if (pid == 0 && fgets(text, sizeof text, stdin))
+        volpex_put("line", 4, text, sizeof text);
+    volpex_read("line", 4, text, sizeof text);
+    printf("pid %d: %s", pid, text);
+    fflush(stdout);
+    while (pid == 2) /* else all would wait */
+        usleep(1000);
+    volpex_read("end", 3, text, sizeof text);
+    if (file)
+        fclose(file);
+}
+
 static void wrong(void)
 {
     int value = 0;
@@ -234,6 +269,8 @@ static void wait_for_nothing(const char *but)
     fflush(stdout);
     if (pid == 0 && strcmp(but, "barrier") == 0)
         bsp_sync();
+    if (pid == 0 && strcmp(but, "pauses") == 0)
+        sleep(1);
     for (;;)
         if (pid != 0 || strcmp(but, "computes") != 0)
             volpex_get(tag, tag_of(tag, "no \"object\"", pid), &value, sizeof value);
@@ -268,6 +305,10 @@ int main(int argc, char **argv)
         steps(atoi(argv[2]), atoi(argv[3]));
     else if (strcmp(what, "wrong") == 0)
         wrong();
+    else if (strcmp(what, "crash") == 0)
+        crash();
+    else if (strcmp(what, "line") == 0)
+        line(argc > 2 ? argv[2] : NULL);
     else if (strcmp(what, "wait") == 0)
         wait_for_nothing(argc > 2 ? argv[2] : "");
     volpex_finalize();

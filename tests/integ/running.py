@@ -63,7 +63,12 @@ def map_of_what_would_run():
              "host h0, 2 slots: processes 0, 2\nhost h1, 2 slots: processes 1, 3\n"),
             (("--hosts", "h0:1,h1:3,h2:1", "--spares", 1, "-np", 1),
              "at most 1 process on 2 hosts\nhost h0, 1 slot: process 0\n"
-             "host h1, 3 slots: no process\nhost h2: spare\n")):
+             "host h1, 3 slots: no process\nhost h2: spare\n"),
+            (("--hosts", "h0:1,h1:1,h2:1", "--replicas", "0=2", "-np", 2), "at most 2 processes on 3 hosts\n"
+             "host h0, 1 slot: process 0\nhost h1, 1 slot: process 0\nhost h2, 1 slot: process 1\n"),
+            (("--hosts", "h0:2,h1:2,h2:2,h3:1", "--replicas", 2), "at most 3 processes on 4 hosts\n"
+             "host h0, 2 slots: processes 0-1\nhost h1, 2 slots: process 2\n"
+             "host h2, 2 slots: processes 0-1\nhost h3, 1 slot: process 2\n")):
         result = expect(bsprun("--dry-run", *never, *words, PROG), 0, no_err=True)
         check(result.out == shown, words, result)
     store = fresh("store")

@@ -119,6 +119,7 @@ START_TEST(snapshot_defaults)
     ck_assert(!options.snapshots.bounded);
     ck_assert_uint_eq(options.snapshots.mtbf_ns, 0);
     ck_assert_int_eq(options.snapshots.on_refusal, ON_REFUSAL_FIRST);
+    ck_assert(!options.snapshots.together);
     ck_assert_int_eq(options.snapshots.async, WIRE_ASYNC_AUTO);
     ck_assert_uint_eq(options.snapshots.keep, 3);
     ck_assert_uint_eq(options.snapshots.max_restarts, 10);
@@ -135,13 +136,14 @@ START_TEST(snapshot_values)
     PARSE(&options, "--ckpt=d", "--every", "7", "--overhead", "2.5%", "--async", "off", "--keep",
           "all", "--max-restarts", "0", "--ckpt-exclude", "fd:7", "--ckpt-exclude", "path:/x/*",
           "--ckpt-exclude", "child", "--on-refuse", "continue", "--grace", "1.5", "--bind", "none",
-          "prog", "--every", "x");
+          "--recover", "all", "prog", "--every", "x");
     ck_assert_msg(options_complete(&options, 30), "%s", options.error);
     ck_assert_int_eq(options.snapshots.rule, WIRE_RULE_SUPERSTEPS);
     ck_assert_uint_eq(options.snapshots.every, 7);
     ck_assert(options.snapshots.overhead == 0.025);
     ck_assert(options.snapshots.bounded);
     ck_assert_int_eq(options.snapshots.on_refusal, ON_REFUSAL_CONTINUE);
+    ck_assert(options.snapshots.together);
     ck_assert_int_eq(options.snapshots.async, WIRE_ASYNC_OFF);
     ck_assert_uint_eq(options.snapshots.keep, 0);
     ck_assert_uint_eq(options.snapshots.max_restarts, 0);
@@ -149,7 +151,7 @@ START_TEST(snapshot_values)
     ck_assert_str_eq(options.snapshots.excluded[1], "path:/x/*");
     ck_assert_str_eq(options.snapshots.excluded[2], "child");
     ck_assert_uint_eq(options.snapshots.grace_ms, 1500);
-    ck_assert_int_eq(options.kept_count, 11);
+    ck_assert_int_eq(options.kept_count, 12);
     ck_assert_str_eq(options.kept[0], "every=7");
     ck_assert_str_eq(options.kept[10], "bind-to=none");
     options_free(&options);
@@ -236,6 +238,7 @@ START_TEST(snapshot_nonsense)
         {"--ckpt-exclude", "path:"},
         {"--ckpt-exclude", "children"},
         {"--on-refuse", ""},
+        {"--recover", "some"},
         {"--ckpt", ""},
         {"--grace", "soon"},
         {"--restart", ""},

@@ -1,19 +1,20 @@
 /* space_player.c - random operations on the dataspace, with the times at which they began and
  * ended.
  *
- *   space_player SEED EPOCHS MOST [PAUSE [CALLS]]
+ *   space_player SEED EPOCHS MOST PAUSE PATH
  *
  * Each epoch has tags of its own, which some process fills first.  Every process puts, reads, and
  * gets, and puts back what it has got before it does anything else: so nobody waits for ever.
- * An object is one number, again and again, up to MOST bytes.  At the end each process prints a
- * line for every operation, which space_check reads:
+ * An object is one number, again and again, up to MOST bytes.  At the end each process writes a
+ * line for every operation into the file PATH.PROCESS, which space_run makes histories of:
  *
- *   TAG put|get|read NUMBER CALLED RETURNED PROCESS OPERATION        nanoseconds of CLOCK_MONOTONIC
+ *   TAG put|get|read NUMBER CALLED RETURNED        nanoseconds of CLOCK_MONOTONIC
  *
  * The lines are in memory until then: a process that goes back to a snapshot forgets what it has
  * done since.  A process that is restarted alone repeats operations that have had their effect,
- * though: so into the file CALLS.PROCESS, which knows of no snapshot, it writes a line whenever an
- * operation begins, and the first of them counts.  PAUSE: microseconds between operations, at most.
+ * though: so into the file PATH.calls.PROCESS, which knows of no snapshot, it writes a line
+ * whenever an operation begins, and the first of them counts.  Nothing is printed, as what depends
+ * on the clock would differ when it is repeated.  PAUSE: microseconds between operations, at most.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -40,7 +41,7 @@ static uint32_t last; /* number that this process has put */
 static struct operation *done;
 static size_t count, room;
 static uint32_t *object;
-static const char *calls;
+static const char *path;
 
 static uint32_t draw(uint32_t below)
 {
@@ -69,14 +70,12 @@ static void rest(void)
 static uint64_t call(void)
 {
     uint64_t called = now_ns();
-    char path[4096], line[64];
+    char name[4096], line[64];
     int file, size;
 
-    if (!calls)
-        return called;
-    snprintf(path, sizeof path, "%s.%d", calls, self);
+    snprintf(name, sizeof name, "%s.calls.%d", path, self);
     size = snprintf(line, sizeof line, "%zu %llu\n", count, (unsigned long long)called);
-    file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    file = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0 || write(file, line, (size_t)size) != size || close(file) != 0)
         exit(5);
     return called;
@@ -150,16 +149,33 @@ static void play(int epoch, int processes)
     }
 }
 
+static void write_history(void)
+{
+    char name[4096];
+    FILE *file;
+
+    snprintf(name, sizeof name, "%s.%d", path, self);
+    file = fopen(name, "w");
+    if (!file)
+        exit(5);
+    for (size_t i = 0; i < count; i++)
+        fprintf(file, "%d.%d %s %u %llu %llu\n", done[i].epoch, done[i].tag, done[i].kind,
+                done[i].number, (unsigned long long)done[i].called,
+                (unsigned long long)done[i].returned);
+    if (fclose(file) != 0)
+        exit(5);
+}
+
 int main(int argc, char **argv)
 {
     int epochs, processes;
 
-    if (argc < 4)
+    if (argc < 6)
         return 2;
     epochs = atoi(argv[2]);
     most = atoi(argv[3]);
-    pause_us = argc > 4 ? atoi(argv[4]) : 0;
-    calls = argc > 5 ? argv[5] : NULL;
+    pause_us = atoi(argv[4]);
+    path = argv[5];
     object = malloc((size_t)most + 64);
     if (!object)
         return 4;
@@ -170,10 +186,7 @@ int main(int argc, char **argv)
     draw(2);
     for (int epoch = 0; epoch < epochs; epoch++)
         play(epoch, processes);
-    for (size_t i = 0; i < count; i++)
-        printf("%d.%d %s %u %llu %llu %d %zu\n", done[i].epoch, done[i].tag, done[i].kind,
-               done[i].number, (unsigned long long)done[i].called,
-               (unsigned long long)done[i].returned, self, i);
+    write_history();
     volpex_finalize();
     return 0;
 }

@@ -77,6 +77,12 @@ static void on_broken(void *context, uint32_t host, const char *complaint)
     seen.complaints++;
 }
 
+static void on_differs(void *context, uint32_t pid)
+{
+    (void)context, (void)pid;
+    ck_abort_msg("nothing has been asked for before");
+}
+
 static void find_tag(char tag[8], uint32_t host)
 {
     for (int i = 0; i < 1000; i++) {
@@ -87,8 +93,8 @@ static void find_tag(char tag[8], uint32_t host)
     ck_abort_msg("no tag belongs to host %u", host);
 }
 
-static const struct dataspace_calls calls = {on_send,      on_has_room,  on_answer,
-                                             on_withdrawn, on_no_memory, on_broken};
+static const struct dataspace_calls calls = {on_send,      on_has_room, on_answer, on_withdrawn,
+                                             on_no_memory, on_broken,   on_differs};
 
 static void set_up(void)
 {

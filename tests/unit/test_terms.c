@@ -16,6 +16,7 @@
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/snapshot/replicas.h"
+#include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
@@ -153,6 +154,7 @@ NOTHING(agent_peers_drop, struct agent *at, uint32_t host, const char *complaint
 NOTHING(agent_peers_send, struct agent *at, uint32_t host, const struct wire_message *message)
 NOTHING(agent_peers_send_to_zero, struct agent *at, const struct wire_message *message)
 NOTHING(agent_relay_pass_on, struct agent *at)
+NOTHING(agent_alone_forget, struct agent *at)
 NOTHING(agent_snapshots_forget, struct agent *at)
 NOTHING(agent_snapshots_rewind, struct agent *at)
 NOTHING(agent_replicas_forget, struct agent *at)

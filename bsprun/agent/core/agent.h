@@ -112,6 +112,11 @@ struct agent_calls {
     void (*news)(struct agent *agent,
                  unsigned news); /* all that were posted, bits of enum agent_news */
     struct links_calls links;
+    /* For processes that are saved and restarted alone: see bsprun/agent/dataspace.h. */
+    void (*interrupt)(struct agent *agent, int pid);
+    void (*restarted)(struct agent *agent, int pid);
+    void (*cut)(struct agent *agent, int pid, uint64_t number);
+    int (*burden)(struct agent *agent);
 };
 
 struct agent {

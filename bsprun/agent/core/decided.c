@@ -76,11 +76,22 @@ static void let_on(struct agent *agent, uint64_t consult)
         atomic_store(&agent->board->consult_from, consult);
 }
 
-void agent_decided_release(struct agent *agent, uint64_t decided, uint64_t consult)
+bool agent_decided_ask_again(struct agent *agent, uint64_t *superstep)
 {
-    if (agent_decided_holds(agent, decided))
-        let_on(agent, consult);
+    struct agent_decided **link = &agent->decided;
+
+    if (agent->held_at == 0)
+        return false;
+    *superstep = agent->held_at - 1;
+    while (*link && (*link)->decided.superstep != *superstep)
+        link = &(*link)->next;
+    struct agent_decided *queued = *link;
+    if (!queued)
+        return true;
+    *link = queued->next;
+    free(queued);
     agent->held_at = 0;
+    return false;
 }
 
 bool agent_decided_unasked(struct agent *agent, uint64_t superstep)

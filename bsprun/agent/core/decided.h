@@ -28,9 +28,9 @@ bool agent_decided_go_ahead(struct agent *agent, uint64_t superstep);
  * superstep before another scan sends it if it is wanted. */
 bool agent_decided_holds(const struct agent *agent, uint64_t superstep);
 
-/* Another Processor Zero: so many barriers are decided, and that is the next one.  They are held no
- * longer. */
-void agent_decided_release(struct agent *agent, uint64_t decided, uint64_t consult);
+/* Another Processor Zero may not know that they have passed the barrier before.  Whether it is to be
+ * asked about that one, as they have come to it; else they will ask when they do. */
+bool agent_decided_ask_again(struct agent *agent, uint64_t *superstep);
 /* Whether they ask though that barrier is not decided: process 0 of another host, which is held,
  * has made them do so.  They go on. */
 bool agent_decided_unasked(struct agent *agent, uint64_t superstep);

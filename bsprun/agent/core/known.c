@@ -30,8 +30,8 @@ void agent_known_decided(struct agent *agent, uint64_t superstep, uint64_t next,
 {
     struct known *known = &agent->known;
 
-    if (superstep + 1 < known->decided)
-        return; /* the same again may say which is next */
+    if (superstep + 1 <= known->decided)
+        return;
     known->decided = superstep + 1;
     known->next = next;
     known->ended = ended;

@@ -23,6 +23,7 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/repeats.h"
 #include "bsprun/agent/core/terminal.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "lib/base/process_stat.h"
@@ -43,6 +44,7 @@ struct stream {
 };
 
 struct agent_relay {
+    struct repeats *repeats; /* NULL: no process is restarted alone */
     struct stream streams[STREAMS];
     bool paused;
     bool finishing; /* agent_finish waits for it */
@@ -185,6 +187,8 @@ static bool read_piece(struct stream *stream)
 {
     struct agent *agent = stream->agent;
     struct wire_message message = {.kind = WIRE_OUTPUT};
+    bool differs = false;
+    size_t known;
     int pid;
     ssize_t got = is_terminal(stream) ? read_terminal(stream, &pid) : read_socket(stream, &pid);
 
@@ -192,11 +196,21 @@ static bool read_piece(struct stream *stream)
         stream->ended |= got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
         return false;
     }
+    known = repeats_take(agent->relay->repeats, pid, stream->number, agent->relay->chunk,
+                         (size_t)got, &differs);
+    if (differs)
+        agent_notice(agent,
+                     "process %d has not written the same output as before it was restarted: "
+                     "some of it may be missing",
+                     pid);
+    if (known == (size_t)got)
+        return true;
     message.envelope.superstep = agent->relay->superstep;
     message.output.pid = pid;
     message.output.stream = (uint32_t)stream->number;
-    message.output.data = (struct wire_bytes){agent->relay->chunk, (uint32_t)got};
-    agent->relay->counts[stream->number - 1] += (uint64_t)got;
+    message.output.data =
+        (struct wire_bytes){agent->relay->chunk + known, (uint32_t)((size_t)got - known)};
+    agent->relay->counts[stream->number - 1] += (uint64_t)got - known;
     agent_send(agent, &message);
     return true;
 }
@@ -432,6 +446,58 @@ void agent_relay_set_counts(struct agent *agent, const uint64_t counts[SOCKETS])
 {
     for (int i = 0; agent->relay && i < SOCKETS; i++)
         agent->relay->counts[i] = counts[i];
+    if (agent->relay)
+        repeats_clear(agent->relay->repeats);
+}
+
+/* ---- Processes that are restarted alone (repeats.h) ---- */
+
+bool agent_relay_watch(struct agent *agent)
+{
+    if (agent->relay && !agent->relay->repeats)
+        agent->relay->repeats = repeats_new((uint32_t)agent->nprocs);
+    return !agent->relay || agent->relay->repeats;
+}
+
+/* Whether the streams of the ranks are empty. */
+static bool is_passed_on(struct agent *agent)
+{
+    agent_relay_pass_on(agent);
+    for (int i = 0; i < SOCKETS; i++) {
+        const struct stream *stream = &agent->relay->streams[i];
+        int waiting;
+
+        if (stream->open && !stream->ended && ioctl(stream->reader, SIOCINQ, &waiting) == 0 &&
+            waiting > 0)
+            return false;
+    }
+    return true;
+}
+
+bool agent_relay_saving(struct agent *agent, int pid)
+{
+    if (!agent->relay)
+        return true;
+    if (!is_passed_on(agent))
+        return false;
+    repeats_mark(agent->relay->repeats, pid);
+    return true;
+}
+
+void agent_relay_saved(struct agent *agent, int pid)
+{
+    if (agent->relay)
+        repeats_forget(agent->relay->repeats, pid);
+}
+
+bool agent_relay_again(struct agent *agent, int pid)
+{
+    if (!agent->relay)
+        return true;
+    if (!is_passed_on(agent))
+        return false;
+    repeats_begin(agent->relay->repeats, pid);
+    return true;
 }
 
 /* The kernel buffers less for a terminal than the queue has room for. */
@@ -487,4 +553,12 @@ void agent_relay_close(struct agent *agent)
             close_ends(stream);
         stream->open = false;
     }
+}
+
+void agent_relay_free(struct agent *agent)
+{
+    if (agent->relay)
+        repeats_free(agent->relay->repeats);
+    free(agent->relay);
+    agent->relay = NULL;
 }

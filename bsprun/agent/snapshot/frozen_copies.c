@@ -135,7 +135,7 @@ void agent_adopt_copies(struct agent *agent)
         struct kept *kept = &snapshots->kept[pid];
 
         if (adopt(agent, &snap->writer, &kept->writer, pid, writer_ended) &&
-            !snapshots->ticket.staging)
+            !snapshots->ticket.staging && snapshots->lone_writer != pid + 1)
             process_signal(kept->writer.pidfd, SIGKILL); /* of an abandoned snapshot */
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++) {
             struct frozen *copy = &kept->copies[slot];

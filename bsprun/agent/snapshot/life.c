@@ -9,6 +9,7 @@
 
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/opened.h"
 #include "bsprun/agent/snapshot/replicas.h"
@@ -26,6 +27,7 @@ static int take_settings(struct agent_snapshots *snapshots, const struct wire_st
     snapshots->async = (enum wire_async)start->async;
     snapshots->keep = start->keep;
     snapshots->recover = start->recover;
+    snapshots->lone_restarts = start->recover && start->alone && start->replicas <= 1;
     snapshots->wanted_copies = start->copies < COORD_COPIES_MAX ? start->copies : COORD_COPIES_MAX;
     snapshots->stop_on_failure = start->stop_on_failure;
     snapshots->stop_on_late_failure = start->stop_on_late_failure;
@@ -62,7 +64,8 @@ int agent_snapshots_open(struct agent *agent, const struct wire_start *start, ch
     snapshots->opened = snapshots->recover ? opened_new(&agent->outside) : NULL;
     memcpy(agent->board->snap_order.job, agent->job_id, sizeof agent->job_id);
     error = agent_store_open(agent, start->store, start->home, why);
-    agent->board->flags |= BSPZ_BOARD_SNAPSHOTS | (snapshots->recover ? BSPZ_BOARD_CALLS : 0);
+    agent->board->flags |= BSPZ_BOARD_SNAPSHOTS | (snapshots->recover ? BSPZ_BOARD_CALLS : 0) |
+                           (snapshots->lone_restarts ? BSPZ_BOARD_ALONE : 0);
     return error;
 }
 
@@ -172,6 +175,7 @@ void agent_snapshots_close(struct agent *agent)
     if (!snapshots)
         return;
     agent_ahead_close(agent);
+    agent_alone_close(agent);
     if (snapshots->kept && !snapshots->ended)
         end_all_copies(agent);
     snapshots->ended = true;
@@ -193,6 +197,7 @@ void agent_snapshots_free(struct agent *agent)
     if (!snapshots)
         return;
     agent_prune_finish(agent);
+    agent_alone_free(agent);
     store_close(agent->store);
     agent_store_remove(agent);
     agent_gather_free(agent);

@@ -3,7 +3,9 @@
 #include <stdio.h>
 
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/rank_loss.h"
 
@@ -50,6 +52,22 @@ static void tell_of_loss(struct agent *agent, int pid, struct death death,
     agent_rank_exited(agent, pid, &death, verdict->text);
 }
 
+/* A process that was being restored alone: if it was killed it may be tried again. */
+static bool lone_is_lost(struct agent *agent, int pid, const struct rank_loss *loss,
+                         const struct verdict *verdict)
+{
+    char why[AGENT_WHY];
+
+    if (loss->death.known && loss->death.signal != 0 && agent_alone_restart(agent, pid, verdict))
+        return true;
+    if (loss->said) {
+        agent_snap_text(agent, pid, "cannot be restarted alone", why);
+        agent_notice(agent, "%s", why);
+    }
+    tell_of_loss(agent, pid, (struct death){0}, verdict);
+    return true;
+}
+
 bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *verdict)
 {
     struct rank_loss loss;
@@ -59,6 +77,8 @@ bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *v
     if (!agent->snapshots || !agent_zero_decides(agent))
         return false;
     loss = look_at(agent, pid);
+    if (agent_alone_is_restored(agent, pid) && !loss.told)
+        return lone_is_lost(agent, pid, &loss, verdict);
     step = loss_judge(&loss);
     if (loss_in_restore(&loss))
         say_why_not_restored(agent, pid, &loss, why);
@@ -67,6 +87,8 @@ bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *v
     case LOSS_IS_KNOWN:
         break;
     case LOSS_OF_RANK:
+        if (agent_alone_restart(agent, pid, verdict))
+            break;
         tell_of_loss(agent, pid, loss.death, verdict);
         break;
     case LOSS_OF_IMAGE:

@@ -246,6 +246,14 @@ void opened_look(struct opened *opened, int pid, pid_t ospid)
         forget_stale(opened, pid);
 }
 
+bool opened_writes(const struct opened *opened, int pid)
+{
+    for (uint32_t i = 0; opened && i < opened->sight_count; i++)
+        if (opened->sights[i].pid == pid)
+            return true;
+    return false;
+}
+
 /* ---- Going back ------------------------------------------------------------------------------ */
 
 static bool is_still_open(const struct opened *opened, uint32_t file)

@@ -39,6 +39,9 @@ void opened_free(struct opened *opened); /* NULL is fine */
  * is kept.  Cost: some 20 microseconds, and 5 for each file open for writing. */
 void opened_look(struct opened *opened, int pid, pid_t ospid);
 
+/* Whether the process had files open for writing when it was last scanned. */
+bool opened_writes(const struct opened *opened, int pid);
+
 /* Ranks pause for the snapshot of that name: records the lengths of all known files. */
 void opened_snapshot(struct opened *opened, struct bspz_snapshot_name name);
 

@@ -9,6 +9,7 @@
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/replicas.h"
 #include "lib/base/clock.h"
@@ -73,6 +74,7 @@ static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
     struct agent_snapshots *snapshots = agent->snapshots;
 
     agent_abandon(agent); /* one left over */
+    agent_alone_give_way(agent);
     agent_costs_begin(agent);
     snapshots->ticket = (struct ticket){.name = {superstep, agent->term},
                                         .first = first,
@@ -221,6 +223,7 @@ static void all_recorded(struct agent *agent)
     ticket_move(&ticket->state, TICKET_CAPTURED);
     agent_opened_snapshot(agent, ticket->name);
     agent_mark(agent);
+    agent_alone_captured(agent);
     say_captured(agent);
     if (ticket->doomed)
         abandon(agent);
@@ -302,6 +305,7 @@ void agent_snapshots_scan(struct agent *agent)
         return;
     ticket = &snapshots->ticket;
     agent_adopt_copies(agent);
+    agent_alone_scan(agent);
     if (snapshots->making == MAKING_STAGING)
         agent_scan_staged(agent);
     agent_scan_remote(agent);
@@ -384,6 +388,7 @@ static void committed(struct agent *agent, struct bspz_snapshot_name name)
     if (agent_has_replicas(agent) && !bspz_snapshot_same(agent->snapshots->wrote, name))
         agent->snapshots->writer = WIRE_HOSTS_MAX; /* another one, which alone was asked to */
     agent->committed = name;
+    agent_alone_committed(agent);
     say_success(agent);
     message.envelope.superstep = name.superstep;
     agent_costs_tell(agent, &message.known);

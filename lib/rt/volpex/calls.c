@@ -30,6 +30,14 @@ static const char *fault(const char *tag, int tag_size, const void *data, int da
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
+static void stop_if_wanted(const struct bspz_caller *caller)
+{
+    while (bspz_safe_point_is_wanted())
+        bspz_safe_point(caller->line, caller->file);
+    if (bspz_own_is_wanted())
+        bspz_save_own();
+}
+
 static void begin(enum bspz_call call, const struct bspz_caller *caller)
 {
     if (bspz_rt.board->flags & BSPZ_BOARD_REPLICAS)
@@ -37,8 +45,7 @@ static void begin(enum bspz_call call, const struct bspz_caller *caller)
                   "a job whose processes have replicas has no dataspace: start it without "
                   "--replicas");
     bspz_note(call, bspz_here(caller->file, caller->line));
-    while (bspz_safe_point_is_wanted())
-        bspz_safe_point(caller->line, caller->file);
+    stop_if_wanted(caller);
 }
 
 int volpex_put_cpp(const char *tag, int tagSize, const void *data, int dataSize, int line,
@@ -68,8 +75,8 @@ static struct bspz_request *wait_for_object(enum bspz_request_kind kind, const c
 
         if (bspz_request_exchange(request))
             return request;
-        while (bspz_safe_point_is_wanted())
-            bspz_safe_point(caller->line, caller->file);
+        request->behind = request->finished; /* who waits has caught up */
+        stop_if_wanted(caller);
     }
 }
 
@@ -92,8 +99,10 @@ static int fetch(enum bspz_request_kind kind, const char *tag, int tagSize, void
         if (request->piece > 0)
             memcpy((char *)data + done, bspz_request_piece(&caller), request->piece);
         done += request->piece;
-        if (done >= request->size)
+        if (done >= request->size) {
+            bspz_request_finish();
             return (int)done;
+        }
         bspz_request_exchange(request);
     }
 }
@@ -130,6 +139,7 @@ int volpex_init_cpp(int argc, char *argv[], int line, const char *file)
     }
     bspz_safe_points_begin();
     bsp_begin_cpp(0, line, file);
+    bspz_request_begin();
     return 0;
 }
 

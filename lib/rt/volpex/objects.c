@@ -73,7 +73,9 @@ static int put_back(void)
     uint64_t at = 0;
 
     bspz_request_forget();
-    while (at < kept.bytes) {
+    bspz_rt.self->request.alone = 0; /* these are no requests of the program, and have no number */
+    /* While one process is restarted alone the objects are where they were. */
+    while (at < kept.bytes && !atomic_load(&bspz_rt.self->again)) {
         struct bspz_kept_object object;
         const char *tag;
 
@@ -82,6 +84,7 @@ static int put_back(void)
         bspz_request_put(tag, (int)object.tag_size, tag + object.tag_size, object.size, &caller);
         at += sizeof object + object.tag_size + object.size;
     }
+    bspz_request_begin();
     drop();
     return 0;
 }

@@ -18,6 +18,7 @@
 #define SPIN_PAUSE     1024 /* requests without spinning after some that had to sleep, at most */
 
 static unsigned char *window; /* of this process; NULL: not accessible yet */
+static uint64_t finished;     /* calls that are over, which have the numbers 1 to this one */
 
 static void open_window(const struct bspz_caller *caller)
 {
@@ -33,6 +34,21 @@ static void open_window(const struct bspz_caller *caller)
 void bspz_request_forget(void)
 {
     window = NULL;
+    bspz_request_begin();
+}
+
+void bspz_request_begin(void)
+{
+    bspz_rt.self->request.finished = finished;
+    bspz_rt.self->request.alone = bspz_can_be_alone();
+}
+
+void bspz_request_finish(void)
+{
+    struct bspz_request *request = &bspz_rt.self->request;
+
+    if (request->number > 0)
+        request->finished = finished = request->number;
 }
 
 unsigned char *bspz_request_piece(const struct bspz_caller *caller)
@@ -71,6 +87,7 @@ struct bspz_request *bspz_request_prepare(enum bspz_request_kind kind, const cha
     request->tag_size = (uint32_t)tag_size;
     request->size = size;
     request->safe = bspz_has_safe_points();
+    request->number = request->alone ? finished + 1 : 0;
     return request;
 }
 
@@ -109,4 +126,5 @@ void bspz_request_put(const char *tag, int tag_size, const void *data, uint64_t 
         bspz_request_exchange(request); /* a put is never withdrawn */
         done += some;
     } while (done < size);
+    bspz_request_finish();
 }

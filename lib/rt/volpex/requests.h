@@ -18,8 +18,10 @@ struct bspz_caller {
 
 /* The place for a piece in this process's window; it can be used now. */
 unsigned char *bspz_request_piece(const struct bspz_caller *caller);
-/* The process has another board now. */
+/* The process has another board now, or is restarted alone. */
 void bspz_request_forget(void);
+/* Tells the agent how far the process is, as it sees it. */
+void bspz_request_begin(void);
 /* A request for that tag is on the board; of its first piece all but `piece` is set. */
 struct bspz_request *bspz_request_prepare(enum bspz_request_kind kind, const char *tag,
                                           int tag_size, uint64_t size,
@@ -27,7 +29,9 @@ struct bspz_request *bspz_request_prepare(enum bspz_request_kind kind, const cha
 /* Posts a piece of the request, and waits for the answer.  False: it was withdrawn, as a safe point
  * is wanted.  Leaves when the job is stopped. */
 bool bspz_request_exchange(struct bspz_request *request);
-/* Puts an object, whole. */
+/* The call is over: the next request has another number. */
+void bspz_request_finish(void);
+/* Puts an object, whole.  The call is over then. */
 void bspz_request_put(const char *tag, int tag_size, const void *data, uint64_t size,
                       const struct bspz_caller *caller);
 

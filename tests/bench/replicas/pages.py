@@ -32,7 +32,7 @@ def faults_table(figures):
         alone = find(figures, pattern=pattern, replicas=1, fault="none")
         for replicas in sorted({figure["replicas"] for figure in figures}):
             plain = find(figures, pattern=pattern, replicas=replicas, fault="none")
-            row = [pattern, replicas, f'{plain["ms"]:.1f} ms']
+            row = [pattern, f'{replicas} ({plain["hosts"]} hosts)', f'{plain["ms"]:.1f} ms']
             row.append(percent(plain["ms"] / alone["ms"]) if alone else "")
             for fault in ("killed", "slow"):
                 with_it = find(figures, pattern=pattern, replicas=replicas, fault=fault)

@@ -128,6 +128,7 @@ struct world {
     struct host hosts[HOSTS];
     unsigned timers[COORD_TIMER_COUNT]; /* settings */
     bool finished, by_death, closed;
+    bool ran; /* RUN was said */
     bool stopped, well; /* some processes were; it has ended as it should */
     bool housing_known; /* to bsprun: who has processes, and which */
     uint64_t committed; /* + 1, as bsprun knows */
@@ -213,7 +214,8 @@ static void report_to_bsprun(struct world *world, uint32_t host, enum told told,
 static void answer_passed(struct world *world, uint32_t host)
 {
     struct host *here = &world->hosts[host];
-    uint64_t done = here->superstep + (here->here || !here->running ? 1 : 0);
+    bool left = here->told_to_run && !here->running;
+    uint64_t done = here->superstep + (here->here || left ? 1 : 0);
 
     if (here->asked_passed == 0 || here->count == 0 || done < here->asked_passed)
         return;
@@ -607,6 +609,7 @@ static void note_decision(struct world *world, const struct wire_message *messag
 /* Once, when Processor Zero says it; hosts hear of it later. */
 static void note_said(struct world *world, const struct wire_message *message, bool heeded)
 {
+    world->ran = world->ran || (heeded && message->kind == WIRE_RUN);
     if (!heeded)
         return; /* of one that was cut off: see check_new when somebody has heard it */
     if (message->kind == WIRE_PLACE)
@@ -962,12 +965,10 @@ static void take_over(struct world *world)
     uint64_t homes[2 * HOSTS], leads[2 * HOSTS];
     struct coord_config config = world->config;
     uint32_t host = choose_zero(world);
-    bool ran = coord_phase(world->zeros[world->era].coord) != COORD_WAITING &&
-               coord_phase(world->zeros[world->era].coord) != COORD_PLACING;
 
     if (world->finished)
         return;
-    if (host == HOSTS || !ran) {
+    if (host == HOSTS || !world->ran) {
         give_up(world);
         return;
     }
@@ -1241,7 +1242,12 @@ static void run_one(const struct seeds_job *job)
     if (!world.finished)
         fail(&world, "the job stands still: Processor Zero is in state %s",
              coord_phase_name(coord_phase(world.zeros[world.era].coord)));
-    shown_check(world.processes, world.supersteps, world.well);
+    /* A Processor Zero that was never heard has not said that a lost host had no processes, for which
+     * output waits until the end. */
+    if (!world.housing_known)
+        shown_flush();
+    /* Of a process whose last host is lost after bsp_end, bsprun says that output may be missing. */
+    shown_check(world.processes, world.supersteps, world.well && !world.by_death);
     shown_end();
     for (unsigned i = 0; i < FAULT_KINDS; i++)
         summary.faults[i] += world.faults[i];

@@ -141,6 +141,11 @@ bool shown_asks(uint64_t *superstep)
     return order_asks(world.order, superstep);
 }
 
+void shown_flush(void)
+{
+    order_flush(world.order);
+}
+
 void shown_check(uint32_t processes, uint64_t last, bool whole)
 {
     for (uint32_t pid = 0; whole && pid < processes; pid++)

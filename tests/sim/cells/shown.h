@@ -31,6 +31,8 @@ void shown_lost(uint32_t host);
 /* Whether bsprun asks all hosts to say when they have passed a superstep. */
 bool shown_asks(uint64_t *superstep);
 
+/* The job is over: what waits is shown. */
+void shown_flush(void);
 /* Nothing more comes.  whole: the job has ended well, in that superstep. */
 void shown_check(uint32_t processes, uint64_t last, bool whole);
 /* Lines shown by now, in this and all worlds before. */

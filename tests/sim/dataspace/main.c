@@ -1,6 +1,6 @@
 /* main.c - processes of several hosts that put, get and read in a made-up world, driven by one
  * seed: messages take their time, links are full, pieces are small, requests are withdrawn for a
- * while as for a snapshot.
+ * while as for a snapshot, processes are lost and restarted alone (lives.c).
  *
  *   dataspace [OPTIONS of seeds.h]
  *   dataspace --check         whether the check finds histories that are wrong
@@ -8,7 +8,7 @@
  * Checked: every object that is returned was put, whole, under that tag; the operations on each tag
  * have an order that explains them (linear.h); who still waits at the end has nothing to wait for,
  * and then, and only then, Processor Zero has found out (quiet.h); hosts do not complain of each
- * other.
+ * other; a process that is restarted gets what it got before.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +101,6 @@ static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t lengt
     struct host *host = context;
     struct world *world = host->world;
     struct process *process = &world->processes[pid];
-    struct action *action;
 
     if (process->home != host->number || !process->posted)
         fail(world, "pid %u gets an answer that it does not wait for", pid);
@@ -116,9 +115,7 @@ static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t lengt
     process->taken_back = false;
     process->done += length;
     process->posted = false;
-    action = timeline_plan(&world->time, 1 + pick(world, 10));
-    action->kind = DO_ACT;
-    action->from = pid;
+    lives_plan(world, pid, 1 + pick(world, 10));
 }
 
 /* The process posts it again after the snapshot. */
@@ -127,7 +124,6 @@ static void on_withdrawn(void *context, uint32_t pid)
     struct host *host = context;
     struct world *world = host->world;
     struct process *process = &world->processes[pid];
-    struct action *action;
 
     if (process->home != host->number || !process->posted || !process->taken_back ||
         process->request.kind == DATASPACE_PUT || process->done > 0)
@@ -135,9 +131,7 @@ static void on_withdrawn(void *context, uint32_t pid)
     note(world, "pid %u has taken its request back", pid);
     summary.withdrawn++;
     process->posted = process->taken_back = false;
-    action = timeline_plan(&world->time, 1 + pick(world, 100));
-    action->kind = DO_ACT;
-    action->from = pid;
+    lives_plan(world, pid, 1 + pick(world, 100));
 }
 
 static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
@@ -152,6 +146,13 @@ static void on_broken(void *context, uint32_t other, const char *complaint)
     struct host *host = context;
 
     fail(host->world, "host %u complains of host %u: %s", host->number, other, complaint);
+}
+
+static void on_differs(void *context, uint32_t pid)
+{
+    struct host *host = context;
+
+    fail(host->world, "pid %u is said to do something else than before", pid);
 }
 
 static void *on_map(void *context, uint64_t size)
@@ -179,7 +180,8 @@ static const struct dataspace_calls calls = {.send = on_send,
                                              .answer = on_answer,
                                              .withdrawn = on_withdrawn,
                                              .no_memory = on_no_memory,
-                                             .broken = on_broken};
+                                             .broken = on_broken,
+                                             .differs = on_differs};
 
 static void go_on(struct world *world, struct host *host)
 {
@@ -207,58 +209,93 @@ static void post(struct world *world, uint32_t pid)
 
         request->length = (uint32_t)(left < WINDOW ? left : WINDOW);
         for (uint32_t i = 0; i < request->length; i++)
-            process->window[i] = byte_of(process->value, process->done + i);
+            process->window[i] = byte_of(process->calls[process->at].value, process->done + i);
     }
     process->posted = true;
     dataspace_posted(world->hosts[process->home].space, pid, request);
     go_on(world, &world->hosts[process->home]);
 }
 
-static void call(struct world *world, uint32_t pid)
+/* A call that the process has not made yet. */
+static void make_call(struct world *world, uint32_t pid)
 {
-    static const enum dataspace_kind kinds[] = {DATASPACE_PUT, DATASPACE_GET, DATASPACE_READ};
     struct process *process = &world->processes[pid];
-    enum linear_kind kind = (enum linear_kind)(pick(world, 5) % 3);
+    struct call *call = &process->calls[process->made++];
     struct history *history;
 
     process->left--;
-    process->tag = (uint32_t)pick(world, TAGS);
-    history = &world->histories[process->tag];
-    process->operation = history->count++;
-    process->value = kind == LINEAR_PUT ? ++world->values : 0;
+    call->kind = (enum linear_kind)(pick(world, 5) % 3);
+    call->tag = (uint32_t)pick(world, TAGS);
+    history = &world->histories[call->tag];
+    call->operation = history->count++;
+    call->value = call->kind == LINEAR_PUT ? ++world->values : 0;
+    call->size = call->kind == LINEAR_PUT            ? size_of(call->value)
+                 : timeline_chance(&world->time, 20) ? SIZE_LEAST + pick(world, 60)
+                                                     : SIZE_MOST;
+    history->operations[call->operation] =
+        (struct linear_operation){call->kind, call->value, ++world->moments, LINEAR_NEVER};
+}
+
+/* Makes the present call, perhaps again. */
+static void call(struct world *world, uint32_t pid)
+{
+    static const enum dataspace_kind kinds[] = {DATASPACE_PUT, DATASPACE_GET, DATASPACE_READ};
+    static const char *const names[] = {"put", "get", "read"};
+    struct process *process = &world->processes[pid];
+    const struct call *call = &process->calls[process->at];
+
     process->done = 0;
     process->busy = true;
-    history->operations[process->operation] =
-        (struct linear_operation){kind, process->value, ++world->moments, LINEAR_NEVER};
-    process->request = (struct dataspace_request){
-        .kind = kinds[kind],
-        .tag = tag_names[process->tag],
-        .tag_size = (uint32_t)strlen(tag_names[process->tag]),
-        .size = kind == LINEAR_PUT                  ? size_of(process->value)
-                : timeline_chance(&world->time, 20) ? SIZE_LEAST + pick(world, 60)
-                                                    : SIZE_MOST};
-    note(world, "pid %u calls %s of \"%s\" (%u)", pid,
-         kind == LINEAR_PUT   ? "put"
-         : kind == LINEAR_GET ? "get"
-                              : "read",
-         tag_names[process->tag], process->value);
+    process->request =
+        (struct dataspace_request){.kind = kinds[call->kind],
+                                   .number = process->at + 1,
+                                   .tag = tag_names[call->tag],
+                                   .tag_size = (uint32_t)strlen(tag_names[call->tag]),
+                                   .size = call->size};
+    note(world, "pid %u calls %s of \"%s\" (%u)", pid, names[call->kind], tag_names[call->tag],
+         call->value);
     post(world, pid);
 }
 
-static void check_data(struct world *world, uint32_t pid, struct linear_operation *operation)
+/* Returns the number of the object that the process has got. */
+static uint32_t check_data(struct world *world, uint32_t pid)
 {
     const struct process *process = &world->processes[pid];
+    uint32_t value;
 
     if (process->done < SIZE_LEAST)
         fail(world, "pid %u gets an object of %llu bytes", pid, (unsigned long long)process->done);
-    memcpy(&operation->value, process->data, SIZE_LEAST);
-    if (process->done > size_of(operation->value))
+    memcpy(&value, process->data, SIZE_LEAST);
+    if (process->done > size_of(value))
         fail(world, "pid %u gets more than was put", pid);
-    summary.truncated += process->done < size_of(operation->value);
+    summary.truncated += process->done < size_of(value);
     for (uint64_t i = 0; i < process->done; i++)
-        if (process->data[i] != byte_of(operation->value, i))
+        if (process->data[i] != byte_of(value, i))
             fail(world, "pid %u: byte %llu of object %u is wrong", pid, (unsigned long long)i,
-                 operation->value);
+                 value);
+    return value;
+}
+
+/* The present call returns, to this life of the process. */
+static void finish_call(struct world *world, uint32_t pid)
+{
+    struct process *process = &world->processes[pid];
+    const struct call *call = &process->calls[process->at];
+    struct linear_operation *operation = &world->histories[call->tag].operations[call->operation];
+    uint32_t value = call->kind == LINEAR_PUT ? call->value : check_data(world, pid);
+
+    if (operation->returned == LINEAR_NEVER) {
+        operation->value = value;
+        operation->returned = ++world->moments;
+        summary.operations++;
+    } else if (operation->value != value) {
+        fail(world, "pid %u gets object %u, and got %u in an earlier life", pid, value,
+             operation->value);
+    }
+    process->busy = false;
+    process->at++;
+    note(world, "pid %u returns (%u)", pid, value);
+    lives_plan(world, pid, pick(world, 60));
 }
 
 /* An operation, or a barrier; the last one when there is nothing left to do. */
@@ -267,38 +304,30 @@ static void begin_next(struct world *world, uint32_t pid)
     struct process *process = &world->processes[pid];
     bool last = process->passed + 1 >= world->barriers;
 
+    if (process->at < process->made) {
+        call(world, pid);
+        return;
+    }
     if (waits_is_over(world, pid))
         return;
-    if (process->left == 0 || (!last && pick(world, 4) == 0))
+    if (process->left == 0 || (!last && pick(world, 4) == 0)) {
         waits_at_barrier(world, pid);
-    else
-        call(world, pid);
+        return;
+    }
+    make_call(world, pid);
+    call(world, pid);
 }
 
 static void act(struct world *world, uint32_t pid)
 {
     struct process *process = &world->processes[pid];
-    struct linear_operation *operation;
-    struct action *action;
 
-    if (!process->busy) {
+    if (!process->busy)
         begin_next(world, pid);
-        return;
-    }
-    if (process->done < process->request.size) {
+    else if (process->done < process->request.size)
         post(world, pid);
-        return;
-    }
-    operation = &world->histories[process->tag].operations[process->operation];
-    if (process->request.kind != DATASPACE_PUT)
-        check_data(world, pid, operation);
-    operation->returned = ++world->moments;
-    process->busy = false;
-    summary.operations++;
-    note(world, "pid %u returns (%u)", pid, operation->value);
-    action = timeline_plan(&world->time, pick(world, 60));
-    action->kind = DO_ACT;
-    action->from = pid;
+    else
+        finish_call(world, pid);
 }
 
 /* ---- The world ------------------------------------------------------------------------------- */
@@ -317,9 +346,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
         homes[i] = (uint32_t)pick(world, world->host_count);
         world->processes[i].home = homes[i];
         world->processes[i].left = (uint32_t)pick(world, OPERATIONS + 1);
-        struct action *action = timeline_plan(&world->time, pick(world, 50));
-        action->kind = DO_ACT;
-        action->from = i;
+        lives_plan(world, i, pick(world, 50));
     }
     for (uint64_t i = pick(world, SNAPSHOTS + 1); i > 0; i--) {
         uint64_t when = pick(world, SNAPSHOTS_WITHIN);
@@ -335,7 +362,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
     for (uint32_t i = 0; i < world->host_count; i++) {
         struct host *host = &world->hosts[i];
         struct pool *pool = pool_open(MEMORY, SMALL, &files, world);
-        struct dataspace_setup setup = {i, world->process_count, homes, PIECE, pool};
+        struct dataspace_setup setup = {i, world->process_count, homes, PIECE, pool, UINT64_MAX};
 
         *host = (struct host){.world = world, .number = i, .pool = pool};
         host->space = dataspace_open(&setup, &calls, host);
@@ -343,6 +370,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
             fail(world, "no memory");
     }
     waits_begin(world);
+    lives_begin(world);
 }
 
 /* The process is to stop at a safe point. */
@@ -366,7 +394,8 @@ static void carry_out(struct world *world, const struct action *action)
         world->looks = 0;
     switch (action->kind) {
     case DO_ACT:
-        act(world, action->from);
+        if (action->life == world->processes[action->from].life)
+            act(world, action->from);
         break;
     case DO_DELIVER:
         world->hosts[action->from].queued[action->to]--;
@@ -380,6 +409,11 @@ static void carry_out(struct world *world, const struct action *action)
         break;
     case DO_WITHDRAW:
         withdraw(world, action->from);
+        break;
+    case DO_LOSE:
+    case DO_IMAGE:
+    case DO_DURABLE:
+        lives_carry_out(world, action);
         break;
     default:
         waits_carry_out(world, action);
@@ -453,7 +487,7 @@ static int report(uint64_t count)
            (unsigned long long)summary.waited, (unsigned long long)summary.stuck);
     missing += !summary.operations + !summary.messages + !summary.full + !summary.spilled +
                !summary.truncated + !summary.withdrawn + !summary.late + !summary.waited +
-               !summary.stuck + (summary.stuck == count);
+               !summary.stuck + (summary.stuck == count) + lives_report();
     return seeds_verdict("dataspace", missing);
 }
 

@@ -60,9 +60,7 @@ static void release(struct world *world, const struct host *host)
             is_incomplete(world, host, process->reached))
             continue;
         process->passed = process->reached;
-        struct action *action = timeline_plan(&world->time, pick(world, 60));
-        action->kind = DO_ACT;
-        action->from = pid;
+        lives_plan(world, pid, pick(world, 60));
     }
 }
 
@@ -144,7 +142,8 @@ static void check_stuck(struct world *world)
 {
     uint64_t sent = 0, received = 0, least = WIRE_NEVER;
 
-    /* A snapshot that began since it was asked changes nothing: what is withdrawn waits again. */
+    /* A snapshot that began since it was asked changes nothing: what is withdrawn waits again.  Nor
+     * does a process that is lost: it does again what it did, and waits as before. */
     if (world->withdrawn_at > 0 && world->time.now < world->withdrawn_at + SETTLED)
         return;
     for (uint32_t i = 0; i < world->host_count; i++) {

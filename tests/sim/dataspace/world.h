@@ -2,6 +2,7 @@
 #ifndef SIM_DATASPACE_WORLD_H
 #define SIM_DATASPACE_WORLD_H
 
+#include "bsprun/agent/snapshot/alone_loss.h"
 #include "bsprun/dataspace/service.h"
 #include "coordinator/core/quiet.h"
 #include "tests/sim/dataspace/linear.h"
@@ -21,6 +22,9 @@
 #define IN_FLIGHT        3u    /* messages of a link that is full */
 #define SNAPSHOTS        3u    /* of a job, for which what waits is withdrawn ... */
 #define SNAPSHOTS_WITHIN 800u  /* ... begun that early */
+#define LOSSES           4u    /* of processes, which are restarted alone ... */
+#define IMAGES           6u    /* ... from one of so many images, or from the start */
+#define LOSSES_WITHIN    1500u /* ... both that early */
 #define SETTLED          3000u /* after which nothing of a withdrawal is on its way */
 
 enum action_kind {
@@ -28,6 +32,9 @@ enum action_kind {
     DO_DELIVER,
     DO_GO_ON,
     DO_WITHDRAW,
+    DO_LOSE,       /* process `from` is lost */
+    DO_IMAGE,      /* ... is saved, if it is between two calls */
+    DO_DURABLE,    /* its image is there, of kind `number` */
     DO_MIRROR,     /* host `to` sees that process `from` has reached a barrier */
     DO_LOOK,       /* host `from` looks whether all its processes wait */
     DO_HEAR_QUIET, /* Processor Zero hears of host `from` */
@@ -40,6 +47,15 @@ struct action {
     uint32_t from, to; /* hosts; of DO_ACT a process */
     struct wire_message *message;
     uint64_t number; /* of barriers; of the round */
+    uint32_t life;   /* of the process, of DO_ACT and DO_DURABLE */
+};
+
+/* A call that a process has made, and makes again after a loss. */
+struct call {
+    enum linear_kind kind;
+    uint32_t tag, operation; /* place in the history of the tag */
+    uint32_t value;
+    uint64_t size;
 };
 
 struct process {
@@ -47,8 +63,12 @@ struct process {
     struct dataspace_request request;
     bool busy, posted;
     bool taken_back; /* it has withdrawn its request, and does not know yet what became of it */
-    uint32_t tag, operation; /* place in the history of the tag */
-    uint32_t value;
+    struct call calls[OPERATIONS];
+    uint32_t made;  /* calls, by any life */
+    uint32_t at;    /* the present call, or the next one */
+    struct alone_images images;
+    bool together; /* a snapshot of all with its image is not committed yet */
+    uint32_t life;
     unsigned char window[WINDOW], data[SIZE_MOST];
     uint64_t done;
     /* Its barriers: how many it has reached, and passed. */
@@ -81,7 +101,7 @@ struct world {
     struct quiet quiet;    /* of Processor Zero */
     unsigned looks;        /* since anything else has happened */
     bool stuck;            /* Processor Zero has ended the job */
-    uint64_t withdrawn_at; /* when a request was last withdrawn */
+    uint64_t withdrawn_at; /* when a request was last withdrawn, or a process lost or saved */
 };
 
 #define note(world, ...) timeline_note(&(world)->time, __VA_ARGS__)
@@ -91,6 +111,17 @@ static inline uint64_t pick(struct world *world, uint64_t below)
 {
     return timeline_random(&world->time, below);
 }
+
+/* ---- lives.c: processes that are lost, and restarted alone ---- */
+
+/* Plans what is lost and saved. */
+void lives_begin(struct world *world);
+/* This life of the process acts after that delay. */
+void lives_plan(struct world *world, uint32_t pid, uint64_t delay);
+/* DO_LOSE to DO_DURABLE. */
+void lives_carry_out(struct world *world, const struct action *action);
+/* Of all worlds; the number of things that never happened. */
+int lives_report(void);
 
 /* ---- waits.c: barriers, and the search for processes that wait for ever ---- */
 

@@ -1,0 +1,422 @@
+/* alone.c - the images of processes alone; see alone.h. */
+#include "bsprun/agent/snapshot/alone.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/snapshot/alone_inside.h"
+#include "lib/base/clock.h"
+#include "lib/base/temporary.h"
+
+#define LOOK_MS     20u
+#define WAIT_NS     UINT64_C(2000000000) /* for a call */
+#define FIRST_NS    UINT64_C(1000000000) /* --every auto: never more often */
+#define NAMES_BEGIN (UINT64_C(1) << 62)  /* superstep in the names of such images */
+
+/* ---- When ------------------------------------------------------------------------------------ */
+
+/* How often each process is saved alone, if all are not saved together meanwhile; 0: never. */
+static uint64_t interval_ns(const struct agent *agent)
+{
+    const struct policy_rule *rule = &agent->snapshots->rule;
+    double least;
+
+    if (rule->kind == POLICY_TIME)
+        return rule->every / 2 + 1;
+    if (rule->kind != POLICY_AUTO)
+        return 0;
+    least = (double)agent->snapshots->alone->took_ns / (rule->overhead > 0 ? rule->overhead : 0.05);
+    return least > (double)FIRST_NS ? (uint64_t)least : FIRST_NS;
+}
+
+/* Whether nothing else is being saved, or is about to be. */
+static bool may_save(const struct agent *agent, int pid)
+{
+    const struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+
+    return agent->job == JOB_RUNNING && agent_is_here(agent, pid) && rank->request.alone &&
+           agent->snapshots->alone->saving < 0 && !agent->snapshots->ticket.staging &&
+           agent->snapshots->alone->lones[pid].state == LONE_RUNS &&
+           atomic_load(&rank->state) == BSPZ_RANK_RUNNING &&
+           agent->members[pid].process.state == WATCH_LIVES &&
+           atomic_load(&agent->board->consult_from) > atomic_load(&rank->superstep);
+}
+
+/* The process whose image is the oldest, if it is older than that; -1: none. */
+static int whose_turn(const struct agent *agent, uint64_t before)
+{
+    const struct agent_alone *alone = agent->snapshots->alone;
+    int oldest = -1;
+
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (may_save(agent, pid) && alone->lones[pid].saved_ns < before &&
+            (oldest < 0 || alone->lones[pid].saved_ns < alone->lones[oldest].saved_ns))
+            oldest = pid;
+    return oldest;
+}
+
+/* ---- Saving ---------------------------------------------------------------------------------- */
+
+static int open_file(const struct agent *agent)
+{
+    int fd = open(store_path(agent->store), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    return fd >= 0 ? fd : bspz_temporary_file();
+}
+
+static void close_file(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static void stop_saving(struct agent *agent)
+{
+    struct agent_alone *alone = agent->snapshots->alone;
+
+    agent->snapshots->lone_writer = 0;
+    alone->saving = -1;
+    alone->recorded = false;
+    close_file(&alone->fd);
+}
+
+static void write_order(struct agent *agent, int pid)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_alone *alone = snapshots->alone;
+    struct bspz_snap_order *order = &agent->board->snap_order;
+
+    order->name = alone->name;
+    order->base = (struct bspz_snapshot_name){0};
+    order->forked = agent_snapshot_way(agent).forked;
+    order->urgent = false;
+    order->compress = false;
+    order->own = 1;
+    order->created = bspz_wall_ns();
+    snprintf(order->path_start, sizeof order->path_start, "/proc/%d/fd/%d", (int)getpid(),
+             alone->fd);
+    memcpy(order->rules, snapshots->rules, snapshots->rules_bytes);
+    order->rules_bytes = snapshots->rules_bytes;
+    agent_unwatch(&snapshots->kept[pid].writer);
+    atomic_store(&agent_snap_of(agent, pid)->writer.state, BSPZ_SNAP_NOBODY);
+}
+
+static void begin_saving(struct agent *agent, int pid)
+{
+    struct agent_alone *alone = agent->snapshots->alone;
+
+    alone->fd = open_file(agent);
+    if (alone->fd < 0)
+        return;
+    alone->saving = pid;
+    agent->snapshots->lone_writer = pid + 1;
+    alone->recorded = false;
+    alone->begun_ns = agent_now_ns();
+    alone->name = (struct bspz_snapshot_name){NAMES_BEGIN + alone->count++, agent->term};
+    write_order(agent, pid);
+    atomic_store(&bspz_rank_of(agent->board, pid)->own, BSPZ_OWN_WANTED);
+    agent->calls->interrupt(agent, pid);
+}
+
+/* The process has no call for long: another one is saved first.  One that has begun goes on. */
+static void give_up_waiting(struct agent *agent, uint64_t now)
+{
+    struct agent_alone *alone = agent->snapshots->alone;
+    int pid = alone->saving;
+
+    if (alone->recorded || now - alone->begun_ns < WAIT_NS ||
+        !bspz_word_move(&bspz_rank_of(agent->board, pid)->own, BSPZ_OWN_WANTED, BSPZ_OWN_NONE))
+        return;
+    alone->lones[pid].saved_ns = now; /* the others come first */
+    stop_saving(agent);
+}
+
+/* False: bsprun has to take output first. */
+static bool record(struct agent *agent, int pid, enum alone_image kind)
+{
+    struct lone *lone = &agent->snapshots->alone->lones[pid];
+
+    if (!agent_relay_saving(agent, pid))
+        return false;
+    lone->next_input = agent_input_position(agent);
+    alone_images_recorded(&lone->images, kind,
+                          bspz_rank_of(agent->board, pid)->request.finished + 1);
+    return true;
+}
+
+static void note_recorded(struct agent *agent, int pid)
+{
+    struct agent_alone *alone = agent->snapshots->alone;
+    struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+
+    if (atomic_load(&rank->own) != BSPZ_OWN_RECORDED || !record(agent, pid, IMAGE_OWN))
+        return; /* the timer comes again */
+    alone->recorded = true;
+    alone->begun_ns = agent_now_ns();
+    bspz_word_set(&rank->own, BSPZ_OWN_NONE);
+}
+
+/* The image that was recorded is there.  False: it does not count. */
+static bool is_there(struct agent *agent, int pid, enum alone_image kind)
+{
+    struct lone *lone = &agent->snapshots->alone->lones[pid];
+    uint64_t request;
+
+    if (!alone_images_there(&lone->images, kind, &request))
+        return false;
+    close_file(&lone->fd); /* the older one */
+    agent_relay_saved(agent, pid);
+    lone->input = lone->next_input;
+    lone->saved_ns = agent_now_ns();
+    agent->calls->cut(agent, pid, request);
+    return true;
+}
+
+static void say_failure(struct agent *agent, int pid)
+{
+    struct agent_alone *alone = agent->snapshots->alone;
+    char text[AGENT_WHY];
+
+    if (alone->said)
+        return;
+    alone->said = true;
+    agent_snap_text(agent, pid, "cannot be saved alone", text);
+    agent_notice(agent, "%s", text);
+}
+
+/* Whether the process that wrote it was killed. */
+static bool is_writer_lost(const struct agent *agent, int pid)
+{
+    uint32_t state = atomic_load(&agent_snap_of(agent, pid)->writer.state);
+
+    return (state == BSPZ_SNAP_HELD || state == BSPZ_SNAP_ENTERED) &&
+           agent->snapshots->kept[pid].writer.state == WATCH_NONE;
+}
+
+static void note_written(struct agent *agent, int pid)
+{
+    struct agent_alone *alone = agent->snapshots->alone;
+    struct lone *lone = &alone->lones[pid];
+    const struct bspz_snap *snap = agent_snap_of(agent, pid);
+
+    if (atomic_load(&snap->written) != alone->name.superstep + 1) {
+        if (is_writer_lost(agent, pid) &&
+            atomic_load(&snap->written) != alone->name.superstep + 1) /* it does this before */
+            stop_saving(agent);
+        return;
+    }
+    if (snap->error == 0 && is_there(agent, pid, IMAGE_OWN)) {
+        lone->fd = alone->fd;
+        alone->fd = -1;
+        lone->name = (struct bspz_image_name){
+            .superstep = alone->name.superstep, .term = alone->name.term, .pid = (uint32_t)pid};
+        memcpy(lone->name.digest, snap->facts.digest, sizeof lone->name.digest);
+        alone->took_ns = agent_now_ns() - alone->begun_ns;
+        alone->said = false;
+    } else if (snap->error != 0) {
+        say_failure(agent, pid);
+        lone->saved_ns = agent_now_ns(); /* not at once again */
+    }
+    stop_saving(agent);
+}
+
+/* ---- Together -------------------------------------------------------------------------------- */
+
+void agent_alone_give_way(struct agent *agent)
+{
+    struct agent_alone *alone = agent->snapshots->alone;
+
+    agent->board->snap_order.own = 0;
+    if (!alone || alone->saving < 0)
+        return;
+    atomic_store(&bspz_rank_of(agent->board, alone->saving)->own, BSPZ_OWN_NONE);
+    stop_saving(agent);
+}
+
+void agent_alone_captured(struct agent *agent)
+{
+    struct agent_alone *alone = agent->snapshots->alone;
+
+    for (int pid = 0; alone && pid < agent->nprocs; pid++) {
+        struct lone *lone = &alone->lones[pid];
+
+        if (!agent_is_here(agent, pid))
+            continue;
+        if (!record(agent, pid, IMAGE_TOGETHER))
+            alone_images_recorded(&lone->images, IMAGE_NONE, 0);
+    }
+}
+
+void agent_alone_committed(struct agent *agent)
+{
+    struct agent_alone *alone = agent->snapshots->alone;
+
+    for (int pid = 0; alone && pid < agent->nprocs; pid++) {
+        struct lone *lone = &alone->lones[pid];
+
+        /* Snapshot 0 is of the moment before the processes ran. */
+        if (agent_is_here(agent, pid) &&
+            (agent->committed.superstep == 0 || is_there(agent, pid, IMAGE_TOGETHER)))
+            lone->snapshot = agent->committed;
+    }
+}
+
+/* ---- News ------------------------------------------------------------------------------------ */
+
+/* Looks which processes have taken their places. */
+static void look_for_restored(struct agent *agent)
+{
+    struct agent_alone *alone = agent->snapshots->alone;
+
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+
+        if (alone->lones[pid].state != LONE_RESTORED ||
+            atomic_load(&rank->state) < BSPZ_RANK_RUNNING)
+            continue;
+        atomic_store(&rank->again, 0);
+        alone->lones[pid].state = LONE_RUNS;
+        alone->restoring--;
+    }
+}
+
+void agent_alone_scan(struct agent *agent)
+{
+    struct agent_alone *alone = agent->snapshots->alone;
+
+    if (!alone)
+        return;
+    if (alone->restoring > 0)
+        look_for_restored(agent);
+    if (alone->saving >= 0 && !alone->recorded)
+        note_recorded(agent, alone->saving);
+    if (alone->saving >= 0 && alone->recorded)
+        note_written(agent, alone->saving);
+}
+
+/* The process whose answers take most of the memory for them, if that is half full; -1. */
+static int burdens(struct agent *agent)
+{
+    int pid = agent->calls->burden(agent);
+
+    return pid >= 0 && may_save(agent, pid) ? pid : -1;
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+    struct agent_alone *alone = agent->snapshots->alone;
+    uint64_t now = agent_now_ns(), interval = interval_ns(agent);
+    int pid;
+
+    if (!alone || agent->job != JOB_RUNNING)
+        return;
+    agent_alone_scan(agent);
+    if (alone->saving >= 0) {
+        give_up_waiting(agent, now);
+        return;
+    }
+    pid = burdens(agent);
+    /* One after the other: each has its part of the interval. */
+    if (pid < 0 && interval > 0 && now >= alone->next_ns && now > interval)
+        pid = whose_turn(agent, now - interval);
+    if (pid < 0)
+        return;
+    alone->next_ns = now + interval / (uint64_t)agent->here;
+    begin_saving(agent, pid);
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static struct agent_alone *open_alone(struct agent *agent)
+{
+    struct agent_alone *alone = calloc(1, sizeof *alone);
+
+    if (!alone)
+        return NULL;
+    alone->lones = calloc((size_t)agent->nprocs, sizeof *alone->lones);
+    alone->fd = alone->saving = -1;
+    if (!alone->lones || !agent_relay_watch(agent)) {
+        free(alone->lones);
+        free(alone);
+        return NULL;
+    }
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        alone->lones[pid].fd = -1;
+    uv_timer_init(&agent->loop, &alone->timer);
+    alone->timer.data = agent;
+    return alone;
+}
+
+void agent_alone_begin(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+    uint64_t now = agent_now_ns();
+
+    if (!snapshots || !snapshots->lone_restarts || agent->here == 0)
+        return;
+    if (!snapshots->alone)
+        snapshots->alone = open_alone(agent);
+    if (!snapshots->alone)
+        return;
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        struct lone *lone = &snapshots->alone->lones[pid];
+
+        lone->snapshot = agent->committed;
+        alone_images_begin(&lone->images, IMAGE_TOGETHER);
+        lone->input = agent_input_position(agent);
+        lone->saved_ns = now;
+    }
+    uv_timer_start(&snapshots->alone->timer, on_look, LOOK_MS, LOOK_MS);
+}
+
+void agent_alone_forget(struct agent *agent)
+{
+    struct agent_alone *alone = agent->snapshots->alone;
+
+    if (!alone)
+        return;
+    uv_timer_stop(&alone->timer);
+    stop_saving(agent);
+    agent->board->snap_order.own = 0;
+    alone->restoring = 0;
+    for (int pid = 0; pid < agent->nprocs; pid++) {
+        close_file(&alone->lones[pid].fd);
+        alone->lones[pid] = (struct lone){.fd = -1};
+    }
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    (void)handle; /* its memory is freed with the agent's */
+}
+
+void agent_alone_close(struct agent *agent)
+{
+    struct agent_alone *alone = agent->snapshots ? agent->snapshots->alone : NULL;
+
+    if (!alone || uv_is_closing((uv_handle_t *)&alone->timer))
+        return;
+    agent_alone_forget(agent);
+    uv_close((uv_handle_t *)&alone->timer, on_closed);
+}
+
+void agent_alone_free(struct agent *agent)
+{
+    struct agent_alone *alone = agent->snapshots->alone;
+
+    if (!alone)
+        return;
+    free(alone->lones);
+    free(alone);
+    agent->snapshots->alone = NULL;
+}

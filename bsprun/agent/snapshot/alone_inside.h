@@ -1,0 +1,37 @@
+/* alone_inside.h - what alone.c and alone_restart.c share; see alone.h. */
+#ifndef BSPRUN_AGENT_ALONE_INSIDE_H
+#define BSPRUN_AGENT_ALONE_INSIDE_H
+
+#include "bsprun/agent/snapshot/alone_loss.h"
+#include "bsprun/agent/snapshot/inside.h"
+
+/* A process of this host. */
+struct lone {
+    enum { LONE_RUNS, LONE_RESTORED } state; /* restored: it is not in its place yet */
+    /* The image from which it can catch up: its own, in a file, or that in a snapshot of all. */
+    int fd; /* -1: none of its own */
+    struct bspz_image_name name;
+    struct bspz_snapshot_name snapshot; /* term 0: none either */
+    uint64_t saved_ns;                  /* when it was last saved, or began */
+    uint64_t input;                     /* position in the job's input then */
+    uint64_t next_input;                /* ... when the present one was recorded */
+    struct alone_images images;
+};
+
+struct agent_alone {
+    uv_timer_t timer;
+    struct lone *lones; /* by process */
+    int restoring;      /* so many are LONE_RESTORED */
+    /* The image that is being made. */
+    int saving; /* of that process; -1: none */
+    int fd;
+    bool recorded;     /* the process has gone on */
+    uint64_t begun_ns; /* when it was ordered, or recorded */
+    struct bspz_snapshot_name name;
+    uint64_t count;   /* of images so far */
+    uint64_t next_ns; /* the next one not before */
+    uint64_t took_ns; /* the last one */
+    bool said;        /* that one has failed */
+};
+
+#endif

@@ -1,0 +1,173 @@
+"""Processes of a dataspace that are killed are restarted alone, while the others go on (--recover one).
+
+recover_one.py [SEED]: the moments and victims of the kills come from the seed, which is printed; without one from the clock.
+RECOVER_KILLS=N: so many kills in each of the two storms, by hand.
+"""
+import os
+import random
+import re
+import signal
+import sys
+import time
+
+from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, run, scratch, wait_until
+
+BSPCTL = os.path.join(BIN, "bspctl")
+OBJECTS = os.environ["INTEG_OBJECTS"]
+RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
+ONE = ["-np", "4"]
+SEVERAL = ["--launcher", RSH, "--hosts", "h0:1,h1:2,h2:1"]
+KILLS = int(os.environ.get("RECOVER_KILLS", "5"))
+ALONE = "it is restarted alone"
+TOGETHER = "the job continues from superstep"
+DELAY = 3000  # microseconds of a round
+
+seed = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else time.time_ns() % 10**9
+chance = random.Random(seed)
+print(f"seed {seed}", flush=True)
+wanted = {}
+stores = 0
+
+
+def new_store():
+    global stores
+    stores += 1
+    return os.path.join(scratch, f"store {stores}")
+
+
+def work(rounds):
+    return [OBJECTS, "work", str(rounds), str(DELAY)]
+
+
+def answer(rounds):
+    """The output, in any order, of a job that nothing happens to."""
+    if rounds not in wanted:
+        wanted[rounds] = sorted(expect(bsprun(*ONE, OBJECTS, "work", rounds, 0), 0, no_err=True).out.splitlines())
+    return wanted[rounds]
+
+
+def ranks_of(job):
+    return [pid for pid, name in job.members().items() if name == "integ_objects"]
+
+
+def kill_one(job):
+    ranks = ranks_of(job)
+    if not ranks:
+        return False
+    try:
+        os.kill(chance.choice(ranks), signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def shown_by(job):
+    return sorted(line for line in (line.rstrip("\r") for line in job.text().splitlines())
+                  if not line.startswith("bsprun: "))
+
+
+def storm(where, every):
+    """Killed at random moments, some while they catch up: every operation has its effect once, every line is shown once."""
+    rounds, killed = 100 + 25 * KILLS, 0
+    with Job([BSPRUN, *where, f"--ckpt={new_store()}", "--every", every, "--max-restarts", "100000", *work(rounds)]) as job:
+        job.wait_for("round 40", 1)
+        for _ in range(KILLS):
+            time.sleep(chance.uniform(0, 0.3))
+            killed += not job.is_over() and kill_one(job)
+        check(job.finish() == 0, f"seed {seed}", job.status, job.text())
+        alone, together = job.text().count(ALONE), job.text().count(TOGETHER)
+        print(f"{killed} killed, {alone} restarted alone, {together} times all went back", flush=True)
+        check(alone > 0, f"seed {seed}", job.text())
+        check("catch up" not in job.text(), f"seed {seed}", job.text())
+        check(shown_by(job) == answer(rounds), f"seed {seed}", job.text())
+        job.check_gone()
+
+
+def storm_on_one_host():
+    storm(ONE, "1s")
+
+
+def storm_on_several_hosts():
+    storm(SEVERAL, "1s")
+
+
+def from_the_beginning():
+    """Without an image of its own a process begins again, and nothing else does."""
+    with Job([BSPRUN, *ONE, f"--ckpt={new_store()}", "--every", "1000s", *work(300)]) as job:
+        job.wait_for("round 40", 4)
+        check(kill_one(job), job.text())
+        check(job.finish() == 0, f"seed {seed}", job.status, job.text())
+        check(f"{ALONE}, from the beginning" in job.text() and TOGETHER not in job.text(), job.text())
+        check(shown_by(job) == answer(300), f"seed {seed}", job.text())
+
+
+def all_if_wanted():
+    with Job([BSPRUN, *ONE, f"--ckpt={new_store()}", "--every", "0.2s", "--recover", "all", *work(300)]) as job:
+        job.wait_for("round 40", 4)
+        check(kill_one(job), job.text())
+        check(job.finish() == 0, job.status, job.text())
+        check(ALONE not in job.text() and TOGETHER in job.text(), job.text())
+        check(shown_by(job) == answer(300), job.text())
+
+
+def a_fault_of_its_own():
+    """It dies again each time: three times alone, then all go back, and --max-restarts ends that."""
+    result = expect(bsprun("-np", 3, f"--ckpt={new_store()}", "--max-restarts", "2", OBJECTS, "crash"), 139)
+    check(result.err.count(ALONE) >= 3, result.err)
+    check("that has failed three times since it was saved" in result.err, result.err)
+    check("no restarts are left (--max-restarts 2" in result.err, result.err)
+
+
+def nobody_can_put_it():
+    """A process that is restarted waits again, and then nobody can go on."""
+    store = new_store()
+    with Job([BSPRUN, *ONE, f"--ckpt={store}", "--every", "1000s", OBJECTS, "wait", "pauses"]) as job:
+        job.wait_for("ready", 4)
+        wait_until(lambda: committed(store), "snapshot 0")
+        check(kill_one(job), job.text())
+        check(job.finish() == 1, job.status, job.text())
+        check(ALONE in job.text(), job.text())
+        check("all processes wait, and nothing is on its way to them" in job.text(), job.text())
+        check(job.text().count("ready") == 4, job.text())
+
+
+def saved_after_it():
+    """Snapshots of all, requests to bspctl and --restart go on working."""
+    store = new_store()
+    with Job([BSPRUN, "-v", *SEVERAL, f"--ckpt={store}", "--every", "1000s", *work(400)]) as job:
+        job.wait_for("round 40", 4)
+        check(kill_one(job), job.text())
+        expect(run([BSPCTL, "--wait", str(job.os_pid), "save"]), 0)
+        expect(run([BSPCTL, "--wait", str(job.os_pid), "drain", "h1"]), 0)
+        kill_one(job)
+        time.sleep(0.1)
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 123, job.status, job.text())
+        check(ALONE in job.text(), job.text())
+        before = [line.rstrip("\r") for line in job.text().splitlines()]
+    result = expect(bsprun("--restart", store), 0)
+    shown = sorted(line for line in before + result.out.splitlines() if not line.startswith("bsprun: "))
+    check(shown == answer(400), f"seed {seed}", before, result.out)
+
+
+def files_and_input():
+    """What a process has done otherwise than by the dataspace cannot be told apart: all go back."""
+    path, given = os.path.join(scratch, "kept open"), os.path.join(scratch, "input")
+    with open(given, "w") as file:
+        file.write("a line\n" * 3)
+    for pid, reason in ((1, "it has files open for writing"), (0, "it has read input since it was saved")):
+        with Job([BSPRUN, "-np", "3", f"--ckpt={new_store()}", "--every", "1000s", OBJECTS, "line", path],
+                 stdin=open(given)) as job:
+            ospids = job.wait_ready(3)
+            job.wait_for(": a line", 3)
+            time.sleep(0.5)  # its open files are looked at ten times a second
+            os.kill(ospids[pid], signal.SIGKILL)
+            job.wait_for(TOGETHER, 1)
+            check(reason in job.text(), job.text())
+            job.signal(signal.SIGINT)
+            job.finish()
+
+
+if __name__ == "__main__":
+    main([storm_on_one_host, storm_on_several_hosts, from_the_beginning, all_if_wanted, a_fault_of_its_own, nobody_can_put_it,
+          saved_after_it, files_and_input])
