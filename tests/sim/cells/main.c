@@ -128,6 +128,7 @@ struct world {
     struct host hosts[HOSTS];
     unsigned timers[COORD_TIMER_COUNT]; /* settings */
     bool finished, by_death, closed;
+    bool ran; /* RUN was said */
     bool stopped, well; /* some processes were; it has ended as it should */
     bool housing_known; /* to bsprun: who has processes, and which */
     uint64_t committed; /* + 1, as bsprun knows */
@@ -608,6 +609,7 @@ static void note_decision(struct world *world, const struct wire_message *messag
 /* Once, when Processor Zero says it; hosts hear of it later. */
 static void note_said(struct world *world, const struct wire_message *message, bool heeded)
 {
+    world->ran = world->ran || (heeded && message->kind == WIRE_RUN);
     if (!heeded)
         return; /* of one that was cut off: see check_new when somebody has heard it */
     if (message->kind == WIRE_PLACE)
@@ -963,12 +965,10 @@ static void take_over(struct world *world)
     uint64_t homes[2 * HOSTS], leads[2 * HOSTS];
     struct coord_config config = world->config;
     uint32_t host = choose_zero(world);
-    bool ran = coord_phase(world->zeros[world->era].coord) != COORD_WAITING &&
-               coord_phase(world->zeros[world->era].coord) != COORD_PLACING;
 
     if (world->finished)
         return;
-    if (host == HOSTS || !ran) {
+    if (host == HOSTS || !world->ran) {
         give_up(world);
         return;
     }
