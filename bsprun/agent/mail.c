@@ -23,17 +23,19 @@
 #include "bsprun/link/link.h"
 #include "lib/shm/mail.h"
 
+#define PIECE (UINT64_C(32) << 10) /* of a ring in a message, at most */
+
 /* Of a process here and one elsewhere: positions. */
 struct pair {
     uint64_t sent;     /* in the ring from here: up to here it has been sent there */
     uint64_t reported; /* in the ring to here: up to here the host there knows it to be read */
+    uint64_t filled;   /* in that ring: up to here it has come, which its reader may not see yet */
 };
 
 struct agent_mail {
     struct bspz_post post;
-    uint64_t bytes;       /* of the mapping */
-    unsigned char *piece; /* BSPZ_RING_MOST */
-    struct pair **pairs;  /* by pid here, then by the other's; NULL for processes elsewhere */
+    uint64_t bytes;      /* of the mapping */
+    struct pair **pairs; /* by pid here, then by the other's; NULL for processes elsewhere */
     int nprocs;
     struct agent_quiet_reports reports;
     /* Snapshots: + 1 of the superstep of the newest one for which MAIL_MARK has been sent; and by
@@ -49,7 +51,6 @@ static void free_mail(struct agent_mail *mail)
         free(mail->pairs[pid]);
     free(mail->pairs);
     free(mail->marks);
-    free(mail->piece);
     if (mail->post.at)
         munmap(mail->post.at, mail->bytes);
     free(mail);
@@ -75,10 +76,9 @@ static bool fill(struct agent *agent, struct agent_mail *mail)
 
     mail->nprocs = agent->nprocs;
     mail->bytes = bspz_post_bytes(layout);
-    mail->piece = malloc(BSPZ_RING_MOST);
     mail->pairs = calloc((size_t)agent->nprocs, sizeof *mail->pairs);
     mail->marks = calloc(WIRE_HOSTS_MAX, sizeof *mail->marks);
-    if (!mail->piece || !mail->pairs || !mail->marks)
+    if (!mail->pairs || !mail->marks)
         return false;
     for (int pid = 0; agent->peers && pid < agent->nprocs; pid++) {
         if (!agent_is_here(agent, pid))
@@ -125,20 +125,6 @@ static bool begin(struct agent *agent)
 
 /* ---- From here: with the lock held ----------------------------------------------------------- */
 
-/* Where they lie, or a copy of what goes across the end of the ring: the reader must not see the
- * beginning of a record without the rest. */
-static void *bytes_of(struct agent_mail *mail, const struct bspz_ring *ring, uint64_t size,
-                      uint64_t at, uint64_t bytes)
-{
-    uint64_t together = bytes;
-    const void *data = bspz_ring_piece(ring, size, at, &together);
-
-    if (together == bytes)
-        return (void *)data;
-    bspz_ring_bytes_out(ring, size, at, mail->piece, bytes);
-    return mail->piece;
-}
-
 /* Whether there was anything, as for the next two. */
 static bool send_written(struct agent *agent, int from, int to, struct pair *pair)
 {
@@ -153,11 +139,18 @@ static bool send_written(struct agent *agent, int from, int to, struct pair *pai
         return false;
     message.mail.from = (uint32_t)from;
     message.mail.to = (uint32_t)to;
-    message.mail.at = pair->sent;
-    message.mail.data.data = bytes_of(agent->mail, ring, size, pair->sent, tail - pair->sent);
-    message.mail.data.size = (uint32_t)(tail - pair->sent);
-    pair->sent = tail;
-    agent_peers_put(agent, agent->home[to], &message);
+    while (pair->sent < tail) {
+        uint64_t bytes = tail - pair->sent < PIECE ? tail - pair->sent : PIECE;
+
+        message.mail.at = pair->sent;
+        message.mail.data.data = (void *)bspz_ring_piece(ring, size, pair->sent, &bytes);
+        message.mail.data.size = (uint32_t)bytes;
+        pair->sent += bytes;
+        message.mail.whole = pair->sent == tail;
+        agent_peers_put(agent, agent->home[to], &message);
+        if (!message.mail.whole)
+            agent_peers_put_done(agent); /* it is received while the next piece is put */
+    }
     return true;
 }
 
@@ -301,18 +294,21 @@ static bool take_written(struct agent *agent, uint32_t host, const struct wire_m
     const struct bspz_post *post = &agent->mail->post;
     uint64_t size = bspz_ring_size(post, false);
     struct bspz_ring *ring;
-    uint64_t tail;
+    struct pair *pair;
 
     if (!is_pair(agent, message->to, message->from, host))
         return false;
     ring = bspz_ring_of(post, (int)message->from, (int)message->to);
-    tail = atomic_load(&ring->tail);
-    if (message->at != tail || message->data.size > size ||
-        tail + message->data.size - atomic_load(&ring->head) > size)
+    pair = &agent->mail->pairs[message->to][message->from];
+    if (message->at != pair->filled || message->data.size > size ||
+        message->at + message->data.size - atomic_load(&ring->head) > size)
         return false;
-    bspz_ring_bytes_in(ring, size, tail, message->data.data, message->data.size);
-    atomic_store_explicit(&ring->tail, tail + message->data.size, memory_order_release);
-    bspz_mail_tell(post, (int)message->to, (int)message->from);
+    bspz_ring_bytes_in(ring, size, message->at, message->data.data, message->data.size);
+    pair->filled += message->data.size;
+    if (message->whole) {
+        atomic_store_explicit(&ring->tail, pair->filled, memory_order_release);
+        bspz_mail_tell(post, (int)message->to, (int)message->from);
+    }
     return true;
 }
 

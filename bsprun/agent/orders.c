@@ -120,23 +120,6 @@ static void place(struct agent *agent, const struct wire_place *order)
     agent_abort(agent, COORD_NOBODY, &verdict);
 }
 
-static void tell_running(struct agent *agent, const struct wire_run *order)
-{
-    struct wire_message message = {.kind = WIRE_RUNNING};
-
-    uint64_t *homes = calloc((size_t)agent->nprocs + 1, sizeof *homes);
-
-    for (int pid = 0; homes && pid < agent->nprocs; pid++)
-        homes[pid] = agent->home[pid];
-    message.running.processes = order->processes;
-    message.running.homes = (struct wire_numbers){homes, homes ? (uint32_t)agent->nprocs : 0};
-    message.running.leads = agent_cells_list(agent);
-    message.running.learned = agent_learned(agent);
-    agent_send(agent, &message);
-    free((void *)(uintptr_t)message.running.leads.items);
-    free(homes);
-}
-
 static void let_run(struct agent *agent, const struct wire_run *order)
 {
     if (!job_may_move(agent->job, JOB_RUNNING))
@@ -155,7 +138,7 @@ static void let_run(struct agent *agent, const struct wire_run *order)
     agent_snapshots_run(agent);
     agent_say_idle(agent);
     if (agent->zero)
-        tell_running(agent, order);
+        agent_tell_running(agent);
     if (agent->order.verbosity >= 1 && agent->zero) {
         struct wire_message status = {.kind = WIRE_NOTICE};
         char text[WIRE_NAME_MAX + 80];

@@ -158,8 +158,8 @@ static void pass(struct agent *agent, uint64_t superstep, uint64_t next, bool en
         agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
 }
 
-/* What was decided that this host has not heard: it would have asked at the next barrier it knows of,
- * and may pass all up to the newest one. */
+/* What was decided that this host has not heard: it would have asked at the next barrier it knows
+ * of, and may pass all up to the newest one. */
 static void catch_up(struct agent *agent, const struct wire_taken_over *taken)
 {
     const struct known *known = &agent->known;
@@ -175,6 +175,8 @@ static void catch_up(struct agent *agent, const struct wire_taken_over *taken)
 
 void agent_taken_over(struct agent *agent, const struct wire_message *message)
 {
+    if (agent->zero)
+        agent_tell_running(agent); /* the former one may not have been heard */
     agent_snapshots_settle(agent, message->taken_over.committed);
     catch_up(agent, &message->taken_over);
     agent_decided_release(agent, message->taken_over.decided, message->taken_over.consult);

@@ -264,3 +264,19 @@ int agent_elect(struct agent *agent, uint32_t term)
     agent_tell_zero(agent, &registered);
     return 0;
 }
+
+void agent_tell_running(struct agent *agent)
+{
+    struct wire_message message = {.kind = WIRE_RUNNING};
+    uint64_t *homes = calloc((size_t)agent->nprocs + 1, sizeof *homes);
+
+    for (int pid = 0; homes && pid < agent->nprocs; pid++)
+        homes[pid] = agent->home[pid];
+    message.running.processes = (uint32_t)agent->nprocs;
+    message.running.homes = (struct wire_numbers){homes, homes ? (uint32_t)agent->nprocs : 0};
+    message.running.leads = agent_cells_list(agent);
+    message.running.learned = agent_learned(agent);
+    agent_send(agent, &message);
+    free((void *)(uintptr_t)message.running.leads.items);
+    free(homes);
+}

@@ -18,5 +18,7 @@ void agent_say_ready(struct agent *agent);
 void agent_free_zero(struct agent *agent);
 /* The estimates of Processor Zero, if it is here; valid until the next call. */
 struct wire_learned agent_learned(struct agent *agent);
+/* Tells bsprun that the processes run, and who has which. */
+void agent_tell_running(struct agent *agent);
 
 #endif

@@ -147,7 +147,8 @@ struct launcher {
     /* The end. */
     char *last_text, *last_table; /* of ENDED */
     enum wire_cause last_cause;
-    int forced_status; /* 0: the machine's */
+    int forced_status;     /* 0: the machine's */
+    uint32_t running_term; /* the last one whose processes ran */
     int agent_status; /* of an agent that was lost in this term: 128 + signal, or 1; or what it said
                        */
     bool finish_noted;

@@ -243,12 +243,17 @@ static void tell_machine(struct launcher *launcher, struct launcher_agent *agent
 
 static void tell_running(struct launcher *launcher, const struct wire_message *message)
 {
+    uint32_t term = message->envelope.term;
+
+    output_replicas(&launcher->output, message->running.homes, message->running.leads);
+    if (launcher->running_term == term)
+        return; /* by another Processor Zero */
+    launcher->running_term = term;
     learning_running(&launcher->learning, message->running.processes);
     learning_take(&launcher->learning, message->envelope.term, &message->running.learned);
     account_running(&launcher->account, launcher_now_ms());
     launcher_note(launcher, &(struct timeline_event){.kind = TIMELINE_RUNNING});
     output_running(&launcher->output, message->running.processes);
-    output_replicas(&launcher->output, message->running.leads);
     launcher_replicas_run(launcher, &message->running);
     launcher_tell_moved(launcher, message->running.processes);
     if (launcher->common.options->run.display_map)

@@ -265,9 +265,11 @@ void output_begin_term(struct output *output, const struct job_machine *machine)
         order_begin(output->order);
     }
     first_output_begin(&output->first);
+    output->housing_known = false;
     output->replicas = replica_counts_most(&output->common->replicas, WIRE_RANKS_MAX) > 1;
     for (uint32_t i = 0; i < HOSTS_MAX; i++) {
         output->lead[i] = i;
+        output->lost[i] = output->houses[i] = false;
         output->parallel[i] = job_machine_restores(machine);
     }
     for (uint32_t i = 0; i < output->agents->count; i++)
@@ -275,18 +277,32 @@ void output_begin_term(struct output *output, const struct job_machine *machine)
             order_join(output->order, i);
 }
 
-void output_replicas(struct output *output, struct wire_numbers leads)
+static void note_houses(struct output *output, struct wire_numbers homes)
 {
-    for (uint32_t i = 0; output->order && i + 1 < leads.count; i += 2) {
+    for (uint32_t i = 0; i < homes.count; i++)
+        if (homes.items[i] < HOSTS_MAX)
+            output->houses[homes.items[i]] = true;
+    output->housing_known = homes.count > 0;
+}
+
+void output_replicas(struct output *output, struct wire_numbers homes, struct wire_numbers leads)
+{
+    if (!output->order || leads.count == 0)
+        return;
+    note_houses(output, homes);
+    for (uint32_t i = 0; i + 1 < leads.count; i += 2) {
         uint64_t host = leads.items[i], lead = leads.items[i + 1];
 
         if (host >= output->agents->count || lead >= output->agents->count)
             continue;
+        output->houses[host] = true;
         output->lead[host] = (uint32_t)lead;
         order_replica(output->order, (uint32_t)host, (uint32_t)lead);
     }
-    if (output->order && leads.count > 0)
-        ask_passed(output);
+    for (uint32_t host = 0; host < output->agents->count; host++)
+        if (output->lost[host])
+            output_lose(output, host);
+    ask_passed(output);
 }
 
 bool output_is_reported_for(const struct output *output, uint32_t host)
@@ -305,11 +321,16 @@ void output_leave(struct output *output, uint32_t host)
     order_leave(output->order, host);
 }
 
+/* Its replicas may become known later. */
 void output_lose(struct output *output, uint32_t host)
 {
-    if (!output->order || !order_lose(output->order, host))
+    output->lost[host] = true;
+    if (!output->order)
         return;
-    line_buffer_drop(&output->lines, host);
+    if (output->housing_known && !output->houses[host])
+        order_leave(output->order, host);
+    else if (order_lose(output->order, host))
+        line_buffer_drop(&output->lines, host);
     ask_passed(output);
 }
 

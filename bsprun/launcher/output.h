@@ -51,6 +51,9 @@ struct output {
     bool owes[HOSTS_MAX];            /* output up to then */
     bool replicas;                   /* of processes, on several hosts */
     uint32_t lead[HOSTS_MAX];        /* the host whose processes it has, too; itself */
+    bool lost[HOSTS_MAX];            /* in this term */
+    bool houses[HOSTS_MAX];          /* has processes; */
+    bool housing_known;              /* once that is known */
     bool parallel[HOSTS_MAX];        /* what it writes follows bsp_begin: replicas do so, too */
     struct first_output *first;      /* what replicas have written */
     bool idle[HOSTS_MAX];            /* it has said that it has none in this term */
@@ -86,8 +89,9 @@ void output_await_no_more(struct output *output);
 
 /* The machine's term begins. */
 void output_begin_term(struct output *output, const struct job_machine *machine);
-/* Hosts with replicas, each followed by the host whose processes it has, too. */
-void output_replicas(struct output *output, struct wire_numbers leads);
+/* The homes of processes, and hosts with replicas, each followed by the host whose processes it
+ * has, too. */
+void output_replicas(struct output *output, struct wire_numbers homes, struct wire_numbers leads);
 /* Whether another host with the same processes has sent its report, and with it all that they
  * wrote. */
 bool output_is_reported_for(const struct output *output, uint32_t host);

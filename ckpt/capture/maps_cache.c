@@ -3,8 +3,9 @@
  * To make that list the kernel looks at every page, which takes as long as the fork itself.  A copy
  * may use the flags of the previous snapshot; the writer of its image verifies them off the
  * program's critical path.  Mappings that have grown, shrunk or merged keep their former flags.
- * New memory is assumed to have none, if that was never wrong and saves enough.  A copy with wrong
- * flags is discarded, and the next snapshot reads the list itself.
+ * New memory is assumed to have none, if that was never wrong and saves enough.  A copy with flags
+ * that make a difference to a fork is discarded.  When others were wrong, too, the next snapshot
+ * reads the list itself.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,6 +22,9 @@ struct bspz_memory {
 #define DETAILS        (~(uint32_t)(BSPZ_MAP_SHARED | BSPZ_MAP_DELETED))
 #define WORTH_GUESSING (UINT64_C(32) << 10) /* KiB in memory: half a millisecond of looking */
 #define STATUS_BYTES   4096
+
+/* What a copy has found, in memory that the process shares with it. */
+enum { FOUND_NOTHING, FOUND_UNFIT, FOUND_INEXACT };
 
 /* A mapping at the same place may be the former one, even with other ends and another
  * protection. */
@@ -145,13 +149,13 @@ static void remember(struct bspz_snapshot *snapshot)
 
 int bspz_snapshot_read_maps(struct bspz_snapshot *snapshot, bool quick)
 {
-    bool stale = atomic_exchange(snapshot->stale, 0) != 0;
+    uint32_t found = atomic_exchange(snapshot->stale, FOUND_NOTHING);
     struct bspz_arena before = snapshot->arena;
     int error = 0;
 
-    snapshot->memory->careful = snapshot->memory->careful || stale;
+    snapshot->memory->careful = snapshot->memory->careful || found == FOUND_UNFIT;
     snapshot->from_memory = false;
-    if (!stale && quick) {
+    if (found == FOUND_NOTHING && quick) {
         error = bspz_maps_read(&snapshot->maps, false, &snapshot->arena);
         snapshot->from_memory = !error && recall(snapshot);
         if (!error && !snapshot->from_memory)
@@ -188,7 +192,7 @@ int bspz_snapshot_verify(struct bspz_snapshot *snapshot)
             error = -EAGAIN;
     }
     if (error == -EAGAIN)
-        atomic_store(snapshot->stale, 1);
+        atomic_store(snapshot->stale, FOUND_INEXACT);
     return error ? bspz_snapshot_fail(snapshot, "/proc/self/smaps", error) : 0;
 }
 
@@ -202,6 +206,8 @@ static void take_verified_flags(struct bspz_map *map, const struct bspz_map *now
 
 int bspz_snapshot_confirm(struct bspz_snapshot *snapshot)
 {
+    const uint32_t fork_loses = BSPZ_MAP_LOCKED | BSPZ_MAP_TRACKED;
+    bool exact = true;
     struct bspz_maps now;
     int error;
 
@@ -214,13 +220,14 @@ int bspz_snapshot_confirm(struct bspz_snapshot *snapshot)
 
         if (map->flags & BSPZ_MAP_DONT_FORK || is_excluded(snapshot, map))
             continue;
+        exact = exact && found && ((found->flags ^ map->flags) & ~fork_loses) == 0;
         if (!found || (found->flags ^ map->flags) & (BSPZ_MAP_WIPE_FORK | BSPZ_MAP_DONT_FORK))
             error = -EAGAIN;
         else if (!(map->flags & BSPZ_MAP_WIPE_FORK))
             take_verified_flags(map, found);
     }
-    if (error == -EAGAIN)
-        atomic_store(snapshot->stale, 1);
+    if (error == -EAGAIN || !exact)
+        atomic_store(snapshot->stale, error == -EAGAIN ? FOUND_UNFIT : FOUND_INEXACT);
     if (!error)
         snapshot->from_memory = false;
     return error ? bspz_snapshot_fail(snapshot,

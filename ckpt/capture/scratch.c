@@ -45,6 +45,13 @@ static char *make_scratch(void)
     return (char *)at;
 }
 
+/* Of the shared page: processes that were made by a fork share it as copies do, but each has copies
+ * of its own.  That two have the same word does no harm. */
+static _Atomic uint32_t *own_word(_Atomic uint32_t *page)
+{
+    return page + (uint64_t)bspz_sys0(SYS_getpid) % (BSPZ_PAGE / sizeof *page);
+}
+
 struct bspz_snapshot *bspz_snapshot_begin(const struct bspz_capture_options *options, char *why)
 {
     struct bspz_snapshot *snapshot;
@@ -60,8 +67,9 @@ struct bspz_snapshot *bspz_snapshot_begin(const struct bspz_capture_options *opt
     snapshot->arena.size = ARENA_BYTES;
     snapshot->arena.used = sizeof *snapshot;
     snapshot->writer_scratch = scratch + ARENA_BYTES;
-    snapshot->stale = (_Atomic uint32_t *)(void *)(scratch + SCRATCH_BYTES - BSPZ_PAGE);
-    snapshot->tracker = (struct bspz_tracker *)(void *)((char *)snapshot->stale - BSPZ_PAGE);
+    snapshot->stale = own_word((_Atomic uint32_t *)(void *)(scratch + SCRATCH_BYTES - BSPZ_PAGE));
+    snapshot->tracker =
+        (struct bspz_tracker *)(void *)(scratch + SCRATCH_BYTES - (size_t)2 * BSPZ_PAGE);
     snapshot->memory =
         (struct bspz_memory *)(void *)((char *)snapshot->tracker - BSPZ_MEMORY_BYTES);
     snapshot->fork_stack_top = snapshot->memory;

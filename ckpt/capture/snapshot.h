@@ -51,7 +51,7 @@ struct bspz_snapshot {
     struct bspz_memory *memory;
     struct bspz_tracker *tracker;
     bool from_memory;        /* the mappings' flags are those of an earlier snapshot */
-    _Atomic uint32_t *stale; /* 1: a copy has found those out of date */
+    _Atomic uint32_t *stale; /* what a copy has found of those: see maps_cache.c */
     uint64_t mask;           /* signals that were blocked before */
     char *why;               /* BSPZ_WHY_SIZE bytes */
 };
@@ -70,7 +70,7 @@ int bspz_snapshot_read(struct bspz_snapshot *snapshot, bool quick);
 int bspz_snapshot_read_maps(struct bspz_snapshot *snapshot, bool quick);
 int bspz_snapshot_confirm(struct bspz_snapshot *snapshot);
 /* In the process itself, which has written its image: whether the flags are as they were taken to
- * be.  -EAGAIN: they are not, and the next snapshot will not guess. */
+ * be.  -EAGAIN: they are not, and the next snapshot reads them. */
 int bspz_snapshot_verify(struct bspz_snapshot *snapshot);
 
 /* Cuts the mappings into pieces, without excluded ranges. */

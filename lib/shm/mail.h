@@ -6,8 +6,8 @@
  * read from a rank, or room for it again, and sleeps on its slot's `nudge` when there is nothing.
  *
  * Several hosts.  Both hosts of a pair have its ring, with the same positions.  The agent of the
- * sender's host copies new bytes to the other one, and the agent there reports how far they have
- * been read; so the sender's ring is full exactly when the bytes on their way and the unread ones
+ * sender's host copies new bytes to the other one in pieces, which the reader sees when they end
+ * with a record, and the agent there reports how far they have been read; so the sender's ring is full exactly when the bytes on their way and the unread ones
  * fill it.  `out` are bits as well, of a rank for its agent: the rings of ranks on other hosts that
  * it has written or read.
  *

@@ -736,10 +736,12 @@
 /* ---- Messages from process to process: rings as in lib/shm/mail.h.  from, to: processes, that
  * write and read the ring; at: a position in it. */
 
-/* The bytes of the ring from `at` on. */
+/* The bytes of the ring from `at` on.  whole: its reader may see them, and those sent before: they
+ * end with a record. */
 #define WIRE_FIELDS_MAIL(F, E)                                                                     \
     F(u32, from, WIRE_RANKS_MAX - 1)                                                               \
     F(u32, to, WIRE_RANKS_MAX - 1)                                                                 \
+    F(flag, whole, 0)                                                                              \
     F(u64, at, WIRE_U64_MAX)                                                                       \
     F(bytes, data, WIRE_PIECE_MAX)
 

@@ -81,6 +81,17 @@ def moves_at_once():
         check("restart" not in job.said(), job)
 
 
+def at_the_next_snapshot():
+    """--precopy off: nothing is written or restored before the one at which the process moves."""
+    with LoopbackPlace(3) as place:
+        job = running(place, options=(*draining.SELDOM, "--precopy", "off"))
+        now, at = moves(place, job, "move", "3", "h2")
+        check(now == {"h0": ("up", 2), "h1": ("up", 1), "h2": ("up", 1)}, now)
+        check(AHEAD not in job.said() and job.said().count("bsprun: snapshot of") == 2, job)
+        place.release(0, at)
+        ends_well(place, job, reference())
+
+
 def what_comes_is_shown():
     """By bspctl hosts and bspstat: which process, where, as of which superstep."""
     with LoopbackPlace(3) as place:
@@ -238,7 +249,7 @@ def bsprun_is_killed():
 
 
 if __name__ == "__main__":
-    main([moves_at_once, what_comes_is_shown, what_waits_for_images_is_shown, process_0_and_its_input,
+    main([moves_at_once, at_the_next_snapshot, what_comes_is_shown, what_waits_for_images_is_shown, process_0_and_its_input,
           files_that_are_shared,
           killed_before_it_goes_on, the_last_snapshot_fails, the_host_is_lost, a_rank_is_lost, the_job_is_saved_and_stopped,
           bsprun_is_killed], together=3)

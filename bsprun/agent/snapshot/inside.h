@@ -44,6 +44,7 @@ struct ticket {
     struct bspz_snapshot_name name;
     struct store_snapshot *staging; /* NULL: none, committed or abandoned */
     bool first;                     /* snapshot 0: process 0 alone */
+    bool doomed;                    /* to be abandoned once all are captured */
     bool full;                      /* its images are full */
     uint64_t marked;                /* position of the end of MARK in the connection to bsprun */
     bool echoed;                    /* bsprun has received it */

@@ -175,6 +175,32 @@ static void say_success(struct agent *agent)
     snapshots->said_failures = 0;
 }
 
+/* Kills the writers first, so that none writes to a directory that is being removed. */
+static void abandon(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = agent->snapshots;
+
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        agent_end_writer(agent, pid);
+    agent_abandon(agent);
+    if (snapshots->ticket.state == TICKET_CAPTURED || snapshots->ticket.state == TICKET_PERSISTED)
+        ticket_move(&snapshots->ticket.state, TICKET_FAILED);
+    agent_end_copies_of(agent, snapshots->ticket.name);
+    agent_costs_count(agent);
+}
+
+/* A process that is being captured may wait for its writer: with replicas it does so in peace, as it
+ * cannot be let go on before. */
+static void abandon_in_time(struct agent *agent)
+{
+    struct ticket *ticket = &agent->snapshots->ticket;
+
+    if (ticket->state == TICKET_CAPTURING && agent_has_replicas(agent))
+        ticket->doomed = true;
+    else
+        abandon(agent);
+}
+
 static void say_captured(struct agent *agent)
 {
     const struct ticket *ticket = &agent->snapshots->ticket;
@@ -199,6 +225,8 @@ static void all_recorded(struct agent *agent)
     agent_mark(agent);
     agent_alone_captured(agent);
     say_captured(agent);
+    if (ticket->doomed)
+        abandon(agent);
 }
 
 static void note_recorded(struct agent *agent, int pid)
@@ -388,20 +416,6 @@ static void retire(struct agent *agent, struct bspz_snapshot_name name)
     agent_costs_count(agent);
 }
 
-/* Kills the writers first, so that none writes to a directory that is being removed. */
-static void abandon(struct agent *agent)
-{
-    struct agent_snapshots *snapshots = agent->snapshots;
-
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        agent_end_writer(agent, pid);
-    agent_abandon(agent);
-    if (snapshots->ticket.state == TICKET_CAPTURED || snapshots->ticket.state == TICKET_PERSISTED)
-        ticket_move(&snapshots->ticket.state, TICKET_FAILED);
-    agent_end_copies_of(agent, snapshots->ticket.name);
-    agent_costs_count(agent);
-}
-
 /* ---- For another Processor Zero ---- */
 
 uint64_t agent_snapshots_captures(const struct agent *agent)
@@ -428,7 +442,7 @@ void agent_snapshots_settle(struct agent *agent, struct bspz_snapshot_name commi
     if (snapshots && snapshots->ticket.name.term == agent->term &&
         bspz_snapshot_newer(snapshots->ticket.name, agent->committed) &&
         !bspz_snapshot_same(snapshots->ticket.name, committed))
-        abandon(agent);
+        abandon_in_time(agent);
 }
 
 /* ---- All of them ---- */
@@ -475,7 +489,7 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
         retire(agent, (struct bspz_snapshot_name){superstep, message->retire.from});
         break;
     case WIRE_ABANDON:
-        abandon(agent);
+        abandon_in_time(agent);
         break;
     case WIRE_RESTORE:
         agent_restore(agent, message);

@@ -18,6 +18,7 @@
  *   - no host of a cell with one other living is waited for: by its death or stall nothing stops
  *   - each committed snapshot has the image of each process from a host that had captured it at
  *     that barrier, of each process one
+ *   - bsprun shows what processes write once and in order, see shown.h
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@
 #include <string.h>
 
 #include "coordinator/core/coord.h"
+#include "tests/sim/cells/shown.h"
 #include "tests/sim/seeds.h"
 #include "tests/sim/timeline.h"
 
@@ -64,12 +66,16 @@ struct host {
     struct heard heard[SUPERSTEPS + 2];
     uint64_t decided, next; /* as in ACCOUNT: supersteps decided, and what was named with that */
     bool ended, told_to_run;
-    uint64_t committed; /* + 1 */
-    uint32_t era;       /* whom it obeys */
-    bool waits;         /* for that one's TAKEN_OVER */
-    bool cut;           /* what Processor Zero said before it died has not come this far */
-    uint32_t left;      /* how many of its processes have ended */
-    bool noticed;       /* bsprun knows that it is lost */
+    uint64_t committed;    /* + 1 */
+    uint32_t era;          /* whom it obeys */
+    bool waits;            /* for that one's TAKEN_OVER */
+    bool cut;              /* what Processor Zero said before it died has not come this far */
+    uint32_t left;         /* how many of its processes have ended */
+    bool noticed;          /* bsprun knows that it is lost */
+    uint64_t line_free[2]; /* when the last message to, from bsprun arrives */
+    uint64_t asked_passed; /* superstep + 1 of which bsprun wants to know; 0: none */
+    bool cut_off;          /* bsprun hears nothing more of it */
+    bool wrote_all;        /* bsprun has all that it has written up to bsp_end */
 };
 
 /* Those of the term, one after the other. */
@@ -90,8 +96,15 @@ enum action_kind {
     DO_CLOSED,
     DO_LOSS,
     DO_TAKE_OVER,
-    DO_FAULT
+    DO_FAULT,
+    DO_TO_BSPRUN,
+    DO_ASK_PASSED
 };
+
+/* What a host tells bsprun. */
+enum told { TOLD_LINE, TOLD_MARK, TOLD_PASSED, TOLD_IDLE, TOLD_LEADS };
+static const char *const told_names[] = {"a line", "the mark", "the passing", "the rest",
+                                         "the replicas"};
 
 struct action {
     struct moment moment;
@@ -100,6 +113,7 @@ struct action {
     uint64_t superstep;
     struct wire_message message; /* without lists */
     bool captures;               /* of RELEASE: the host is in that list */
+    enum told told;
 };
 
 struct world {
@@ -114,6 +128,8 @@ struct world {
     struct host hosts[HOSTS];
     unsigned timers[COORD_TIMER_COUNT]; /* settings */
     bool finished, by_death, closed;
+    bool stopped, well; /* some processes were; it has ended as it should */
+    bool housing_known; /* to bsprun: who has processes, and which */
     uint64_t committed; /* + 1, as bsprun knows */
     uint64_t commits, exits;
     bool has_image[HOSTS * 2]; /* of the snapshot that is taken */
@@ -122,7 +138,8 @@ struct world {
 };
 
 static struct {
-    uint64_t faults[FAULT_KINDS], well, back, commits, lost_beside, taken_over, taken_again, captured, mixed;
+    uint64_t faults[FAULT_KINDS], well, back, commits, lost_beside, taken_over, taken_again,
+        captured, mixed;
 } summary;
 
 #define fail(world, ...) timeline_fail(&(world)->time, __VA_ARGS__)
@@ -130,6 +147,8 @@ static struct {
 
 static void feed(struct world *world, uint32_t era, uint32_t from,
                  const struct wire_message *message);
+
+static void order(struct world *world, struct wire_message message);
 
 static struct action *plan(struct world *world, enum action_kind kind, uint64_t delay,
                            uint32_t host)
@@ -164,6 +183,153 @@ static void say(struct world *world, uint32_t host, struct wire_message message)
     action->era = from->era;
 }
 
+/* ---- bsprun ------------------------------------------------------------------------------- */
+
+static uint64_t on_line(struct world *world, uint64_t *is_free)
+{
+    uint64_t when = world->time.now + 1 + timeline_apart(&world->time, 12);
+
+    if (when <= *is_free)
+        when = *is_free + 1;
+    *is_free = when;
+    return when - world->time.now;
+}
+
+static void report_to_bsprun(struct world *world, uint32_t host, enum told told, uint32_t pid,
+                             uint64_t superstep)
+{
+    struct host *from = &world->hosts[host];
+    struct action *action;
+
+    if (from->dead)
+        return;
+    action = plan(world, DO_TO_BSPRUN, on_line(world, &from->line_free[0]), host);
+    action->told = told;
+    action->number = pid;
+    action->superstep = superstep;
+}
+
+/* What was written before is on its way, as an agent sends it before the superstep. */
+static void answer_passed(struct world *world, uint32_t host)
+{
+    struct host *here = &world->hosts[host];
+    uint64_t done = here->superstep + (here->here || !here->running ? 1 : 0);
+
+    if (here->asked_passed == 0 || here->count == 0 || done < here->asked_passed)
+        return;
+    report_to_bsprun(world, host, TOLD_PASSED, 0, here->asked_passed - 1);
+    here->asked_passed = 0;
+}
+
+static void ask_passed(struct world *world, const struct action *action)
+{
+    struct host *here = &world->hosts[action->host];
+
+    if (here->dead)
+        return;
+    if (here->asked_passed < action->superstep + 1)
+        here->asked_passed = action->superstep + 1;
+    answer_passed(world, action->host);
+}
+
+static void ask_all(struct world *world)
+{
+    uint64_t superstep;
+
+    while (shown_asks(&superstep))
+        for (uint32_t i = 0; i < world->host_count; i++)
+            plan(world, DO_ASK_PASSED, on_line(world, &world->hosts[i].line_free[1]), i)
+                ->superstep = superstep;
+}
+
+static void write_lines(struct world *world, uint32_t host)
+{
+    const struct host *here = &world->hosts[host];
+
+    for (uint32_t pid = here->first; pid < here->first + here->count; pid++)
+        if (shown_writes(pid, here->superstep))
+            report_to_bsprun(world, host, TOLD_LINE, pid, here->superstep);
+}
+
+/* Of hosts without processes nothing is to come. */
+static void show_lost(const struct world *world, uint32_t host)
+{
+    if (world->housing_known && world->hosts[host].count == 0)
+        shown_idle(host);
+    else
+        shown_lost(host);
+}
+
+static void bsprun_hears(struct world *world, const struct action *action)
+{
+    struct host *from = &world->hosts[action->host];
+
+    if (from->doomed || (from->dead && timeline_apart(&world->time, 100) < 30))
+        from->cut_off = true;
+    if (from->cut_off)
+        return;
+    note(world, "bsprun: %s of host %u, %" PRIu64, told_names[action->told], from->id,
+         action->superstep);
+    switch (action->told) {
+    case TOLD_LINE:
+        shown_line(action->host, action->number, action->superstep);
+        break;
+    case TOLD_MARK:
+        shown_mark(action->host, action->superstep);
+        break;
+    case TOLD_PASSED:
+        from->wrote_all |= action->superstep == world->supersteps;
+        shown_passed(action->host, action->superstep);
+        break;
+    case TOLD_IDLE:
+        shown_idle(action->host);
+        break;
+    default:
+        world->housing_known = true;
+        for (uint32_t i = 0; i < world->host_count; i++)
+            if (world->hosts[i].count > 0 && world->hosts[i].cell != i)
+                shown_replica(i, world->hosts[i].cell);
+        for (uint32_t i = 0; i < world->host_count; i++)
+            if (world->hosts[i].noticed)
+                show_lost(world, i);
+    }
+    ask_all(world);
+}
+
+/* Before nothing can be rolled back any more, bsprun waits for what has been written, by one host
+ * of each cell that has a living one. */
+static bool has_all_output(struct world *world)
+{
+    for (uint32_t lead = 0; lead < world->host_count; lead++) {
+        bool any = false, all = false;
+
+        for (uint32_t i = 0; i < world->host_count; i++)
+            if (world->hosts[i].count > 0 && world->hosts[i].cell == lead) {
+                any |= !world->hosts[i].doomed && !world->hosts[i].dead;
+                all |= world->hosts[i].wrote_all;
+            }
+        if (any && !all)
+            return false;
+    }
+    return true;
+}
+
+/* whole: the processes have come to bsp_end. */
+static void close_when_written(struct world *world, bool whole)
+{
+    if (world->finished)
+        return;
+    if (whole && !has_all_output(world)) {
+        for (uint32_t i = 0; i < world->host_count; i++)
+            plan(world, DO_ASK_PASSED, on_line(world, &world->hosts[i].line_free[1]), i)
+                ->superstep = world->supersteps;
+        plan(world, DO_CLOSED, 20, 0)->number = true;
+        return;
+    }
+    world->closed = true;
+    order(world, (struct wire_message){.kind = WIRE_CLOSED});
+}
+
 /* ---- What must hold ----------------------------------------------------------------------- */
 
 static bool is_covered(const struct world *world)
@@ -172,7 +338,7 @@ static bool is_covered(const struct world *world)
         bool living = world->hosts[lead].cell != lead || world->hosts[lead].count == 0;
         for (uint32_t i = 0; i < world->host_count; i++)
             living = living || (world->hosts[i].cell == lead && !world->hosts[i].dead &&
-                                 !world->hosts[i].doomed);
+                                !world->hosts[i].doomed);
         if (!living)
             return false;
     }
@@ -189,9 +355,8 @@ static void check_passed(struct world *world, const struct host *host)
         return; /* TAKEN_OVER may have let it pass several */
     for (uint64_t next = host->superstep + 1; next <= world->supersteps; next++)
         for (uint32_t i = 0; i < world->host_count; i++)
-            if (world->hosts[i].heard[next].told && !world->hosts[i].dead &&
-                next < host->consult && host->superstep < next && !host->heard[next].end &&
-                next != world->supersteps)
+            if (world->hosts[i].heard[next].told && !world->hosts[i].dead && next < host->consult &&
+                host->superstep < next && !host->heard[next].end && next != world->supersteps)
                 fail(world, "host %u is not told of the decision about %" PRIu64, host->id, next);
 }
 
@@ -259,6 +424,7 @@ static void capture(struct world *world, uint32_t host)
     uint64_t snapshot = here->superstep + 1;
 
     here->captured = true;
+    report_to_bsprun(world, host, TOLD_MARK, 0, snapshot);
     say_captured(world, host);
     for (uint32_t i = 0; i < here->count; i++) {
         struct wire_message message = {.kind = WIRE_IMAGE_DURABLE, .envelope.superstep = snapshot};
@@ -314,6 +480,8 @@ static void arrive(struct world *world, uint32_t host, uint64_t superstep)
     if (here->dead || here->over || here->superstep != superstep || !here->running)
         return;
     here->here = true;
+    write_lines(world, host);
+    answer_passed(world, host);
     for (uint32_t i = 0; i < world->host_count; i++)
         if (i != host && !world->hosts[i].dead) {
             struct action *action = plan(world, DO_DATA, 1 + timeline_random(&world->time, 6), i);
@@ -496,6 +664,8 @@ static void hear_taken_over(struct world *world, uint32_t host, const struct wir
     uint64_t next = here->next, newest = taken->decided - 1;
 
     here->waits = false;
+    if (host == world->zeros[world->era].host)
+        report_to_bsprun(world, host, TOLD_LEADS, 0, 0);
     if (taken->decided > here->decided && here->told_to_run && next < taken->decided &&
         !(taken->ended && next == newest))
         hear_resume(world, host, next, taken->ended ? newest : taken->consult);
@@ -529,6 +699,9 @@ static void hear(struct world *world, uint32_t host, const struct action *action
         return;
     switch (message->kind) {
     case WIRE_PLACE:
+        report_to_bsprun(world, host, TOLD_MARK, 0, 0);
+        if (here->count == 0)
+            report_to_bsprun(world, host, TOLD_IDLE, 0, 0);
         if (here->first == 0 && here->cell == host && here->count > 0)
             say(world, host,
                 (struct wire_message){.kind = WIRE_IMAGE_DURABLE,
@@ -550,6 +723,8 @@ static void hear(struct world *world, uint32_t host, const struct action *action
         here->consult = here->next = message->run.consult;
         here->told_to_run = true;
         here->running = here->count > 0;
+        if (host == world->zeros[world->era].host)
+            report_to_bsprun(world, host, TOLD_LEADS, 0, 0);
         if (here->running)
             compute(world, host);
         break;
@@ -565,10 +740,12 @@ static void hear(struct world *world, uint32_t host, const struct action *action
         hear_taken_over(world, host, &message->taken_over);
         break;
     case WIRE_STOP_RANKS:
+        world->stopped = true;
         here->waits = here->running = false;
         say(world, host, (struct wire_message){.kind = WIRE_RANKS_STOPPED});
         break;
     case WIRE_END:
+        report_to_bsprun(world, host, TOLD_IDLE, 0, 0); /* its agent ends */
         here->over = true;
         break;
     case WIRE_ABANDON:
@@ -643,6 +820,7 @@ static void finish(struct world *world, uint32_t era)
         return;
     world->finished = true;
     note(world, "the end: %s", wire_cause_text(outcome.cause));
+    world->well = outcome.cause == WIRE_CAUSE_NONE && !world->stopped;
     if (outcome.cause == WIRE_CAUSE_NONE)
         summary.well++;
     else if (!world->by_death)
@@ -657,7 +835,8 @@ static void tell(struct world *world, uint32_t era, const struct wire_message *m
     if (era != world->era || world->zeros[era].unheard)
         return;
     if (message->kind == WIRE_CLOSING)
-        plan(world, DO_CLOSED, 1 + timeline_random(&world->time, 20), 0);
+        plan(world, DO_CLOSED, 1 + timeline_random(&world->time, 20), 0)->number =
+            message->closing.whole;
     if (message->kind != WIRE_SAVED)
         return;
     world->commits += !message->saved.known;
@@ -815,6 +994,9 @@ static void lose(struct world *world, uint32_t host)
     if (world->hosts[host].noticed || world->finished)
         return;
     world->hosts[host].noticed = world->hosts[host].dead = true;
+    world->hosts[host].cut_off = true;
+    show_lost(world, host);
+    ask_all(world);
     if (zero->host != host) {
         order(world, (struct wire_message){.kind = WIRE_LINK_LOST,
                                            .link_lost.peer = world->hosts[host].id});
@@ -947,7 +1129,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
         world->hosts[i].cell = HOSTS;
         world->hosts[i].pace = 5 + timeline_random(&world->time, 20);
         world->listed[i] = (struct wire_host){world->hosts[i].id,
-                                      1 + (uint32_t)timeline_random(&world->time, 2), "h"};
+                                              1 + (uint32_t)timeline_random(&world->time, 2), "h"};
     }
     world->config = (struct coord_config){
         .term = TERM,
@@ -975,6 +1157,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
         if (seeds_keeps_fault(job, i))
             plan(world, DO_FAULT, when, host)->number = kind;
     }
+    shown_begin(&world->time, world->host_count, TERM);
     timeline_take_course(&world->time);
 }
 
@@ -984,7 +1167,7 @@ static bool is_put_off(struct world *world, const struct action *action)
     const struct host *host = &world->hosts[action->host];
 
     if (action->kind == DO_TIMER || action->kind == DO_FAULT || action->kind == DO_CLOSED ||
-        action->kind == DO_LOSS || action->kind == DO_TO_ZERO ||
+        action->kind == DO_LOSS || action->kind == DO_TO_ZERO || action->kind == DO_TO_BSPRUN ||
         host->stalled_until <= world->time.now || host->dead)
         return false;
     struct action *later = timeline_plan(&world->time, host->stalled_until - world->time.now);
@@ -1021,8 +1204,13 @@ static void happen(struct world *world, const struct action *action)
         expire(world, action);
         break;
     case DO_CLOSED:
-        world->closed = true;
-        order(world, (struct wire_message){.kind = WIRE_CLOSED});
+        close_when_written(world, action->number);
+        break;
+    case DO_TO_BSPRUN:
+        bsprun_hears(world, action);
+        break;
+    case DO_ASK_PASSED:
+        ask_passed(world, action);
         break;
     case DO_LOSS:
         lose(world, action->host);
@@ -1049,6 +1237,8 @@ static void run_one(const struct seeds_job *job)
     if (!world.finished)
         fail(&world, "the job stands still: Processor Zero is in state %s",
              coord_phase_name(coord_phase(world.zeros[world.era].coord)));
+    shown_check(world.processes, world.supersteps, world.well);
+    shown_end();
     for (unsigned i = 0; i < FAULT_KINDS; i++)
         summary.faults[i] += world.faults[i];
     summary.commits += world.commits;
@@ -1077,7 +1267,8 @@ static int report(uint64_t count)
                    {"... in the place of one that was another itself", summary.taken_again},
                    {"... at the barrier of a snapshot", summary.captured},
                    {"jobs with different numbers of replicas", summary.mixed},
-                   {"snapshots", summary.commits}};
+                   {"snapshots", summary.commits},
+                   {"lines shown", shown_count()}};
     for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         printf("  %-51s %9" PRIu64 "\n", numbers[i].name, numbers[i].count);
         missing += numbers[i].count == 0;
