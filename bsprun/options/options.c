@@ -19,7 +19,7 @@ const char options_help[] =
     "  --tag-output -splitio --timestamp-output --output DIR   form of the output\n"
     "  --report --progress --total-supersteps N  table at the end; progress line\n"
     "  -v, -vv               report Processor Zero; report all events and decisions\n"
-    "  --core                allow core dumps;  --kill-on-bad-exit;  -help, --version\n"
+    "  --core --kill-on-bad-exit --display-map --dry-run;  -help, --version\n"
     "Snapshots, from which the job continues when processes or hosts fail:\n"
     "  --ckpt DIR            store them in DIR\n"
     "  --every auto|N|30s    optimal interval, every N supersteps, or by time\n"
@@ -30,9 +30,8 @@ const char options_help[] =
     "Hosts: --hosts a:4,b:4, --hostfile FILE, the Slurm allocation, or this host.\n"
     "  --map-by slot|node --spares K --rejoin 60 --launcher ssh|slurm|CMD --copies 2\n"
     "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
-    "  --replicas K|0=3,1-7=2 --replicas-on-host --replica-log 256M\n"
-    "  --replica-files allow --on-mismatch end\n"
-    "  --owner-policy nice|yield|leave  --precopy off  --display-map --dry-run\n"
+    "  --replicas K|0=3,1-7=2 --replicas-on-host --replica-log 256M --on-mismatch end\n"
+    "  --replica-files allow --owner-policy nice|yield|leave --precopy off\n"
     "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
     "Exit status: the program's; 128+N: killed by signal N; 123: saved; 2: bad usage\n";
 
