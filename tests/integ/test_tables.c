@@ -241,7 +241,7 @@ START_TEST(status_as_json)
                 "{\"pid\":99,\"program\":\"./prog a\\\"b\",\"directory\":\"/d\",\"job\":\"j\","
                 "\"zero\":\"a\",\"processes\":6,\"seconds\":2.000,\"superstep\":7,\"term\":2,"
                 "\"restarts\":1,\"rate\":1234.5,\"snapshot\":{\"superstep\":4,\"taken\":3,"
-                "\"age\":1.500},\"failures\":null,\"hosts\":[{\"slots\":4,\"memory_left\":"
+                "\"age\":1.500},\"failures\":null,\"replicas\":null,\"hosts\":[{\"slots\":4,\"memory_left\":"
                 "3145728,\"name\":\"a\",\"state\":\"up\"}],"
                 "\"ranks\":[{\"pid\":0,\"os_pid\":4100,\"superstep\":7,\"line\":12,\"memory\":2048,"
                 "\"computing\":12.250000,\"communicating\":0.125000,\"waiting\":0.000001,"
@@ -258,7 +258,7 @@ START_TEST(status_as_json)
                 "\xc3\xb0\xc2\x80\xc2\x80\xc2\x80\xc3\xad\xc2\xa0\xc2\x80\xc3\x83\",\"directory\":\"\","
                 "\"job\":\"\",\"zero\":\"\",\"processes\":6,\"seconds\":2.000,\"superstep\":0,"
                 "\"term\":2,\"restarts\":1,\"rate\":null,\"snapshot\":null,"
-                "\"failures\":null,\"hosts\":[],"
+                "\"failures\":null,\"replicas\":null,\"hosts\":[],"
                 "\"ranks\":[],\"coming\":[]}\n");
 }
 END_TEST
