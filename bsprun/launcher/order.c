@@ -52,6 +52,7 @@ struct order {
     struct order_waiting present;
     struct order_waiting held; /* of the previous term, until the snapshot of this one is known */
     uint64_t asked;            /* superstep + 1 */
+    uint64_t over;             /* supersteps + 1 of the newest mark of this term that is over */
 };
 
 static void forget_hosts(struct order *order)
@@ -263,6 +264,7 @@ static void advance(struct order *order)
         struct bspz_snapshot_name name = order->present.marks[0].name;
 
         forget_mark(&order->present);
+        order->over = name.superstep + 1;
         if (!never)
             order->calls.marked(order->context, name);
     }
@@ -296,7 +298,7 @@ void order_begin(struct order *order)
 {
     hold(order);
     forget_hosts(order);
-    order->asked = 0;
+    order->asked = order->over = 0;
 }
 
 void order_join(struct order *order, uint32_t host)
@@ -408,7 +410,8 @@ static struct order_mark *find_mark(struct order *order, struct bspz_snapshot_na
 
 void order_mark(struct order *order, uint32_t host, struct bspz_snapshot_name name)
 {
-    struct order_mark *mark = find_mark(order, name);
+    /* That of another replica has come before. */
+    struct order_mark *mark = name.superstep < order->over ? NULL : find_mark(order, name);
 
     if (mark)
         mark->sent[order->hosts[host].lead] = true;

@@ -455,6 +455,25 @@ START_TEST(a_replica_that_overtakes_the_mark)
 }
 END_TEST
 
+/* All replicas mark their output, and the first mark counts: what is written after it is. */
+START_TEST(marks_of_all_replicas)
+{
+    order_replica(order, 2, 0);
+    mark_all(0);
+    mark(2, 10);
+    piece(2, 10, "a");
+    expect("<0.1>");
+    mark(1, 10);
+    expect("<0.1><10.1>a");
+    mark(0, 10);
+    order_passed(order, 1, 12);
+    piece(0, 12, "b");
+    mark(0, 20);
+    mark(1, 20);
+    expect("<0.1><10.1>ab<20.1>");
+}
+END_TEST
+
 /* The one that was to send the mark is lost before it has, and so is later the last of all
  * replicas. */
 START_TEST(a_replica_that_is_lost)
@@ -496,6 +515,7 @@ int main(void)
     tcase_add_test(tests, no_room);
     tcase_add_test(tests, replicas);
     tcase_add_test(tests, a_replica_that_overtakes_the_mark);
+    tcase_add_test(tests, marks_of_all_replicas);
     tcase_add_test(tests, a_replica_that_is_lost);
     suite_add_tcase(suite, tests);
     return suite_run(suite);

@@ -6,6 +6,7 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/barrier.h"
 #include "bsprun/agent/core/cells.h"
+#include "bsprun/agent/core/output_mark.h"
 
 struct agent_decided {
     struct agent_decided *next; /* decided later */
@@ -14,6 +15,8 @@ struct agent_decided {
 
 static void answer(struct agent *agent, const struct decided *decided)
 {
+    if (decided->snapshot)
+        agent_mark_output(agent, decided->superstep + 1);
     agent->let_out = decided->end;
     agent_answer(agent, decided->superstep, BSPZ_DECIDE_GO, decided->consult);
 }
@@ -36,7 +39,8 @@ static bool keep(struct agent *agent, const struct decided *decided)
 
 bool agent_decided_go_ahead(struct agent *agent, uint64_t superstep)
 {
-    const struct decided decided = {.superstep = superstep, .consult = superstep + 1};
+    const struct decided decided = {
+        .superstep = superstep, .consult = superstep + 1, .snapshot = true};
 
     if (!agent_decided_add(agent, &decided))
         return false;

@@ -5,7 +5,9 @@
  *
  * Where the processes of other hosts are captured those of this one must not wait before they have
  * communicated: others may need what they answer to gets, to compare it.  They pass, and wait at
- * the next barrier until it is known whether that is to be decided.
+ * the next barrier until it is known whether that is to be decided.  Before they pass, this host
+ * marks their output: what they write from then on comes after the snapshot, of which bsprun may
+ * not have heard yet from the hosts of those that are captured.
  */
 #ifndef BSPRUN_AGENT_DECIDED_H
 #define BSPRUN_AGENT_DECIDED_H
@@ -19,6 +21,7 @@ struct decided {
     uint64_t superstep; /* whose end was decided */
     uint64_t consult;   /* the next one that is */
     bool end;           /* the barrier of bsp_end */
+    bool snapshot;      /* processes of other hosts are captured there */
 };
 
 /* At the end of that superstep processes of other hosts are captured: those of this one pass, and

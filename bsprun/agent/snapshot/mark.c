@@ -5,20 +5,13 @@
  *
  * What can fail: bsprun is slow, and the snapshot waits; an echoed MARK is of an earlier snapshot.
  */
-#include "bsprun/agent/core/input.h"
-#include "bsprun/agent/core/output.h"
-#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/output_mark.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "lib/net/net.h"
 
 void agent_mark(struct agent *agent)
 {
-    struct wire_message message = {.kind = WIRE_MARK};
-
-    agent_relay_pass_on(agent);
-    message.envelope.superstep = agent->snapshots->ticket.name.superstep;
-    message.mark.input = agent_input_position(agent);
-    agent_send(agent, &message);
+    agent_mark_output(agent, agent->snapshots->ticket.name.superstep);
     agent->snapshots->ticket.marked = agent->control ? net_accepted(agent->control) : 0;
 }
 
