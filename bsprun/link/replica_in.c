@@ -134,19 +134,6 @@ static unsigned votes_for(const struct replica_entry *entry, const struct replic
     return entry ? replica_entry_alike(entry, &logged->digest) : 1;
 }
 
-static unsigned most_votes(const struct replica_entry *entry)
-{
-    unsigned most = 0;
-
-    for (unsigned slot = 0; slot < REPLICA_MOST; slot++) {
-        unsigned votes =
-            entry->spoken & 1u << slot ? replica_entry_alike(entry, &entry->digests[slot]) : 0;
-
-        most = votes > most ? votes : most;
-    }
-    return most;
-}
-
 /* Which of the contents of the first key counts; NULL: that is not known yet.  Of those with equal
  * votes the lowest home's. */
 static struct replica_logged *elect(const struct replica_set *set, struct replica_pid *pid)
@@ -173,7 +160,7 @@ static struct replica_logged *elect(const struct replica_set *set, struct replic
     if (votes_for(entry, best) >= need)
         return best;
     /* What more homes agree on is still to come. */
-    if (!entry || left & ~entry->spoken || most_votes(entry) > votes_for(entry, best))
+    if (!entry || left & ~entry->spoken || replica_entry_most_alike(entry) > votes_for(entry, best))
         return NULL;
     return best;
 }

@@ -120,6 +120,19 @@ unsigned replica_entry_alike(const struct replica_entry *entry, const struct rep
     return alike;
 }
 
+unsigned replica_entry_most_alike(const struct replica_entry *entry)
+{
+    unsigned most = 0;
+
+    for (unsigned slot = 0; slot < REPLICA_MOST; slot++) {
+        unsigned alike =
+            entry->spoken & 1u << slot ? replica_entry_alike(entry, &entry->digests[slot]) : 0;
+
+        most = alike > most ? alike : most;
+    }
+    return most;
+}
+
 bool replica_entry_differs(const struct replica_entry *entry)
 {
     return replica_entry_alike(entry, &entry->digests[entry->first]) !=

@@ -43,6 +43,8 @@ size_t replica_ledger_settle(struct replica_ledger *ledger, uint32_t left, uint6
 /* How many replicas have told that digest. */
 unsigned replica_entry_alike(const struct replica_entry *entry,
                              const struct replica_digest *digest);
+/* How many replicas agree on the content that most agree on; 0: none has said its digest. */
+unsigned replica_entry_most_alike(const struct replica_entry *entry);
 /* Whether two have told different ones. */
 bool replica_entry_differs(const struct replica_entry *entry);
 

@@ -112,19 +112,6 @@ void replica_settle(struct replica_set *set, struct replica_pid *pid)
 
 /* ---- Agreement on what was made here -------------------------------------------------------- */
 
-static unsigned most_alike(const struct replica_entry *entry)
-{
-    unsigned most = 0;
-
-    for (unsigned slot = 0; slot < REPLICA_MOST; slot++) {
-        unsigned alike =
-            entry->spoken & 1u << slot ? replica_entry_alike(entry, &entry->digests[slot]) : 0;
-
-        most = alike > most ? alike : most;
-    }
-    return most;
-}
-
 /* Whether what this host has made is what counts; as replica_in.c elects the contents of others. */
 static bool is_agreed(const struct replica_set *set, const struct replica_pid *pid, uint64_t key)
 {
@@ -137,7 +124,7 @@ static bool is_agreed(const struct replica_set *set, const struct replica_pid *p
     if (need > replica_needed(set, pid))
         need = replica_needed(set, pid);
     alike = replica_entry_alike(entry, &entry->digests[own]);
-    return alike >= need || (!(left & ~entry->spoken) && alike == most_alike(entry));
+    return alike >= need || (!(left & ~entry->spoken) && alike == replica_entry_most_alike(entry));
 }
 
 bool replica_set_may_pass(struct replica_set *set, uint64_t key)
