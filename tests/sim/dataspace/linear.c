@@ -73,6 +73,19 @@ static uint64_t who_needs(const struct search *search, uint64_t done, uint32_t v
     return needs;
 }
 
+/* Whether all of them can come at once, and leave the value. */
+static bool may_come(const struct search *search, uint64_t those, uint64_t last)
+{
+    for (unsigned i = 0; i < search->count; i++) {
+        const struct linear_operation *operation = &search->operations[i];
+
+        if (those >> i & 1 &&
+            (operation->called > last || (search->waits && operation->kind == LINEAR_GET)))
+            return false;
+    }
+    return true;
+}
+
 /* Of the operations that can be the next, those that have to be tried. */
 static uint64_t choices(const struct search *search, uint64_t done, uint32_t value)
 {
@@ -90,10 +103,11 @@ static uint64_t choices(const struct search *search, uint64_t done, uint32_t val
             return self;
         if (operation->kind != LINEAR_PUT || needs != 0)
             continue;
+        if (may_come(search, who_needs(search, done, operation->value), last) &&
+            (search->wanted & self || who_needs(search, done, operation->value) != 0))
+            return self;
         if (who_needs(search, done, operation->value) != 0)
             all |= self;
-        else if (search->wanted & self)
-            return self;
     }
     return all;
 }
