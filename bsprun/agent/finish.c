@@ -37,7 +37,7 @@ static void send_end(struct agent *agent)
 
     if (agent->begin_ns && agent->end_ns < agent->begin_ns)
         agent->end_ns = agent_now_ns();
-    if (agent->peers || (agent->order.report && agent->begin_ns))
+    if (agent_has_peers(agent) || (agent->order.report && agent->begin_ns))
         send_report(agent);
     if (agent->ended_elsewhere)
         return;

@@ -1,9 +1,9 @@
 /* loop.c - set-up, bell, signals and end of a node agent; see loop.h. */
 #include "bsprun/agent/loop.h"
 #include "bsprun/agent/dataspace.h"
-#include "bsprun/agent/mail.h"
 #include "bsprun/agent/fence.h"
 #include "bsprun/agent/guest.h"
+#include "bsprun/agent/mail.h"
 #include "bsprun/agent/snapshot/replicas.h"
 
 #include <fcntl.h>
@@ -143,7 +143,7 @@ static void on_signal(uv_signal_t *handle, int signal)
     /* One shortly after the first is the same by another path. */
     bool again = agent->bare && agent->stop_ns != 0 && agent_now_ns() - agent->stop_ns > AGAIN_NS;
 
-    if (is_for_bsprun(agent, signal) || agent->peers)
+    if (is_for_bsprun(agent, signal) || agent_has_peers(agent))
         return; /* bsprun gets it, too, and decides for all hosts */
     agent_scan(agent);
     if (agent->bare && process_0_is_free(agent, signal))

@@ -223,8 +223,8 @@ static bool is_memory_freed(const struct agent *agent)
 /* Looks at all processes of the machine; once none is left that could fork, there will be none. */
 static bool is_term_gone(struct agent *agent)
 {
-    agent->term_gone = agent->term_gone || (all_let_go(agent) &&
-                                            process_kill_descendants_but(may_stay, agent) == 0);
+    agent->term_gone = agent->term_gone ||
+                       (all_let_go(agent) && process_kill_descendants_but(may_stay, agent) == 0);
     return agent->term_gone;
 }
 
@@ -324,9 +324,10 @@ static int change_hosts(struct agent *agent, const struct wire_message *message)
 /* The first election.  Of several hosts only one has a registered process 0. */
 static void elect_first(struct agent *agent, const struct wire_message *message)
 {
-    if (agent->job != JOB_REGISTERED && !(agent->peers && agent->job == JOB_NEW && agent->board))
+    if (agent->job != JOB_REGISTERED &&
+        !(agent_has_peers(agent) && agent->job == JOB_NEW && agent->board))
         return;
-    if (agent->snapshots)
+    if (agent_has_snapshots(agent))
         take_learned(&agent->election, &message->elect);
     if (change_hosts(agent, message) != 0 || agent_elect(agent, message->envelope.term) != 0)
         no_memory(agent);
@@ -336,7 +337,7 @@ void agent_take_election(struct agent *agent, const struct wire_message *message
 {
     struct election *election;
 
-    if (!message->elect.restore || !agent->snapshots) {
+    if (!message->elect.restore || !agent_has_snapshots(agent)) {
         elect_first(agent, message);
         return;
     }

@@ -177,7 +177,7 @@ static int agent_make_zero(struct agent *agent, uint32_t term,
 
     if (agent->zero)
         return -EALREADY;
-    if (agent->peers) {
+    if (agent_has_peers(agent)) {
         config.hosts = agent_peers_hosts(agent, &config.host_count);
         struct peers_placement placement = agent_peers_placement(agent);
         config.by_node = placement.by_node;

@@ -213,6 +213,28 @@ struct agent {
     bool finished;
 };
 
+/* What the job has: whether it is on several hosts, takes snapshots, has its output relayed by this
+ * agent, and has used the dataspace here. */
+static inline bool agent_has_peers(const struct agent *agent)
+{
+    return agent->peers != NULL;
+}
+
+static inline bool agent_has_snapshots(const struct agent *agent)
+{
+    return agent->snapshots != NULL;
+}
+
+static inline bool agent_has_relay(const struct agent *agent)
+{
+    return agent->relay != NULL;
+}
+
+static inline bool agent_has_dataspace(const struct agent *agent)
+{
+    return agent->dataspace != NULL;
+}
+
 /* Posts news: calls->news is called before the loop waits again, never before this returns. */
 static inline void agent_post(struct agent *agent, enum agent_news news)
 {

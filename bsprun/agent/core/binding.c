@@ -82,7 +82,7 @@ static bool claim(struct agent *agent)
  * only if the user wants it. */
 void agent_binding_plan(struct agent *agent)
 {
-    int wanted = agent->here, agents = agent->peers ? 1 : 0;
+    int wanted = agent->here, agents = agent_has_peers(agent) ? 1 : 0;
     bool spins = agent->nprocs > 1 && wanted > 0 && wanted + agents <= agent->order.cores;
     bool asked = is_asked(agent) && wanted > 0;
     bool may = spins || (asked && wanted <= agent->order.cores);

@@ -32,7 +32,7 @@ static int make_directory(struct agent *agent, char why[AGENT_WHY])
     struct ticket *ticket = &snapshots->ticket;
     struct bspz_snap_order *order = &agent->board->snap_order;
     char path[sizeof order->path_start + sizeof order->path_end];
-    int error = (agent->peers ? store_snapshot_join : store_snapshot_begin)(
+    int error = (agent_has_peers(agent) ? store_snapshot_join : store_snapshot_begin)(
         agent->store, ticket->name, &ticket->staging, why);
 
     if (!error)
@@ -110,7 +110,7 @@ void agent_snapshots_order_first(struct agent *agent)
     atomic_store(&agent_snap_of(agent, 0)->copy_slot, -1);
     agent->board->snap_order.lose = !snapshots->recover;
     write_order(agent, snapshots->async != WIRE_ASYNC_OFF,
-                agent->peers ? SNAPSHOT_URGENT : SNAPSHOT_IN_PASSING);
+                agent_has_peers(agent) ? SNAPSHOT_URGENT : SNAPSHOT_IN_PASSING);
 }
 
 void agent_snapshots_mark_first(struct agent *agent)
@@ -189,8 +189,8 @@ static void abandon(struct agent *agent)
     agent_costs_count(agent);
 }
 
-/* A process that is being captured may wait for its writer: with replicas it does so in peace, as it
- * cannot be let go on before. */
+/* A process that is being captured may wait for its writer: with replicas it does so in peace, as
+ * it cannot be let go on before. */
 static void abandon_in_time(struct agent *agent)
 {
     struct ticket *ticket = &agent->snapshots->ticket;
@@ -268,7 +268,7 @@ static void image_written(struct agent *agent, int pid)
     message.image_durable.facts = kept->facts;
     snapshots->ticket.changed += kept->facts.changed;
     agent_tell_zero(agent, &message);
-    if (agent->peers && snapshots->copies > 1)
+    if (agent_has_peers(agent) && snapshots->copies > 1)
         agent_replicas_spread(agent, pid, snapshots->copies);
 }
 
@@ -430,8 +430,7 @@ uint64_t agent_snapshots_captures(const struct agent *agent)
 
 void agent_snapshots_say_captured(struct agent *agent)
 {
-    if (agent_snapshots_captures(agent) > 0 &&
-        agent->snapshots->ticket.state != TICKET_CAPTURING)
+    if (agent_snapshots_captures(agent) > 0 && agent->snapshots->ticket.state != TICKET_CAPTURING)
         say_captured(agent);
 }
 
