@@ -6,7 +6,6 @@
 #include "bsprun/agent/mail.h"
 #include "bsprun/agent/snapshot/replicas.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +30,7 @@
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/stacks.h"
 #include "bsprun/agent/succession.h"
+#include "bsprun/agent/terms.h"
 #include "bsprun/link/link_tune.h"
 #include "lib/shm/board.h"
 
@@ -140,8 +140,9 @@ static bool is_for_bsprun(struct agent *agent, int signal)
 static void on_signal(uv_signal_t *handle, int signal)
 {
     struct agent *agent = handle->data;
+    uint64_t stopped_ns = agent_stopped_since(agent);
     /* One shortly after the first is the same by another path. */
-    bool again = agent->bare && agent->stop_ns != 0 && agent_now_ns() - agent->stop_ns > AGAIN_NS;
+    bool again = agent->bare && stopped_ns != 0 && agent_now_ns() - stopped_ns > AGAIN_NS;
 
     if (is_for_bsprun(agent, signal) || agent_has_peers(agent))
         return; /* bsprun gets it, too, and decides for all hosts */
@@ -226,20 +227,19 @@ int agent_init(struct agent *agent, bool bare, const struct agent_calls *calls)
     uv_prepare_init(&agent->loop, &agent->before_waiting);
     agent->before_waiting.data = agent;
     uv_prepare_start(&agent->before_waiting, take_news);
-    uv_timer_init(&agent->loop, &agent->grace_timer);
     uv_timer_init(&agent->loop, &agent->limit_timer);
-    uv_timer_init(&agent->loop, &agent->sweep_timer);
     uv_timer_init(&agent->loop, &agent->look_timer);
     uv_timer_init(&agent->loop, &agent->times_timer);
-    agent->bell.data = agent->grace_timer.data = agent->limit_timer.data = agent;
-    agent->sweep_timer.data = agent->look_timer.data = agent->times_timer.data = agent;
+    agent->bell.data = agent->limit_timer.data = agent;
+    agent->look_timer.data = agent->times_timer.data = agent;
     for (int i = 0; i < COORD_TIMER_COUNT; i++) {
         uv_timer_init(&agent->loop, &agent->zero_timers[i]);
         agent->zero_timers[i].data = agent;
     }
-    for (int i = 0; i < AGENT_SPARE_DESCRIPTORS; i++)
-        agent->spare[i] = open("/", O_PATH | O_CLOEXEC);
-    return catch_signals(agent);
+    error = agent_ending_open(agent);
+    if (!error)
+        error = agent_terms_open(agent);
+    return error ? error : catch_signals(agent);
 }
 
 static void close_handle(uv_handle_t *handle)
@@ -253,9 +253,7 @@ void agent_close(struct agent *agent)
     stop_bell(agent);
     close_handle((uv_handle_t *)&agent->bell);
     close_handle((uv_handle_t *)&agent->before_waiting);
-    close_handle((uv_handle_t *)&agent->grace_timer);
     close_handle((uv_handle_t *)&agent->limit_timer);
-    close_handle((uv_handle_t *)&agent->sweep_timer);
     close_handle((uv_handle_t *)&agent->look_timer);
     close_handle((uv_handle_t *)&agent->times_timer);
     for (int i = 0; i < COORD_TIMER_COUNT; i++)
@@ -266,6 +264,8 @@ void agent_close(struct agent *agent)
     for (int pid = 0; pid < agent->nprocs; pid++)
         agent_unwatch(&agent->members[pid].process);
     agent_unwatch(&agent->root);
+    agent_ending_close(agent);
+    agent_terms_close(agent);
     agent_snapshots_close(agent);
     agent_input_close(agent);
     agent_relay_close(agent);
@@ -285,7 +285,10 @@ void agent_close(struct agent *agent)
 
 int agent_run(struct agent *agent)
 {
+    int status;
+
     uv_run(&agent->loop, UV_RUN_DEFAULT);
+    status = agent_outcome(agent)->status;
     uv_loop_close(&agent->loop);
     coord_shell_free(agent->zero);
     cores_free(&agent->binding.cores);
@@ -298,14 +301,14 @@ int agent_run(struct agent *agent)
     agent_decided_forget(agent);
     agent_known_end(agent);
     agent_succession_end(agent);
+    agent_terms_free(agent);
+    agent_ending_free(agent);
     free(agent->members);
     free(agent->home);
-    free(agent->blame);
-    free(agent->blame_table);
     free(agent->order.program);
     agent_relay_free(agent);
     /* Zombies were kept until now, so that no process id was reused while ranks copied directly. */
     process_reap_all();
     agent_pause_free(agent);
-    return agent->outcome.status;
+    return status;
 }

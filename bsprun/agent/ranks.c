@@ -252,8 +252,8 @@ static void report_leaver(struct agent *agent, int pid, const struct death *deat
             end_the_others(agent, pid, &verdict);
             return;
         }
-        if (!agent->blame && verdict.cause != WIRE_CAUSE_NONE)
-            agent->blame = strdup(died_of_closed_output(agent, pid) ? "" : verdict.text);
+        if (verdict.cause != WIRE_CAUSE_NONE)
+            agent_blame_leaver(agent, died_of_closed_output(agent, pid) ? "" : verdict.text);
     }
     agent_rank_exited(agent, pid, &told, verdict.text);
 }

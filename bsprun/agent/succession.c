@@ -39,11 +39,11 @@ static void give_account(struct agent *agent)
     account->committed = agent->committed;
     account->shared = agent_store_is_shared(agent);
     account->runs = known->runs;
-    account->over = agent->ended_elsewhere;
+    account->over = agent_ended_elsewhere(agent);
     account->stopped = job_is_stopping(agent->job) || agent->job == JOB_REWINDING;
     if (account->over) {
-        account->status = agent->outcome.status;
-        account->cause = agent->outcome.cause;
+        account->status = agent_outcome(agent)->status;
+        account->cause = agent_outcome(agent)->cause;
     }
     agent_tell_zero(agent, &message);
 }
@@ -93,12 +93,12 @@ static void say_over(struct agent *agent)
 {
     struct wire_message message = {.kind = WIRE_ENDED};
 
-    message.ended.status = agent->outcome.status;
-    message.ended.cause = agent->outcome.cause;
+    message.ended.status = agent_outcome(agent)->status;
+    message.ended.cause = agent_outcome(agent)->cause;
     message.ended.pid = COORD_NOBODY;
     message.ended.text = message.ended.table = "";
     message.ended.learned = agent_learned(agent);
-    agent->ended_elsewhere = false;
+    agent_tells_the_end(agent);
     agent_send(agent, &message);
 }
 
@@ -140,7 +140,7 @@ void agent_take_over(struct agent *agent, const struct wire_message *message)
         return;
     give_account(agent);
     if (agent->zero)
-        agent->ended_elsewhere = false; /* from now on it is for this host to tell bsprun */
+        agent_tells_the_end(agent);
     take_kept(agent);
 }
 

@@ -92,7 +92,7 @@ static void term_over(struct agent *agent, const struct coord_outcome *outcome)
     over->moves = outcome->moves;
     over->moving_seconds = outcome->moving_seconds;
     over->learned = agent_learned(agent);
-    over->text = agent->blame && agent->blame[0] ? agent->blame : outcome->text;
+    over->text = agent_blamed(agent)[0] ? agent_blamed(agent) : outcome->text;
     /* Without the message bsprun sees that this agent has exited, and cleans up. */
     agent_post(agent, agent_send(agent, &message) == 0 ? AGENT_TERM_OVER : AGENT_LEAVE);
 }

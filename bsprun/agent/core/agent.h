@@ -42,7 +42,6 @@
 #define AGENT_LINK_SPIN_NS        100000u /* polling other hosts, see link.h */
 #define AGENT_GRACE_MS            300u    /* from the stop request to SIGKILL */
 #define AGENT_GRACES_MOST         100u /* grace periods for a process 0 whose status the shell sees */
-#define AGENT_SPARE_DESCRIPTORS   3    /* for reading /proc when the job is stopped */
 #define AGENT_NAME_VARIABLE       "BSPZERO_HOST_NAME" /* instead of the machine's */
 #define AGENT_GRACE_SEQUENTIAL_MS 3000u /* the same for a program outside its SPMD part */
 #define AGENT_WHY                 600u  /* bytes of an error message */
@@ -85,7 +84,9 @@ struct agent_snapshots; /* snapshot/inside.h */
 struct agent_input;     /* input.c */
 struct agent_replicas;  /* snapshot/replicas.c */
 struct agent_fence;     /* fence.c */
+struct agent_ending;    /* stop.c */
 struct agent_pause;     /* pause.c */
+struct agent_rewinding; /* terms.c */
 struct agent_guest;     /* guest.c */
 struct agent_dataspace; /* dataspace.c */
 struct agent_quiet;     /* quiet.c */
@@ -137,7 +138,6 @@ struct agent {
     struct election election;
     char host_name[WIRE_NAME_MAX];
 
-    int spare[AGENT_SPARE_DESCRIPTORS];
     int board_fd;
     struct bspz_board *first_page; /* stays mapped: the bell thread waits in it */
     struct bspz_board *board;      /* the largest mapping so far */
@@ -193,23 +193,12 @@ struct agent {
     bool bell_running;
     atomic_bool bell_stop;
     uv_signal_t on_signal[6], on_child;
-    unsigned more_graces;
-    uv_timer_t grace_timer, limit_timer, sweep_timer, look_timer, times_timer;
+    uv_timer_t limit_timer, look_timer, times_timer;
     uv_timer_t zero_timers[COORD_TIMER_COUNT];
 
-    /* While a term is being ended: since when, and the memory of the largest of its processes
-     * here. */
-    uint64_t rewound_ns, largest;
-    bool term_gone; /* after that: no process of the term is left that could fork */
-
-    /* How the job ended, as far as known. */
-    struct coord_outcome outcome;
-    char *blame;          /* message for the user, "" when none is due */
-    char *blame_table;    /* the table of processes, or NULL */
-    bool ended_elsewhere; /* reported to bsprun by Processor Zero of another host */
-    bool dismissed;       /* bsprun has finished with this agent */
-    uint64_t stop_ns;     /* when a stop was first requested, 0 if never */
-    int stop_signal;      /* the user's, 0 if none */
+    struct agent_rewinding *rewinding; /* the end of a term: terms.c */
+    struct agent_ending *ending;       /* how the job ended, as far as known: stop.c */
+    bool dismissed;                    /* bsprun has finished with this agent */
     bool finished;
 };
 

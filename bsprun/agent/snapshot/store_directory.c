@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/leftovers.h"
@@ -178,7 +179,8 @@ void agent_store_remove(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     /* After a normal end, a directory that users would not find is removed. */
-    bool useless = snapshots->hidden && agent->finished && agent->outcome.cause == WIRE_CAUSE_NONE;
+    bool useless =
+        snapshots->hidden && agent->finished && agent_outcome(agent)->cause == WIRE_CAUSE_NONE;
     char directory[PATH_MAX], lock[PATH_MAX + 8];
     char *slash;
 
