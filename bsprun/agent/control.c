@@ -363,7 +363,7 @@ static void on_written(void *context, struct net_connection *connection)
     struct agent *agent = context;
 
     (void)connection;
-    if (agent_has_snapshots(agent) && agent->bell_running)
+    if (agent_has_snapshots(agent) && agent_bell_runs(agent))
         agent_scan(agent); /* a snapshot may have been waiting for it */
 }
 

@@ -20,10 +20,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/resource.h>
 #include <uv.h>
 
-#include "bsprun/agent/core/binding.h"
 #include "bsprun/agent/core/election.h"
 #include "bsprun/agent/core/job.h"
 #include "bsprun/agent/core/known.h"
@@ -75,6 +73,7 @@ struct agent_order {
     uint64_t replica_log;         /* bytes in memory of what is kept for replicas that are behind */
 };
 
+struct agent_binding;   /* binding.c */
 struct agent_cells;     /* cells.c */
 struct agent_decided;   /* decided.c */
 struct kept_account;    /* succession.c */
@@ -84,6 +83,8 @@ struct agent_snapshots; /* snapshot/inside.h */
 struct agent_input;     /* input.c */
 struct agent_replicas;  /* snapshot/replicas.c */
 struct agent_fence;     /* fence.c */
+struct agent_origin;    /* launch.c */
+struct agent_wakers;    /* loop.c */
 struct agent_ending;    /* stop.c */
 struct agent_pause;     /* pause.c */
 struct agent_rewinding; /* terms.c */
@@ -123,14 +124,12 @@ struct agent_calls {
 struct agent {
     const struct agent_calls *calls;
     uv_loop_t loop;
-    uv_prepare_t before_waiting; /* takes the news */
+    struct agent_wakers *wakers; /* of the loop: loop.c */
     unsigned news;
     bool bare;
-    struct process_signals signals; /* the original ones */
-    struct rlimit descriptors;      /* the original limit, for the program */
-    struct outside outside;         /* descriptors open at the start */
-    pid_t bsprun;                   /* its process; 0: on another host */
-    pid_t caller_group;             /* process group of bsprun and the program */
+    struct outside outside;      /* descriptors open at the start */
+    pid_t bsprun;                /* its process; 0: on another host */
+    struct agent_origin *origin; /* what it was started with, for those that it starts: launch.c */
     enum job_state job;
     struct agent_order order;
     unsigned char job_id[WIRE_JOB_SIZE];
@@ -157,7 +156,7 @@ struct agent {
     bool end_reported;             /* ... and it was the barrier of bsp_end */
     bool let_out;                  /* ... and Processor Zero has answered it */
     uint64_t asked_passed;         /* + 1; bsprun waits for PASSED of it; 0: none */
-    struct binding binding;
+    struct agent_binding *binding; /* of processes to processors */
     struct watched root;
     uint64_t begin_ns, end_ns; /* of the SPMD part */
 
@@ -188,11 +187,6 @@ struct agent {
     struct agent_input *input;        /* stdin of process 0, with snapshots */
 
     struct link_bell link_bell; /* for the links of the present term, on several hosts */
-    uv_async_t bell;
-    pthread_t bell_thread;
-    bool bell_running;
-    atomic_bool bell_stop;
-    uv_signal_t on_signal[6], on_child;
     uv_timer_t limit_timer, look_timer, times_timer;
     uv_timer_t zero_timers[COORD_TIMER_COUNT];
 
