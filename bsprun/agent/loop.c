@@ -20,6 +20,7 @@
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/known.h"
 #include "bsprun/agent/core/launch.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/pause.h"
@@ -253,6 +254,10 @@ int agent_init(struct agent *agent, bool bare, const struct agent_calls *calls)
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     error = agent_binding_open(agent);
     if (!error)
+        error = agent_decided_open(agent);
+    if (!error)
+        error = agent_known_open(agent);
+    if (!error)
         error = process_enough_descriptors(LOOP_DESCRIPTORS);
     if (!error)
         error = uv_loop_init(&agent->loop);
@@ -332,8 +337,8 @@ int agent_run(struct agent *agent)
     agent_stacks_free(agent);
     agent_debug_free(agent);
     agent_cells_free(agent);
-    agent_decided_forget(agent);
-    agent_known_end(agent);
+    agent_decided_free(agent);
+    agent_known_free(agent);
     agent_succession_end(agent);
     agent_terms_free(agent);
     agent_ending_free(agent);

@@ -1,5 +1,6 @@
 /* succession.c - see succession.h. */
 #include "bsprun/agent/succession.h"
+#include "bsprun/agent/core/known.h"
 
 #include <stdlib.h>
 
@@ -28,17 +29,17 @@ bool agent_awaits_successor(const struct agent *agent)
 
 static void give_account(struct agent *agent)
 {
-    const struct known *known = &agent->known;
+    const struct known known = agent_known(agent);
     struct wire_message message = {.kind = WIRE_ACCOUNT};
     struct wire_account *account = &message.account;
 
-    account->decided = known->decided;
-    account->ended = known->ended;
-    account->consult = known->next;
+    account->decided = known.decided;
+    account->ended = known.ended;
+    account->consult = known.next;
     account->captures = agent_snapshots_captures(agent);
     account->committed = agent->committed;
     account->shared = agent_store_is_shared(agent);
-    account->runs = known->runs;
+    account->runs = known.runs;
     account->over = agent_ended_elsewhere(agent);
     account->stopped = job_is_stopping(agent->job) || agent->job == JOB_REWINDING;
     if (account->over) {
@@ -134,7 +135,7 @@ void agent_take_over(struct agent *agent, const struct wire_message *message)
         say_over(agent);
         return;
     }
-    agent->known.waits = true;
+    agent_known_wait(agent, true);
     leave_lost(agent, &order->lost);
     if (order->elected == agent->host && !begin(agent, order))
         return;
@@ -162,12 +163,12 @@ static void pass(struct agent *agent, uint64_t superstep, uint64_t next, bool en
  * of, and may pass all up to the newest one. */
 static void catch_up(struct agent *agent, const struct wire_taken_over *taken)
 {
-    const struct known *known = &agent->known;
-    uint64_t next = known->next, newest = taken->decided - 1;
+    const struct known known = agent_known(agent);
+    uint64_t next = known.next, newest = taken->decided - 1;
 
-    if (taken->decided <= known->decided)
+    if (taken->decided <= known.decided)
         return;
-    if (known->runs && next < taken->decided && !(taken->ended && next == newest))
+    if (known.runs && next < taken->decided && !(taken->ended && next == newest))
         pass(agent, next, taken->ended ? newest : taken->consult, false);
     if (taken->ended)
         pass(agent, newest, WIRE_NEVER, true);
@@ -183,6 +184,6 @@ void agent_taken_over(struct agent *agent, const struct wire_message *message)
     agent_snapshots_say_captured(agent);
     agent_report_leavers_again(agent);
     agent_scan(agent); /* for those that were held */
-    if (agent->known.abort)
-        agent_tell_zero(agent, agent->known.abort);
+    if (agent_known_abort(agent))
+        agent_tell_zero(agent, agent_known_abort(agent));
 }

@@ -19,6 +19,7 @@
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
@@ -134,8 +135,8 @@ static void forget_members(struct agent *agent)
     bury(&agent->root);
     agent->root = (struct watched){.pidfd = -1};
     agent->ready = agent->ended = 0;
-    agent->consulted = agent->asked_passed = 0;
-    agent->end_reported = agent->let_out = false;
+    agent_decided_forget(agent);
+    agent_forget_passed(agent);
 }
 
 static void no_memory(struct agent *agent)
@@ -182,7 +183,6 @@ static void begin_term(struct agent *agent)
     agent_snapshots_forget(agent);
     agent_free_zero(agent);
     agent_forget_blame(agent);
-    agent_decided_forget(agent);
     agent->board->flags &= ~(BSPZ_BOARD_RESTARTED | BSPZ_BOARD_MOVED);
     agent->board->flags |= agent->election.because;
     agent->board->stdin_fd = 0; /* no process is cloned from now on */

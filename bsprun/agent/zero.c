@@ -14,6 +14,7 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/known.h"
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"

@@ -8,6 +8,8 @@
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/core/known.h"
+#include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/mail.h"
 #include "bsprun/agent/core/output.h"
@@ -151,6 +153,7 @@ NOTHING(agent_mail_forget, struct agent *at)
 NOTHING(agent_forget_announced, struct agent *at)
 NOTHING(agent_forget_blame, struct agent *at)
 NOTHING(agent_stop_graces, struct agent *at)
+NOTHING(agent_forget_passed, struct agent *at)
 NOTHING(agent_job_over, struct agent *at, const struct coord_outcome *outcome)
 NOTHING(agent_kill, struct agent *at)
 NOTHING(agent_decided_forget, struct agent *at)
@@ -194,6 +197,7 @@ static void set_up(void)
     send_error = 0;
     ck_assert_int_eq(uv_loop_init(&agent.loop), 0);
     ck_assert_int_eq(agent_terms_open(&agent), 0);
+    ck_assert_int_eq(agent_known_open(&agent), 0);
     for (int i = 0; i < COORD_TIMER_COUNT; i++)
         uv_timer_init(&agent.loop, &agent.zero_timers[i]);
     ck_assert_int_eq(agent_enter_elected(&agent, 2), 0);
@@ -209,6 +213,7 @@ static void tear_down(void)
 {
     agent_free_zero(&agent);
     agent_terms_free(&agent);
+    agent_known_free(&agent);
 }
 
 /* The end of a term is told out of Processor Zero, which nothing may free meanwhile. */

@@ -24,7 +24,6 @@
 
 #include "bsprun/agent/core/election.h"
 #include "bsprun/agent/core/job.h"
-#include "bsprun/agent/core/known.h"
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/outside.h"
 #include "bsprun/agent/core/watch.h"
@@ -76,6 +75,7 @@ struct agent_order {
 struct agent_binding;   /* binding.c */
 struct agent_cells;     /* cells.c */
 struct agent_decided;   /* decided.c */
+struct agent_known;     /* known.c */
 struct kept_account;    /* succession.c */
 struct agent_peers;     /* peers.c */
 struct agent_relay;     /* output.c */
@@ -144,17 +144,11 @@ struct agent {
     struct member *members;        /* nprocs entries; those of other hosts are empty */
     uint32_t *home;                /* nprocs entries: number of the host of each */
     struct agent_cells *cells;     /* which hosts have the same processes; NULL: none */
-    uint64_t held_at; /* the barrier at which processes wait until RESUME says whether it is to be
-                         decided: decided.c; 0: none */
-    struct agent_decided *decided; /* barriers that processes here have not come to yet; a list */
-    struct known known;            /* what of decisions, where processes have replicas */
+    struct agent_decided *decided; /* barriers that Processor Zero decides: decided.c */
+    struct agent_known *known;     /* what of decisions, where processes have replicas */
     struct kept_account *accounts; /* of other hosts, before this one is Processor Zero's; a list */
     int here, first_here;          /* number of processes on this host, and the lowest pid */
     int ready, ended;              /* how many of these have reached that state */
-    uint64_t consulted;            /* newest consultation passed on */
-    bool measures;                 /* with the next one Processor Zero wants measurements */
-    bool end_reported;             /* ... and it was the barrier of bsp_end */
-    bool let_out;                  /* ... and Processor Zero has answered it */
     uint64_t asked_passed;         /* + 1; bsprun waits for PASSED of it; 0: none */
     struct agent_binding *binding; /* of processes to processors */
     struct watched root;

@@ -5,6 +5,7 @@
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/known.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
@@ -423,7 +424,7 @@ uint64_t agent_snapshots_captures(const struct agent *agent)
     const struct ticket *ticket = agent->snapshots ? &agent->snapshots->ticket : NULL;
 
     if (!ticket || ticket->state == TICKET_NONE || ticket->first ||
-        ticket->name.term != agent->term || ticket->name.superstep <= agent->known.decided)
+        ticket->name.term != agent->term || ticket->name.superstep <= agent_known(agent).decided)
         return 0;
     return ticket->name.superstep;
 }
@@ -471,7 +472,7 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
         return;
     switch (message->kind) {
     case WIRE_RESUME:
-        agent->measures = message->resume.measure;
+        agent_decided_measure(agent, message->resume.measure);
         agent_known_decided(agent, superstep, message->resume.consult, false);
         if (!takes_part(agent, superstep))
             let_pass(agent, superstep, message->resume.consult);
