@@ -3,9 +3,9 @@
  *
  * There is one part for each host.  Its chain is that host and those behind it, around the ring of
  * hosts: the first that lives owns the part, the `copies` - 1 that live next back it.  The owner
- * carries out the requests, and sends every change (a put, an object that a get or read was granted)
- * to those that back it, in one order.  They do the same to their copy, and say so.  An answer goes
- * out when all of them have made every change up to then.
+ * carries out the requests, and sends every change (a put, an object that a get or read was
+ * granted) to those that back it, in one order.  They do the same to their copy, and say so.  An
+ * answer goes out when all of them have made every change up to then.
  *
  * Requests that wait are nowhere else: a host whose request was not answered makes it again, with
  * the same number, to the host that owns the part after a loss, which answers it from the log
@@ -17,9 +17,9 @@
  * host that is lost does not come back before everything begins anew.
  *
  * The new owner sends its part as a whole to each host that backs it from now on.  A host keeps its
- * earlier copy until the new one is whole: if the owner is lost before, the earlier copy has all that
- * was answered, since the owner has answered nothing without the new one.  If the next owner has no
- * whole copy, the part is lost, and all processes must go back.
+ * earlier copy until the new one is whole: if the owner is lost before, the earlier copy has all
+ * that was answered, since the owner has answered nothing without the new one.  If the next owner
+ * has no whole copy, the part is lost, and all processes must go back.
  *
  * What can fail: no memory; a message that breaks these rules.  Either is told to the caller.
  */

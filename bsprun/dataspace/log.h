@@ -54,8 +54,8 @@ enum log_found log_find(struct log *log, uint32_t pid, uint64_t number, uint64_t
 /* The process repeats no request with a smaller number. */
 void log_cut(struct log *log, uint32_t pid, uint64_t number);
 
-/* The largest number of the process that has been answered, also if the answer is given up; 0: none.
- * It is at least `number` after log_raise. */
+/* The largest number of the process that has been answered, also if the answer is given up; 0:
+ * none. It is at least `number` after log_raise. */
 uint64_t log_newest(const struct log *log, uint32_t pid);
 void log_raise(struct log *log, uint32_t pid, uint64_t number);
 

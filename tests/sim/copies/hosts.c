@@ -29,6 +29,8 @@ static void send(struct host *host, uint32_t to, struct packet *packet)
     uint64_t delay = 1 + pick(world, timeline_chance(&world->time, 10) ? 300 : 20);
     struct action *action;
 
+    if (copies_is_lost(host->copies, to))
+        fail(world, "host %u writes to host %u, and knows that it is lost", host->number, to);
     if (world->time.now + delay < host->last_moment[to])
         delay = host->last_moment[to] - world->time.now;
     host->last_moment[to] = world->time.now + delay;
@@ -69,8 +71,8 @@ static void on_send(void *context, uint32_t to, const struct copy_message *messa
 static void on_answer(void *context, const struct asker *to, struct object *object)
 {
     struct host *host = context;
-    struct packet *packet = make(PACKET_ANSWER, object ? object->bytes : NULL,
-                                 object ? object->size : 0, NULL, 0);
+    struct packet *packet =
+        make(PACKET_ANSWER, object ? object->bytes : NULL, object ? object->size : 0, NULL, 0);
 
     object_drop(object);
     packet->pid = to->pid;

@@ -1,7 +1,7 @@
 /* main.c - hosts that hold parts of the dataspace for each other (copies.h) in a made-up world,
  * driven by one seed: messages take their time, hosts are lost in the midst of what they send, the
- * others learn of it one after the other, from Processor Zero or from each other; processes are lost
- * alone, or with their host, and restarted on others from images.
+ * others learn of it one after the other, from Processor Zero or from each other; processes are
+ * lost alone, or with their host, and restarted on others from images.
  *
  *   copies [OPTIONS of seeds.h]
  *
@@ -101,8 +101,7 @@ void processes_answered(struct world *world, uint32_t pid, const void *data, uin
     struct process *process = &world->processes[pid];
     const struct call *call = &process->calls[process->at];
     struct linear_operation *operation = &world->histories[call->tag].operations[call->operation];
-    uint32_t value =
-        call->kind == LINEAR_PUT ? call->value : value_of(world, pid, data, size);
+    uint32_t value = call->kind == LINEAR_PUT ? call->value : value_of(world, pid, data, size);
 
     if (operation->returned == LINEAR_NEVER) {
         operation->value = value;
@@ -230,11 +229,14 @@ static void durable(struct world *world, const struct action *action)
 static void plan(struct world *world, enum action_kind kind, uint64_t most, uint32_t below,
                  unsigned *fault)
 {
+    uint64_t when = pick(world, LOSSES_WITHIN);
+
     for (uint64_t i = pick(world, most + 1); i > 0; i--) {
         uint32_t which = (uint32_t)pick(world, below);
-        uint64_t when = pick(world, LOSSES_WITHIN);
         struct action *action;
 
+        /* Often one soon after another, while the parts of the first are being taken over. */
+        when = pick(world, 2) == 0 ? when + pick(world, SOON) : pick(world, LOSSES_WITHIN);
         if (kind != DO_IMAGE && !seeds_keeps_fault(&world->time.job, (*fault)++))
             continue;
         action = timeline_plan(&world->time, when);
@@ -259,7 +261,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
         world->processes[pid].left = (uint32_t)pick(world, OPERATIONS + 1);
         processes_plan(world, pid, pick(world, 50));
     }
-    plan(world, DO_LOSE_HOST, pick(world, LOSSES), world->host_count, &fault);
+    plan(world, DO_LOSE_HOST, pick(world, 3) == 0 ? 0 : LOSSES - 1, world->host_count, &fault);
     plan(world, DO_LOSE_PROCESS, LOSSES, world->process_count, &fault);
     plan(world, DO_IMAGE, IMAGES, world->process_count, &fault);
     timeline_take_course(&world->time);
@@ -373,14 +375,15 @@ static int report(uint64_t count)
            (unsigned long long)summary.two_lost, (unsigned long long)summary.back,
            (unsigned long long)summary.taken_over, (unsigned long long)summary.adopted,
            (unsigned long long)summary.processes_lost);
-    printf("%llu operations, %llu messages, %llu cut off, %llu objects in files, %llu requests made "
-           "again, %llu repeated, %llu questions asked again, %llu answers given up, %llu wait at "
-           "the end\n",
-           (unsigned long long)summary.operations, (unsigned long long)summary.messages,
-           (unsigned long long)summary.cut_off, (unsigned long long)summary.spilled,
-           (unsigned long long)summary.again, (unsigned long long)summary.in_log,
-           (unsigned long long)summary.asked_again, (unsigned long long)summary.cut,
-           (unsigned long long)summary.waited);
+    printf(
+        "%llu operations, %llu messages, %llu cut off, %llu objects in files, %llu requests made "
+        "again, %llu repeated, %llu questions asked again, %llu answers given up, %llu wait at "
+        "the end\n",
+        (unsigned long long)summary.operations, (unsigned long long)summary.messages,
+        (unsigned long long)summary.cut_off, (unsigned long long)summary.spilled,
+        (unsigned long long)summary.again, (unsigned long long)summary.in_log,
+        (unsigned long long)summary.asked_again, (unsigned long long)summary.cut,
+        (unsigned long long)summary.waited);
     for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
         missing += seen[i] == 0;
     return seeds_verdict("copies", missing);

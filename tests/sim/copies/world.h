@@ -19,6 +19,7 @@
 #define LOSSES        4u   /* of hosts, but one always lives, and of processes ... */
 #define IMAGES        8u   /* ... restarted from one of so many images, or from the start */
 #define LOSSES_WITHIN 900u /* ... all that early */
+#define SOON          150u
 #define NOWHERE       UINT32_MAX
 
 enum packet_kind {
