@@ -31,12 +31,14 @@ def saved(store):
     return ["--ckpt=" + store, "--every", "0.02s", "--max-restarts", "1000"]
 
 
-def kill_some(job, mark, program, store, kills, chance):
-    """Returns how many."""
+def kill_some(job, mark, program, store, kills, chance, end):
+    """Returns how many; a job without a snapshot at the time `end` is left to its fate."""
     killed = 0
     for _ in range(kills):
         # Before the first snapshot there is nothing to go back to.
         while job.poll() is None and not glob.glob(os.path.join(store, "*", "*", "manifest")):
+            if time.monotonic() > end:
+                return killed
             time.sleep(0.005)
         ranks = [pid for pid, words in marked_processes(mark) if words.startswith(program + " ")]
         time.sleep(chance.uniform(0, 0.2))
@@ -47,6 +49,18 @@ def kill_some(job, mark, program, store, kills, chance):
         except ProcessLookupError:
             pass
     return killed
+
+
+def processes_of(mark):
+    """What they are and in which call of the kernel each waits, a line for each."""
+    lines = []
+    for pid, words in marked_processes(mark):
+        try:
+            with open(f"/proc/{pid}/wchan") as file:
+                lines.append(f"{pid} {file.read()} {words}\n")
+        except OSError:
+            continue
+    return "".join(lines)
 
 
 def play(command, program, scratch, chance, kills=0, **more):
@@ -61,14 +75,17 @@ def play(command, program, scratch, chance, kills=0, **more):
         words = command(store)
         with open(os.path.join(directory, "out"), "w+") as out, open(os.path.join(directory, "err"), "w+") as err:
             job = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=scratch)
+            end = time.monotonic() + PATIENCE
             try:
                 if kills:
-                    killed = kill_some(job, mark, program, store, kills, chance)
-                job.wait(PATIENCE)
+                    killed = kill_some(job, mark, program, store, kills, chance, end)
+                job.wait(max(end - time.monotonic(), 1))
             except subprocess.TimeoutExpired:
+                listed = processes_of(mark)
                 job.kill()
                 kill_marked(mark)
-                return f"still running after {PATIENCE} s: {' '.join(words)}\n"
+                err.seek(0)
+                return f"still running after {PATIENCE} s, {killed} killed: {' '.join(words)}\n{listed}{err.read()[-4000:]}"
             out.seek(0)
             err.seek(0)
             texts = out.read(), err.read()
