@@ -260,7 +260,7 @@ static void join(struct agent *agent, const struct wire_message *message)
     char why[160];
     int error;
 
-    if (agent->peers || agent->job != JOB_NEW || agent->order.program)
+    if (agent_has_peers(agent) || agent->job != JOB_NEW || agent->order.program)
         return;
     error = message->join.key.size == NET_KEY_SIZE
                 ? agent_peers_open(agent, message, net_secret_of(message->join.key.data))
@@ -363,7 +363,7 @@ static void on_written(void *context, struct net_connection *connection)
     struct agent *agent = context;
 
     (void)connection;
-    if (agent->snapshots && agent->bell_running)
+    if (agent_has_snapshots(agent) && agent_bell_runs(agent))
         agent_scan(agent); /* a snapshot may have been waiting for it */
 }
 

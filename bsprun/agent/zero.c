@@ -14,6 +14,7 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/known.h"
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
@@ -92,7 +93,7 @@ static void term_over(struct agent *agent, const struct coord_outcome *outcome)
     over->moves = outcome->moves;
     over->moving_seconds = outcome->moving_seconds;
     over->learned = agent_learned(agent);
-    over->text = agent->blame && agent->blame[0] ? agent->blame : outcome->text;
+    over->text = agent_blamed(agent)[0] ? agent_blamed(agent) : outcome->text;
     /* Without the message bsprun sees that this agent has exited, and cleans up. */
     agent_post(agent, agent_send(agent, &message) == 0 ? AGENT_TERM_OVER : AGENT_LEAVE);
 }
@@ -177,7 +178,7 @@ static int agent_make_zero(struct agent *agent, uint32_t term,
 
     if (agent->zero)
         return -EALREADY;
-    if (agent->peers) {
+    if (agent_has_peers(agent)) {
         config.hosts = agent_peers_hosts(agent, &config.host_count);
         struct peers_placement placement = agent_peers_placement(agent);
         config.by_node = placement.by_node;

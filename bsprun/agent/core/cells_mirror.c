@@ -53,7 +53,7 @@ int agent_cells_mirror(struct agent *agent)
     struct homes homes = {0};
     int error = -ENOMEM;
 
-    if (!agent->cells)
+    if (!agent_has_replicas(agent))
         return agent_peers_mirror(agent, NULL);
     agent_peers_hosts(agent, &count);
     homes.items = calloc(count, sizeof *homes.items);

@@ -267,7 +267,7 @@ int agent_peers_enter(struct agent *agent)
         .heartbeat_ms = peers->heartbeat_ms,
         .bell = &agent->link_bell,
         .spin_ns = AGENT_LINK_SPIN_NS,
-        .outputs = {agent_relay_reader(agent->relay, 1), agent_relay_reader(agent->relay, 2)}};
+        .outputs = {agent_relay_reader(agent, 1), agent_relay_reader(agent, 2)}};
     for (uint32_t i = 0; i < peers->host_count; i++)
         if (peers->hosts[i].host != agent->host)
             others[setup.peer_count++] =
