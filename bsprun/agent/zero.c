@@ -201,7 +201,7 @@ static int agent_make_zero(struct agent *agent, uint32_t term,
         .stdin_pid = (uint32_t)agent->order.stdin_pid,
         .replicas = agent->order.replicas,
         .counts = agent->order.counts,
-        .back_on_mismatch = agent->order.on_mismatch == WIRE_MISMATCH_ROLLBACK,
+        .back_on_mismatch = agent->order.on_mismatch != WIRE_MISMATCH_END,
     };
     struct coord_shell_calls calls = {
         .send = deliver,

@@ -45,6 +45,7 @@ struct replica_set *replica_set_new(const struct replica_setup *setup,
     set->home_count = setup->home_count;
     set->own = setup->own;
     set->agree = setup->agree > 0 ? setup->agree : 1;
+    set->majority = setup->majority;
     set->calls = *calls;
     set->context = context;
     set->tail = &set->first;
@@ -93,6 +94,7 @@ int replica_set_lost(struct replica_set *set, uint32_t home)
             continue;
         if (!set->pids[pid].here && !error)
             error = replica_apply_ready(set, pid);
+        replica_judge_again(set, pid);
         replica_settle(set, &set->pids[pid]);
     }
     return error;

@@ -65,6 +65,8 @@ int agent_cells_mirror(struct agent *agent)
                                               .home_count = homes.count,
                                               .log_bytes = agent->order.replica_log,
                                               .agree = agent->order.replicas > 2 ? 2 : 1,
+                                              .majority = agent->order.on_mismatch ==
+                                                          WIRE_MISMATCH_CONTINUE,
                                               .spill_bytes = AGENT_REPLICA_SPILL,
                                           });
     }

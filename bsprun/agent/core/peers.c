@@ -413,6 +413,11 @@ int agent_peers_mirror(struct agent *agent, const struct links_replicas *replica
                : 0;
 }
 
+bool agent_peers_sure(const struct agent *agent)
+{
+    return !agent->peers || !agent->peers->links || links_sure(agent->peers->links);
+}
+
 /* ---- The end ---- */
 
 void agent_peers_close(struct agent *agent)

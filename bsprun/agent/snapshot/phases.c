@@ -7,6 +7,7 @@
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/known.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
@@ -273,6 +274,13 @@ static void image_written(struct agent *agent, int pid)
         agent_replicas_spread(agent, pid, snapshots->copies);
 }
 
+/* Replicas may still disagree about what is in the images.  After the last snapshot of a term none
+ * of the others comes so far. */
+static bool is_sure(const struct agent *agent)
+{
+    return agent->board->snap_order.stays || agent_peers_sure(agent);
+}
+
 static void note_written(struct agent *agent, int pid)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -281,7 +289,8 @@ static void note_written(struct agent *agent, int pid)
 
     if (!snapshots->ticket.staging || snapshots->kept[pid].written ||
         atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1 ||
-        (snapshots->ticket.first && !agent_identified(agent)) || !agent_output_is_out(agent))
+        (snapshots->ticket.first && !agent_identified(agent)) || !agent_output_is_out(agent) ||
+        !is_sure(agent))
         return;
     snapshots->kept[pid].written = true;
     if (snap->error == 0) {
