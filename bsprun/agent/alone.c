@@ -15,7 +15,7 @@ bool agent_why_alone(struct agent *agent, char *text, size_t size)
         return false;
     if (agent->board->layout.mail > 0)
         snprintf(text, size, "it communicates by MPI, which replicas do not go together with");
-    else if (agent->dataspace)
+    else if (agent_has_dataspace(agent))
         snprintf(text, size, "it uses the dataspace, which replicas do not go together with");
     else if (!agent->order.any_replica_files)
         agent_replica_files_find(agent, text, size);

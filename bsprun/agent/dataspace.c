@@ -437,7 +437,7 @@ bool agent_dataspace_rung(struct agent *agent)
     bool served;
 
     pthread_mutex_lock(&agent->dataspace_lock);
-    served = agent->dataspace && !agent->peers;
+    served = agent->dataspace && !agent_has_peers(agent);
     if (served)
         handle_all(agent);
     served = served && !agent->dataspace->failure.known;

@@ -11,11 +11,6 @@
 #include "bsprun/agent/route.h"
 #include "bsprun/agent/terms.h"
 
-static void on_rung(struct agent *agent)
-{
-    agent_scan(agent);
-}
-
 static void on_ended(struct watched *process)
 {
     struct agent *agent = process->agent;
@@ -41,7 +36,7 @@ static void on_news(struct agent *agent, unsigned news)
 }
 
 const struct agent_calls agent_events = {
-    .rung = on_rung,
+    .rung = agent_scan,
     .ended = on_ended,
     .ordered = agent_obey,
     .news = on_news,

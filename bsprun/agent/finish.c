@@ -37,16 +37,16 @@ static void send_end(struct agent *agent)
 
     if (agent->begin_ns && agent->end_ns < agent->begin_ns)
         agent->end_ns = agent_now_ns();
-    if (agent->peers || (agent->order.report && agent->begin_ns))
+    if (agent_has_peers(agent) || (agent->order.report && agent->begin_ns))
         send_report(agent);
-    if (agent->ended_elsewhere)
+    if (agent_ended_elsewhere(agent))
         return;
-    message.ended.status = agent->outcome.status;
-    message.ended.cause = agent->outcome.cause;
-    message.ended.pid = agent->outcome.pid;
-    message.ended.signal = agent->outcome.signal;
-    message.ended.text = agent->blame ? agent->blame : "";
-    message.ended.table = agent->blame_table ? agent->blame_table : "";
+    message.ended.status = agent_outcome(agent)->status;
+    message.ended.cause = agent_outcome(agent)->cause;
+    message.ended.pid = agent_outcome(agent)->pid;
+    message.ended.signal = agent_outcome(agent)->signal;
+    message.ended.text = agent_blamed(agent);
+    message.ended.table = agent_blamed_table(agent);
     message.ended.learned = agent_learned(agent);
     if (agent_send(agent, &message) == 0)
         return;
@@ -59,7 +59,8 @@ void agent_finish(struct agent *agent)
 {
     if (agent->finished || (!agent->dismissed && !agent_relay_drained(agent)))
         return;
-    if (agent->outcome.cause == WIRE_CAUSE_NONE && !agent->dismissed && agent_debug_runs(agent))
+    if (agent_outcome(agent)->cause == WIRE_CAUSE_NONE && !agent->dismissed &&
+        agent_debug_runs(agent))
         return; /* whoever debugs may look at the end */
     agent->finished = true;
     agent_snapshots_close(agent);

@@ -14,6 +14,7 @@
 #include "bsprun/agent/control.h"
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/fence.h"
 #include "bsprun/agent/join.h"
@@ -26,7 +27,7 @@
 static void give_up(struct agent *agent, const char *what, const char *why)
 {
     dprintf(STDERR_FILENO, "bspnode on %s: %s: %s\n", agent->host_name, what, why);
-    agent->outcome.status = 1;
+    agent_cannot_begin(agent);
     agent_close(agent);
 }
 

@@ -1,12 +1,12 @@
 /* loop.c - set-up, bell, signals and end of a node agent; see loop.h. */
 #include "bsprun/agent/loop.h"
 #include "bsprun/agent/dataspace.h"
-#include "bsprun/agent/mail.h"
 #include "bsprun/agent/fence.h"
 #include "bsprun/agent/guest.h"
+#include "bsprun/agent/mail.h"
 #include "bsprun/agent/snapshot/replicas.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/binding.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/known.h"
+#include "bsprun/agent/core/launch.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/peers.h"
@@ -27,18 +30,33 @@
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/tool.h"
 #include "bsprun/agent/debug.h"
+#include "bsprun/agent/limit.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/stacks.h"
+#include "bsprun/agent/status.h"
 #include "bsprun/agent/succession.h"
+#include "bsprun/agent/terms.h"
+#include "bsprun/agent/zero.h"
 #include "bsprun/link/link_tune.h"
 #include "lib/shm/board.h"
 
 #define AGAIN_NS         200000000u
 #define LOOP_DESCRIPTORS 10
 
-static const int watched_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-#define WATCHED_SIGNALS (int)(sizeof watched_signals / sizeof *watched_signals)
+#define WATCHED_SIGNALS  6
+static const int watched_signals[WATCHED_SIGNALS] = {SIGINT,  SIGTERM, SIGHUP,
+                                                     SIGQUIT, SIGUSR1, SIGUSR2};
+
+/* What wakes the loop. */
+struct agent_wakers {
+    uv_prepare_t before_waiting; /* takes the news */
+    uv_async_t bell;
+    pthread_t bell_thread;
+    bool bell_running;
+    atomic_bool bell_stop;
+    uv_signal_t on_signal[WATCHED_SIGNALS], on_child;
+};
 
 /* Waits on the doorbell and wakes the loop, except for rings only for the links.  Uses only the
  * first page, the bell and the links. */
@@ -49,9 +67,9 @@ static void *bell_main(void *argument)
     uint32_t seen = atomic_load(&board->doorbell), others = 0, requests, handled = 0;
 
     link_tune_thread();
-    uv_async_send(&agent->bell); /* for rings before the thread started */
+    uv_async_send(&agent->wakers->bell); /* for rings before the thread started */
     link_bell_rung(&agent->link_bell);
-    while (!atomic_load(&agent->bell_stop)) {
+    while (!atomic_load(&agent->wakers->bell_stop)) {
         uint32_t before = others;
 
         link_bell_wait(&agent->link_bell, board, seen);
@@ -64,7 +82,7 @@ static void *bell_main(void *argument)
             before += requests - handled;
         handled = requests;
         if (others != before)
-            uv_async_send(&agent->bell);
+            uv_async_send(&agent->wakers->bell);
     }
     return NULL;
 }
@@ -90,20 +108,25 @@ static void take_news(uv_prepare_t *handle)
 
 int agent_start_bell(struct agent *agent)
 {
-    int error = quiet_thread_begin(&agent->bell_thread, bell_main, agent);
+    int error = quiet_thread_begin(&agent->wakers->bell_thread, bell_main, agent);
 
-    agent->bell_running = error == 0;
+    agent->wakers->bell_running = error == 0;
     return error;
+}
+
+bool agent_bell_runs(const struct agent *agent)
+{
+    return agent->wakers->bell_running;
 }
 
 static void stop_bell(struct agent *agent)
 {
-    if (!agent->bell_running)
+    if (!agent->wakers->bell_running)
         return;
-    atomic_store(&agent->bell_stop, true);
+    atomic_store(&agent->wakers->bell_stop, true);
     bspz_board_ring(agent->first_page);
-    pthread_join(agent->bell_thread, NULL);
-    agent->bell_running = false;
+    pthread_join(agent->wakers->bell_thread, NULL);
+    agent->wakers->bell_running = false;
 }
 
 /* After bsp_end process 0 handles signals by itself again; and if it was a session leader, its exit
@@ -140,10 +163,11 @@ static bool is_for_bsprun(struct agent *agent, int signal)
 static void on_signal(uv_signal_t *handle, int signal)
 {
     struct agent *agent = handle->data;
+    uint64_t stopped_ns = agent_stopped_since(agent);
     /* One shortly after the first is the same by another path. */
-    bool again = agent->bare && agent->stop_ns != 0 && agent_now_ns() - agent->stop_ns > AGAIN_NS;
+    bool again = agent->bare && stopped_ns != 0 && agent_now_ns() - stopped_ns > AGAIN_NS;
 
-    if (is_for_bsprun(agent, signal) || agent->peers)
+    if (is_for_bsprun(agent, signal) || agent_has_peers(agent))
         return; /* bsprun gets it, too, and decides for all hosts */
     agent_scan(agent);
     if (agent->bare && process_0_is_free(agent, signal))
@@ -176,19 +200,33 @@ static void on_child(uv_signal_t *handle, int signal)
 
 static int catch_signals(struct agent *agent)
 {
-    int error =
-        uv_signal_init(&agent->loop, &agent->on_child); /* initialises what the others need */
+    int error = uv_signal_init(&agent->loop,
+                               &agent->wakers->on_child); /* initialises what the others need */
 
     if (error)
         return error;
-    agent->on_child.data = agent;
-    uv_signal_start(&agent->on_child, on_child, SIGCHLD);
+    agent->wakers->on_child.data = agent;
+    uv_signal_start(&agent->wakers->on_child, on_child, SIGCHLD);
     for (int i = 0; i < WATCHED_SIGNALS; i++) {
-        uv_signal_init(&agent->loop, &agent->on_signal[i]);
-        agent->on_signal[i].data = agent;
-        if (!process_signal_ignored(&agent->signals, watched_signals[i]))
-            uv_signal_start(&agent->on_signal[i], on_signal, watched_signals[i]);
+        uv_signal_init(&agent->loop, &agent->wakers->on_signal[i]);
+        agent->wakers->on_signal[i].data = agent;
+        if (!agent_signal_was_ignored(agent, watched_signals[i]))
+            uv_signal_start(&agent->wakers->on_signal[i], on_signal, watched_signals[i]);
     }
+    return 0;
+}
+
+static int open_wakers(struct agent *agent)
+{
+    struct agent_wakers *wakers = calloc(1, sizeof *wakers);
+
+    if (!wakers)
+        return -ENOMEM;
+    agent->wakers = wakers;
+    uv_async_init(&agent->loop, &wakers->bell, on_bell);
+    uv_prepare_init(&agent->loop, &wakers->before_waiting);
+    wakers->bell.data = wakers->before_waiting.data = agent;
+    uv_prepare_start(&wakers->before_waiting, take_news);
     return 0;
 }
 
@@ -204,42 +242,43 @@ int agent_init(struct agent *agent, bool bare, const struct agent_calls *calls)
     agent->board_fd = -1;
     agent->root.pidfd = -1;
     agent->view = "";
-    agent->caller_group = getpgrp();
-    getrlimit(RLIMIT_NOFILE, &agent->descriptors);
     agent->order.consult_every = 0;
     agent->order.abort_at = COORD_NEVER;
     gethostname(agent->host_name, sizeof agent->host_name - 1);
     if (getenv(AGENT_NAME_VARIABLE))
         snprintf(agent->host_name, sizeof agent->host_name, "%s", getenv(AGENT_NAME_VARIABLE));
-    process_signals_save(&agent->signals);
+    error = agent_launch_open(agent);
+    if (error)
+        return error;
     signal(SIGPIPE, SIG_IGN);
     /* For bsprun or the program, when a batch system sends them to all processes. */
     signal(SIGUSR1, SIG_IGN);
     signal(SIGUSR2, SIG_IGN);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    error = process_enough_descriptors(LOOP_DESCRIPTORS);
+    error = agent_binding_open(agent);
+    if (!error)
+        error = agent_decided_open(agent);
+    if (!error)
+        error = agent_known_open(agent);
+    if (!error)
+        error = process_enough_descriptors(LOOP_DESCRIPTORS);
     if (!error)
         error = uv_loop_init(&agent->loop);
     if (error)
         return error;
-    uv_async_init(&agent->loop, &agent->bell, on_bell);
-    uv_prepare_init(&agent->loop, &agent->before_waiting);
-    agent->before_waiting.data = agent;
-    uv_prepare_start(&agent->before_waiting, take_news);
-    uv_timer_init(&agent->loop, &agent->grace_timer);
-    uv_timer_init(&agent->loop, &agent->limit_timer);
-    uv_timer_init(&agent->loop, &agent->sweep_timer);
-    uv_timer_init(&agent->loop, &agent->look_timer);
-    uv_timer_init(&agent->loop, &agent->times_timer);
-    agent->bell.data = agent->grace_timer.data = agent->limit_timer.data = agent;
-    agent->sweep_timer.data = agent->look_timer.data = agent->times_timer.data = agent;
-    for (int i = 0; i < COORD_TIMER_COUNT; i++) {
-        uv_timer_init(&agent->loop, &agent->zero_timers[i]);
-        agent->zero_timers[i].data = agent;
-    }
-    for (int i = 0; i < AGENT_SPARE_DESCRIPTORS; i++)
-        agent->spare[i] = open("/", O_PATH | O_CLOEXEC);
-    return catch_signals(agent);
+    error = open_wakers(agent);
+    if (error)
+        return error;
+    error = agent_ending_open(agent);
+    if (!error)
+        error = agent_terms_open(agent);
+    if (!error)
+        error = agent_zero_open(agent);
+    if (!error)
+        error = agent_status_open(agent);
+    if (!error)
+        error = agent_limit_open(agent);
+    return error ? error : catch_signals(agent);
 }
 
 static void close_handle(uv_handle_t *handle)
@@ -251,21 +290,19 @@ static void close_handle(uv_handle_t *handle)
 void agent_close(struct agent *agent)
 {
     stop_bell(agent);
-    close_handle((uv_handle_t *)&agent->bell);
-    close_handle((uv_handle_t *)&agent->before_waiting);
-    close_handle((uv_handle_t *)&agent->grace_timer);
-    close_handle((uv_handle_t *)&agent->limit_timer);
-    close_handle((uv_handle_t *)&agent->sweep_timer);
-    close_handle((uv_handle_t *)&agent->look_timer);
-    close_handle((uv_handle_t *)&agent->times_timer);
-    for (int i = 0; i < COORD_TIMER_COUNT; i++)
-        close_handle((uv_handle_t *)&agent->zero_timers[i]);
-    close_handle((uv_handle_t *)&agent->on_child);
+    close_handle((uv_handle_t *)&agent->wakers->bell);
+    close_handle((uv_handle_t *)&agent->wakers->before_waiting);
+    close_handle((uv_handle_t *)&agent->wakers->on_child);
     for (int i = 0; i < WATCHED_SIGNALS; i++)
-        close_handle((uv_handle_t *)&agent->on_signal[i]);
+        close_handle((uv_handle_t *)&agent->wakers->on_signal[i]);
     for (int pid = 0; pid < agent->nprocs; pid++)
         agent_unwatch(&agent->members[pid].process);
     agent_unwatch(&agent->root);
+    agent_ending_close(agent);
+    agent_terms_close(agent);
+    agent_zero_close(agent);
+    agent_status_close(agent);
+    agent_limit_close(agent);
     agent_snapshots_close(agent);
     agent_input_close(agent);
     agent_relay_close(agent);
@@ -285,27 +322,34 @@ void agent_close(struct agent *agent)
 
 int agent_run(struct agent *agent)
 {
+    int status;
+
     uv_run(&agent->loop, UV_RUN_DEFAULT);
+    status = agent_outcome(agent)->status;
     uv_loop_close(&agent->loop);
-    coord_shell_free(agent->zero);
-    cores_free(&agent->binding.cores);
+    agent_zero_free(agent);
+    agent_status_free(agent);
+    agent_limit_free(agent);
+    agent_binding_free(agent);
     agent_snapshots_free(agent);
     agent_replicas_free(agent);
     agent_peers_free(agent);
     agent_stacks_free(agent);
     agent_debug_free(agent);
     agent_cells_free(agent);
-    agent_decided_forget(agent);
-    agent_known_end(agent);
+    agent_decided_free(agent);
+    agent_known_free(agent);
     agent_succession_end(agent);
+    agent_terms_free(agent);
+    agent_ending_free(agent);
+    agent_launch_free(agent);
+    free(agent->wakers);
     free(agent->members);
     free(agent->home);
-    free(agent->blame);
-    free(agent->blame_table);
     free(agent->order.program);
     agent_relay_free(agent);
     /* Zombies were kept until now, so that no process id was reused while ranks copied directly. */
     process_reap_all();
     agent_pause_free(agent);
-    return agent->outcome.status;
+    return status;
 }

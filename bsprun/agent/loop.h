@@ -10,6 +10,7 @@ int agent_init(struct agent *agent, bool bare, const struct agent_calls *calls);
 int agent_run(struct agent *agent);
 /* Starts the bell on the board that was just mapped. */
 int agent_start_bell(struct agent *agent);
+bool agent_bell_runs(const struct agent *agent);
 /* Closes every handle so that the loop ends. */
 void agent_close(struct agent *agent);
 

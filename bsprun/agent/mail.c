@@ -80,7 +80,7 @@ static bool fill(struct agent *agent, struct agent_mail *mail)
     mail->marks = calloc(WIRE_HOSTS_MAX, sizeof *mail->marks);
     if (!mail->pairs || !mail->marks)
         return false;
-    for (int pid = 0; agent->peers && pid < agent->nprocs; pid++) {
+    for (int pid = 0; agent_has_peers(agent) && pid < agent->nprocs; pid++) {
         if (!agent_is_here(agent, pid))
             continue;
         mail->pairs[pid] = calloc((size_t)agent->nprocs, sizeof **mail->pairs);
@@ -255,7 +255,7 @@ static void answer(struct agent *agent, int pid)
     if (atomic_load(&request->state) != BSPZ_REQUEST_POSTED || request->kind < BSPZ_REQUEST_MAIL ||
         agent->board->layout.mail == 0 || !begin(agent))
         return;
-    if (request->kind == BSPZ_REQUEST_MAIL_SETTLED && agent->peers) {
+    if (request->kind == BSPZ_REQUEST_MAIL_SETTLED && agent_has_peers(agent)) {
         send_marks(agent, request->size);
         if (!all_has_come(agent, request->size))
             return; /* until the last mark */
@@ -273,7 +273,7 @@ void agent_mail_scan(struct agent *agent)
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (agent_is_here(agent, pid))
             answer(agent, pid);
-    if (!agent->mail || !agent->peers)
+    if (!agent->mail || !agent_has_peers(agent))
         return;
     link_bell_lock(&agent->link_bell);
     pass_all_on(agent);

@@ -5,6 +5,7 @@
  * What can fail: the placement (no memory), which results in ABORT.
  */
 #include "bsprun/agent/orders.h"
+#include "bsprun/agent/core/known.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -128,7 +129,7 @@ static void let_run(struct agent *agent, const struct wire_run *order)
     agent->election.never_ran = false;
     if (!agent->begin_ns)
         agent->begin_ns = agent_now_ns();
-    agent->measures = order->measure;
+    agent_decided_measure(agent, order->measure);
     agent_alone_begin(agent);
     agent_known_run(agent, order->consult);
     atomic_store(&agent->board->consult_from, order->consult);
@@ -205,7 +206,8 @@ static bool is_known(const struct agent *agent, const struct wire_message *messa
     uint64_t superstep = message->envelope.superstep;
 
     return agent_has_replicas(agent) && message->release.decision == WIRE_DECISION_SNAPSHOT &&
-           (agent->known.decided > superstep || agent_snapshots_captures(agent) == superstep + 1);
+           (agent_known(agent).decided > superstep ||
+            agent_snapshots_captures(agent) == superstep + 1);
 }
 
 static void release(struct agent *agent, const struct wire_message *message)
@@ -218,10 +220,10 @@ static void release(struct agent *agent, const struct wire_message *message)
         release_later(agent, message);
         return;
     }
-    if (superstep + 1 != agent->consulted)
+    if (superstep + 1 != agent_decided_consulted(agent))
         return; /* a barrier of bsp_end at which no rank waits here */
-    agent->measures = message->release.measure;
-    agent->let_out = message->release.decision == WIRE_DECISION_END;
+    agent_decided_measure(agent, message->release.measure);
+    agent_decided_let_out(agent, message->release.decision == WIRE_DECISION_END);
     agent_dataspace_mark(agent);
     if (message->release.decision == WIRE_DECISION_SNAPSHOT &&
         !agent_snapshots_order(agent, superstep, haste_of(&message->release)))
@@ -233,7 +235,7 @@ static void release(struct agent *agent, const struct wire_message *message)
 /* Consults at the next possible barrier; one at which ranks already wait has consulted. */
 static void consult(struct agent *agent, const struct wire_consult *order)
 {
-    agent->measures = order->measure;
+    agent_decided_measure(agent, order->measure);
     atomic_store(&agent->board->consult_from, 0);
     agent_dataspace_consult(agent);
 }
@@ -252,7 +254,7 @@ static void stop_ranks(struct agent *agent, const struct wire_stop_ranks *order)
 
 void agent_obey(struct agent *agent, const struct wire_message *message)
 {
-    agent->known.waits = false; /* another Processor Zero has answered */
+    agent_known_wait(agent, false); /* another Processor Zero has answered */
     if (agent->finished)
         return;
     switch (message->kind) {

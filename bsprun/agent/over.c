@@ -1,5 +1,6 @@
 /* over.c - see over.h. */
 #include "bsprun/agent/over.h"
+#include "bsprun/agent/core/decided.h"
 
 #include <stdio.h>
 
@@ -65,7 +66,8 @@ void agent_check_over(struct agent *agent)
             agent_sweep(agent);
         return;
     }
-    while (agent->let_out && agent->job == JOB_RUNNING && (lost = lost_rank(agent)) >= 0)
+    while (agent_decided_lets_out(agent) && agent->job == JOB_RUNNING &&
+           (lost = lost_rank(agent)) >= 0)
         agent_count_out(agent, lost);
     if (agent->job == JOB_ENDING) {
         agent_report_leavers(agent);

@@ -269,10 +269,10 @@ bool agent_start_program(struct agent *agent, const struct wire_start *start,
                          "host %s: there is no directory %s, the program starts in another one",
                          agent->host_name, start->directory);
         launch.standard[0] = null >= 0 ? null : agent_input_reader(agent);
-        for (int stream = 1; agent->relay && stream <= 2; stream++) {
-            int kept = agent_relay_writer_of_ranks(agent->relay, stream);
+        for (int stream = 1; agent_has_relay(agent) && stream <= 2; stream++) {
+            int kept = agent_relay_writer_of_ranks(agent, stream);
 
-            launch.standard[stream] = agent_relay_writer(agent->relay, stream);
+            launch.standard[stream] = agent_relay_writer(agent, stream);
             if (kept >= 0)
                 handed_on[launch.handed_on_count++] = kept;
         }

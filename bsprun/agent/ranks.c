@@ -100,7 +100,7 @@ static void all_ended(struct agent *agent)
     if (agent->job != JOB_RUNNING)
         return;
     job_move(&agent->job, JOB_ENDING);
-    if (!agent->end_reported && !agent_has_replicas(agent))
+    if (!agent_decided_end_reported(agent) && !agent_has_replicas(agent))
         agent_arrived(agent, atomic_load(&bspz_rank_of(agent->board, agent->first_here)->superstep),
                       &(struct wire_arrive){.barrier = WIRE_BARRIER_END});
 }
@@ -157,15 +157,14 @@ static void scan_consultation(struct agent *agent)
     uint64_t consulted = atomic_load(&agent->board->consulted);
     struct wire_arrive arrive = {0};
 
-    if (consulted <= agent->consulted)
+    if (consulted <= agent_decided_consulted(agent))
         return;
-    agent->consulted = consulted;
     arrive.barrier = barrier_of(agent, consulted - 1);
-    agent->end_reported = arrive.barrier == WIRE_BARRIER_END;
+    agent_decided_consult(agent, consulted, arrive.barrier == WIRE_BARRIER_END);
     if (!agent_replica_files_are_good(agent) || agent_decided_take(agent, consulted - 1) ||
         agent_decided_holds(agent, consulted - 1) || agent_decided_unasked(agent, consulted - 1))
         return;
-    if (arrive.barrier == WIRE_BARRIER_SYNC && agent->measures)
+    if (arrive.barrier == WIRE_BARRIER_SYNC && agent_decided_measures(agent))
         agent_measure(agent, consulted - 1, &arrive);
     agent_arrived(agent, consulted - 1, &arrive);
     agent_measure_free(&arrive);
@@ -174,16 +173,16 @@ static void scan_consultation(struct agent *agent)
 void agent_arrive_again(struct agent *agent)
 {
     struct wire_arrive arrive = {.barrier = WIRE_BARRIER_SYNC};
-    uint64_t passed;
+    uint64_t consulted = agent_decided_consulted(agent), passed;
 
     if (agent_decided_ask_again(agent, &passed)) {
         agent_arrived(agent, passed, &arrive);
         return;
     }
-    if (agent->consulted == 0 || atomic_load(&agent->board->answered) >= agent->consulted)
+    if (consulted == 0 || atomic_load(&agent->board->answered) >= consulted)
         return;
-    arrive.barrier = barrier_of(agent, agent->consulted - 1);
-    agent_arrived(agent, agent->consulted - 1, &arrive);
+    arrive.barrier = barrier_of(agent, consulted - 1);
+    agent_arrived(agent, consulted - 1, &arrive);
 }
 
 void agent_scan(struct agent *agent)
@@ -202,8 +201,7 @@ void agent_scan(struct agent *agent)
     agent_snapshots_scan(agent);
     if (agent->nprocs > 0)
         scan_consultation(agent);
-    if (agent->asked_passed > 0)
-        agent_answer_passed(agent);
+    agent_answer_passed(agent);
     /* Some may have left before the last one had come past bsp_end. */
     if (agent->job == JOB_ENDING)
         agent_report_leavers(agent);
@@ -252,8 +250,8 @@ static void report_leaver(struct agent *agent, int pid, const struct death *deat
             end_the_others(agent, pid, &verdict);
             return;
         }
-        if (!agent->blame && verdict.cause != WIRE_CAUSE_NONE)
-            agent->blame = strdup(died_of_closed_output(agent, pid) ? "" : verdict.text);
+        if (verdict.cause != WIRE_CAUSE_NONE)
+            agent_blame_leaver(agent, died_of_closed_output(agent, pid) ? "" : verdict.text);
     }
     agent_rank_exited(agent, pid, &told, verdict.text);
 }

@@ -20,8 +20,8 @@
 /* Whether it is the program's own, and not what bsprun gave it or passed on. */
 static bool is_of_program(const struct agent *agent, int number, const struct stat *file)
 {
-    return number > STDERR_FILENO && number != agent_relay_writer_of_ranks(agent->relay, 1) &&
-           number != agent_relay_writer_of_ranks(agent->relay, 2) &&
+    return number > STDERR_FILENO && number != agent_relay_writer_of_ranks(agent, 1) &&
+           number != agent_relay_writer_of_ranks(agent, 2) &&
            !outside_has(&agent->outside, number, file);
 }
 

@@ -1,5 +1,6 @@
 /* succession.c - see succession.h. */
 #include "bsprun/agent/succession.h"
+#include "bsprun/agent/core/known.h"
 
 #include <stdlib.h>
 
@@ -28,22 +29,22 @@ bool agent_awaits_successor(const struct agent *agent)
 
 static void give_account(struct agent *agent)
 {
-    const struct known *known = &agent->known;
+    const struct known known = agent_known(agent);
     struct wire_message message = {.kind = WIRE_ACCOUNT};
     struct wire_account *account = &message.account;
 
-    account->decided = known->decided;
-    account->ended = known->ended;
-    account->consult = known->next;
+    account->decided = known.decided;
+    account->ended = known.ended;
+    account->consult = known.next;
     account->captures = agent_snapshots_captures(agent);
     account->committed = agent->committed;
     account->shared = agent_store_is_shared(agent);
-    account->runs = known->runs;
-    account->over = agent->ended_elsewhere;
+    account->runs = known.runs;
+    account->over = agent_ended_elsewhere(agent);
     account->stopped = job_is_stopping(agent->job) || agent->job == JOB_REWINDING;
     if (account->over) {
-        account->status = agent->outcome.status;
-        account->cause = agent->outcome.cause;
+        account->status = agent_outcome(agent)->status;
+        account->cause = agent_outcome(agent)->cause;
     }
     agent_tell_zero(agent, &message);
 }
@@ -93,12 +94,12 @@ static void say_over(struct agent *agent)
 {
     struct wire_message message = {.kind = WIRE_ENDED};
 
-    message.ended.status = agent->outcome.status;
-    message.ended.cause = agent->outcome.cause;
+    message.ended.status = agent_outcome(agent)->status;
+    message.ended.cause = agent_outcome(agent)->cause;
     message.ended.pid = COORD_NOBODY;
     message.ended.text = message.ended.table = "";
     message.ended.learned = agent_learned(agent);
-    agent->ended_elsewhere = false;
+    agent_tells_the_end(agent);
     agent_send(agent, &message);
 }
 
@@ -134,13 +135,13 @@ void agent_take_over(struct agent *agent, const struct wire_message *message)
         say_over(agent);
         return;
     }
-    agent->known.waits = true;
+    agent_known_wait(agent, true);
     leave_lost(agent, &order->lost);
     if (order->elected == agent->host && !begin(agent, order))
         return;
     give_account(agent);
     if (agent->zero)
-        agent->ended_elsewhere = false; /* from now on it is for this host to tell bsprun */
+        agent_tells_the_end(agent);
     take_kept(agent);
 }
 
@@ -162,12 +163,12 @@ static void pass(struct agent *agent, uint64_t superstep, uint64_t next, bool en
  * of, and may pass all up to the newest one. */
 static void catch_up(struct agent *agent, const struct wire_taken_over *taken)
 {
-    const struct known *known = &agent->known;
-    uint64_t next = known->next, newest = taken->decided - 1;
+    const struct known known = agent_known(agent);
+    uint64_t next = known.next, newest = taken->decided - 1;
 
-    if (taken->decided <= known->decided)
+    if (taken->decided <= known.decided)
         return;
-    if (known->runs && next < taken->decided && !(taken->ended && next == newest))
+    if (known.runs && next < taken->decided && !(taken->ended && next == newest))
         pass(agent, next, taken->ended ? newest : taken->consult, false);
     if (taken->ended)
         pass(agent, newest, WIRE_NEVER, true);
@@ -183,6 +184,6 @@ void agent_taken_over(struct agent *agent, const struct wire_message *message)
     agent_snapshots_say_captured(agent);
     agent_report_leavers_again(agent);
     agent_scan(agent); /* for those that were held */
-    if (agent->known.abort)
-        agent_tell_zero(agent, agent->known.abort);
+    if (agent_known_abort(agent))
+        agent_tell_zero(agent, agent_known_abort(agent));
 }

@@ -7,7 +7,9 @@
  * What can fail: a process forks while it is killed (killed again); ELECT arrives first, as bsprun
  * knew of the fault earlier; no memory for Processor Zero.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -17,6 +19,7 @@
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
@@ -36,6 +39,38 @@
 #define FREE_MOST_NS   UINT64_C(5000000000)
 #define LET_GO_NICE    19 /* a seventieth of a rank's share */
 
+/* While a term is being ended. */
+struct agent_rewinding {
+    uint64_t since_ns;
+    uint64_t largest; /* the memory of the largest of its processes here, in bytes */
+    bool all_gone;    /* no process of the term is left that could fork */
+    uv_timer_t timer; /* to look again */
+};
+
+int agent_terms_open(struct agent *agent)
+{
+    agent->rewinding = calloc(1, sizeof *agent->rewinding);
+    if (!agent->rewinding)
+        return -ENOMEM;
+    uv_timer_init(&agent->loop, &agent->rewinding->timer);
+    agent->rewinding->timer.data = agent;
+    return 0;
+}
+
+void agent_terms_close(struct agent *agent)
+{
+    uv_handle_t *timer = (uv_handle_t *)&agent->rewinding->timer;
+
+    if (!uv_is_closing(timer))
+        uv_close(timer, NULL);
+}
+
+void agent_terms_free(struct agent *agent)
+{
+    free(agent->rewinding);
+    agent->rewinding = NULL;
+}
+
 /* ---- The end of a term ---- */
 
 /* Kills a wrapper first, so that it does not go on after the program has died.  Spares frozen
@@ -53,14 +88,14 @@ static void kill_term(struct agent *agent)
 
 static void note_memory(struct agent *agent)
 {
-    agent->rewound_ns = agent_now_ns();
-    agent->largest = 0;
+    agent->rewinding->since_ns = agent_now_ns();
+    agent->rewinding->largest = 0;
     for (int pid = 0; pid < agent->nprocs; pid++) {
         const struct watched *process = &agent->members[pid].process;
         uint64_t memory = process->state == WATCH_LIVES ? memory_of_process(process->ospid) : 0;
 
-        if (memory > agent->largest)
-            agent->largest = memory;
+        if (memory > agent->rewinding->largest)
+            agent->rewinding->largest = memory;
     }
 }
 
@@ -73,9 +108,9 @@ void agent_rewind(struct agent *agent)
         agent_opened_look(agent);
         note_memory(agent);
         job_move(&agent->job, JOB_REWINDING);
-        agent->term_gone = false;
+        agent->rewinding->all_gone = false;
     }
-    uv_timer_stop(&agent->grace_timer);
+    agent_stop_graces(agent);
     kill_term(agent);
 }
 
@@ -100,8 +135,8 @@ static void forget_members(struct agent *agent)
     bury(&agent->root);
     agent->root = (struct watched){.pidfd = -1};
     agent->ready = agent->ended = 0;
-    agent->consulted = agent->asked_passed = 0;
-    agent->end_reported = agent->let_out = false;
+    agent_decided_forget(agent);
+    agent_forget_passed(agent);
 }
 
 static void no_memory(struct agent *agent)
@@ -148,7 +183,6 @@ static void begin_term(struct agent *agent)
     agent_snapshots_forget(agent);
     agent_free_zero(agent);
     agent_forget_blame(agent);
-    agent_decided_forget(agent);
     agent->board->flags &= ~(BSPZ_BOARD_RESTARTED | BSPZ_BOARD_MOVED);
     agent->board->flags |= agent->election.because;
     agent->board->stdin_fd = 0; /* no process is cloned from now on */
@@ -215,17 +249,18 @@ static bool is_memory_freed(const struct agent *agent)
 {
     uint64_t processes = agent->nprocs > 0 ? (uint64_t)agent->nprocs : 1;
 
-    return memory_available() / processes >= agent->largest ||
-           agent_now_ns() - agent->rewound_ns > FREE_MOST_NS ||
+    return memory_available() / processes >= agent->rewinding->largest ||
+           agent_now_ns() - agent->rewinding->since_ns > FREE_MOST_NS ||
            process_kill_descendants_but(is_gone, agent) == 0;
 }
 
 /* Looks at all processes of the machine; once none is left that could fork, there will be none. */
 static bool is_term_gone(struct agent *agent)
 {
-    agent->term_gone = agent->term_gone || (all_let_go(agent) &&
-                                            process_kill_descendants_but(may_stay, agent) == 0);
-    return agent->term_gone;
+    agent->rewinding->all_gone =
+        agent->rewinding->all_gone ||
+        (all_let_go(agent) && process_kill_descendants_but(may_stay, agent) == 0);
+    return agent->rewinding->all_gone;
 }
 
 void agent_check_rewound(struct agent *agent)
@@ -233,16 +268,16 @@ void agent_check_rewound(struct agent *agent)
     if (agent->finished || agent->job != JOB_REWINDING)
         return;
     if (!is_term_gone(agent)) {
-        uv_timer_start(&agent->sweep_timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
+        uv_timer_start(&agent->rewinding->timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
         return;
     }
-    uv_timer_stop(&agent->sweep_timer);
+    uv_timer_stop(&agent->rewinding->timer);
     if (!agent->election.pending)
         return;
     if (is_memory_freed(agent))
         begin_term(agent);
     else
-        uv_timer_start(&agent->sweep_timer, on_sweep_again, FREE_AGAIN_MS, 0);
+        uv_timer_start(&agent->rewinding->timer, on_sweep_again, FREE_AGAIN_MS, 0);
 }
 
 /* ---- ELECT ---- */
@@ -324,9 +359,10 @@ static int change_hosts(struct agent *agent, const struct wire_message *message)
 /* The first election.  Of several hosts only one has a registered process 0. */
 static void elect_first(struct agent *agent, const struct wire_message *message)
 {
-    if (agent->job != JOB_REGISTERED && !(agent->peers && agent->job == JOB_NEW && agent->board))
+    if (agent->job != JOB_REGISTERED &&
+        !(agent_has_peers(agent) && agent->job == JOB_NEW && agent->board))
         return;
-    if (agent->snapshots)
+    if (agent_has_snapshots(agent))
         take_learned(&agent->election, &message->elect);
     if (change_hosts(agent, message) != 0 || agent_elect(agent, message->envelope.term) != 0)
         no_memory(agent);
@@ -336,7 +372,7 @@ void agent_take_election(struct agent *agent, const struct wire_message *message
 {
     struct election *election;
 
-    if (!message->elect.restore || !agent->snapshots) {
+    if (!message->elect.restore || !agent_has_snapshots(agent)) {
         elect_first(agent, message);
         return;
     }

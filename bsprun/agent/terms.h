@@ -8,6 +8,12 @@ struct agent;
 struct wire_message;
 struct wire_save;
 
+/* For the ends of terms, once the loop is there: 0 or -ENOMEM.  agent_terms_close closes its timer.
+ */
+int agent_terms_open(struct agent *agent);
+void agent_terms_close(struct agent *agent);
+void agent_terms_free(struct agent *agent);
+
 /* Handles ELECT: a restart from a snapshot first ends the processes of older terms. */
 void agent_take_election(struct agent *agent, const struct wire_message *message);
 /* Ends all processes of the term but frozen copies. */

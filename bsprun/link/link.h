@@ -90,9 +90,10 @@ struct links_setup {
 struct links_mismatch {
     uint32_t pid, stage; /* the process; enum bspz_stage */
     uint64_t superstep;
-    uint32_t hosts[2]; /* the first to be heard of, and the one that differs from it */
+    uint32_t hosts[2]; /* the first to be heard of, and the one that differs from it; once that is
+                        * decided, where several must agree: the one that counts, and another */
     uint32_t alike[2]; /* how many replicas, of those heard of, agree with each */
-    bool open;         /* as many with each, and another replica is still to be heard of */
+    bool open;         /* another replica, which is still to be heard of, decides */
     /* The first record that differs, if both contents were here: the kind (enum bspz_kind) and the
      * destination of its chain, and the place of its first byte that differs in the chain. */
     bool located;
@@ -149,6 +150,9 @@ struct links_replicas {
     /* How many replicas of a process with three or more must agree before a host takes what they
      * send, while so many are left; 1 or 0, and of other processes: the first counts. */
     uint32_t agree;
+    /* Instead of that more than half of the replicas, with two both: where no majority decides, all
+     * hosts take what the lowest one has sent. */
+    bool majority;
 };
 
 /* NULL: no memory. */
@@ -195,6 +199,11 @@ void links_measure(struct links *links, uint64_t superstep, struct wire_arrive *
  * homes and the board disagree about what lives here. */
 int links_mirror(struct links *links, int board_fd, int nprocs,
                  const struct links_replicas *replicas);
+
+/* Whether the replicas of other hosts agree with all that this host's ranks have made up to the
+ * last snapshot of them; while they do not the bell is rung when they do.  Without replicas, and
+ * where the first counts: true. */
+bool links_sure(struct links *links);
 
 /* That host's replicas are gone: drops the peer without calling `lost`. */
 void links_forget(struct links *links, uint32_t host);

@@ -62,13 +62,29 @@ static bool is_alone(const struct link_replicas *replicas)
            mirror_captures(replicas->links->mirror, replicas->superstep);
 }
 
+/* Who waits to be sure of the images looks again. */
+static void say_if_sure(struct link_replicas *replicas)
+{
+    if (!replicas->unsure || !replica_set_is_sure(replicas->set))
+        return;
+    replicas->unsure = false;
+    bspz_board_ring(mirror_board(replicas->links->mirror));
+}
+
 /* Opens the stage at which the ranks here wait, once their contents are agreed on. */
 static void pass_if_agreed(struct link_replicas *replicas)
 {
     uint64_t key = replica_key(replicas->superstep, (unsigned)replicas->stage);
 
-    if (!replicas->waits || (!is_alone(replicas) && !replica_set_may_pass(replicas->set, key)))
+    say_if_sure(replicas);
+    if (!replicas->waits)
         return;
+    if (is_alone(replicas)) {
+        replica_set_pass_ahead(replicas->set, key);
+        replicas->unsure = !replica_set_is_sure(replicas->set);
+    } else if (!replica_set_may_pass(replicas->set, key)) {
+        return;
+    }
     replicas->waits = false;
     mirror_open(replicas->links->mirror, replicas->superstep, replicas->stage);
 }

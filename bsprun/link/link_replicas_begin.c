@@ -201,7 +201,8 @@ static int make_set(struct link_replicas *replicas, const struct links_replicas 
                                   .homes = homes,
                                   .log_bytes = setup->log_bytes,
                                   .spill_bytes = setup->spill_bytes,
-                                  .agree = setup->agree};
+                                  .agree = setup->agree,
+                                  .majority = setup->majority};
     int error = homes ? fill_in(replicas, setup, homes) : -ENOMEM;
 
     facts.own = replicas->own;
@@ -261,6 +262,17 @@ void link_replicas_free(struct links *links)
 const struct replica_set *link_replicas_set(const struct link_replicas *replicas)
 {
     return replicas->set;
+}
+
+bool links_sure(struct links *links)
+{
+    bool sure = true;
+
+    links_lock(links);
+    if (!links->closed && links->replicas)
+        sure = replica_set_is_sure(links->replicas->set);
+    links_unlock(links);
+    return sure;
 }
 
 /* ---- The loop ------------------------------------------------------------------------------- */

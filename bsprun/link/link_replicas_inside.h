@@ -29,6 +29,7 @@ struct link_replicas {
     int **needers; /* [nprocs] of a process here: for which processes its contents are copied */
     int *needer_counts;
     struct replica_report *reports, **tail;
+    bool unsure; /* stages that were passed ahead of agreement */
     /* The stage that the ranks here have reached and may not pass yet. */
     bool waits;
     uint64_t superstep;

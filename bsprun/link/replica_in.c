@@ -129,40 +129,22 @@ void replica_in_free(struct replica_set *set)
 
 /* ---- Applying ------------------------------------------------------------------------------ */
 
-static unsigned votes_for(const struct replica_entry *entry, const struct replica_logged *logged)
-{
-    return entry ? replica_entry_alike(entry, &logged->digest) : 1;
-}
-
-/* Which of the contents of the first key counts; NULL: that is not known yet.  Of those with equal
- * votes the lowest home's. */
+/* Which of the contents of the first key counts; NULL: that is not known yet, or it is still to
+ * come. */
 static struct replica_logged *elect(const struct replica_set *set, struct replica_pid *pid)
 {
-    struct replica_logged *best = front(pid);
+    struct replica_logged *first = front(pid);
     const struct replica_entry *entry;
-    uint32_t left;
-    unsigned need;
+    unsigned chosen;
 
     if (replica_needed(set, pid) == 1)
-        return best;
-    left = replica_slots_left(set, pid);
-    need = (unsigned)__builtin_popcount(left);
-    if (need > replica_needed(set, pid))
-        need = replica_needed(set, pid);
-    entry = replica_ledger_of(&pid->ledger, best->key);
-    for (size_t i = 1; i < pid->logged && front(pid)[i].key == best->key; i++) {
-        struct replica_logged *other = front(pid) + i;
-        unsigned votes = votes_for(entry, other), most = votes_for(entry, best);
-
-        if (votes > most || (votes == most && other->home < best->home))
-            best = other;
-    }
-    if (votes_for(entry, best) >= need)
-        return best;
-    /* What more homes agree on is still to come. */
-    if (!entry || left & ~entry->spoken || replica_entry_most_alike(entry) > votes_for(entry, best))
-        return NULL;
-    return best;
+        return first;
+    entry = replica_ledger_of(&pid->ledger, first->key);
+    chosen = entry ? replica_chosen(set, pid, entry) : REPLICA_MOST;
+    for (size_t i = 0; chosen < REPLICA_MOST && i < pid->logged && first[i].key == first->key; i++)
+        if (replica_same(&first[i].digest, &entry->digests[chosen]))
+            return first + i;
+    return NULL;
 }
 
 static int apply(struct replica_set *set, uint32_t number, struct replica_logged *logged)

@@ -58,7 +58,9 @@ struct replica_other {
 
 struct replica_set {
     uint32_t nprocs, home_count, own, agree;
+    bool majority;
     uint64_t passed; /* the last key that the ranks here have passed, with `agree` > 1 */
+    uint64_t ahead[REPLICA_STAGES]; /* keys passed ahead of agreement; 0: none */
     struct replica_calls calls;
     void *context;
     struct replica_pid *pids;
@@ -75,9 +77,13 @@ struct replica_set {
 
 /* The slot of a home of the process; REPLICA_MOST: it is none. */
 unsigned replica_slot(const struct replica_pid *pid, uint32_t home);
-/* How many must agree on what the process has made before it is applied: with fewer than three
- * homes from the beginning there can be no majority, and the first counts. */
+/* How many must agree on what the process has made before it is applied.  With fewer than three
+ * homes from the beginning there can be no majority: the first counts, or both must have spoken. */
 unsigned replica_needed(const struct replica_set *set, const struct replica_pid *pid);
+/* The slot of the home whose content counts: most agree with it, and of several such it is the
+ * lowest.  REPLICA_MOST: another home, which is still to be heard of, may decide. */
+unsigned replica_chosen(const struct replica_set *set, const struct replica_pid *pid,
+                        const struct replica_entry *entry);
 /* Bits of the slots whose homes are left. */
 uint32_t replica_slots_left(const struct replica_set *set, const struct replica_pid *pid);
 
@@ -87,6 +93,8 @@ int replica_tell(struct replica_set *set, uint32_t pid, uint32_t home, uint64_t 
                  const struct replica_difference *difference);
 /* Forgets what all homes that are left have come past. */
 void replica_settle(struct replica_set *set, struct replica_pid *pid);
+/* A home of the process is lost, which may have been the one that was to decide. */
+void replica_judge_again(struct replica_set *set, uint32_t pid);
 /* Whether all digests that are known of the content are the same. */
 bool replica_agree(const struct replica_set *set, uint32_t pid, uint64_t key);
 

@@ -120,17 +120,29 @@ unsigned replica_entry_alike(const struct replica_entry *entry, const struct rep
     return alike;
 }
 
-unsigned replica_entry_most_alike(const struct replica_entry *entry)
+unsigned replica_entry_leader(const struct replica_entry *entry)
 {
-    unsigned most = 0;
+    unsigned leader = REPLICA_MOST, most = 0;
 
     for (unsigned slot = 0; slot < REPLICA_MOST; slot++) {
         unsigned alike =
             entry->spoken & 1u << slot ? replica_entry_alike(entry, &entry->digests[slot]) : 0;
 
-        most = alike > most ? alike : most;
+        if (alike > most) {
+            most = alike;
+            leader = slot;
+        }
     }
-    return most;
+    return leader;
+}
+
+bool replica_ledger_judge(struct replica_ledger *ledger, uint64_t key, unsigned slot)
+{
+    struct replica_entry *entry = &ledger->list[place_of(ledger, key)];
+    bool before = (entry->judged & 1u << slot) != 0;
+
+    entry->judged |= 1u << slot;
+    return !before;
 }
 
 bool replica_entry_differs(const struct replica_entry *entry)

@@ -9,6 +9,7 @@
 struct replica_entry {
     uint64_t key;
     uint32_t spoken; /* bits of slots */
+    uint32_t judged; /* of these, those of which it was reported that they do not count */
     uint32_t first;  /* slot that was heard of first */
     struct replica_digest digests[REPLICA_MOST];
 };
@@ -40,11 +41,14 @@ int replica_ledger_tell(struct replica_ledger *ledger, unsigned slot, uint64_t k
  * were. */
 size_t replica_ledger_settle(struct replica_ledger *ledger, uint32_t left, uint64_t most);
 
+/* Enters that it was reported; false: it was before. */
+bool replica_ledger_judge(struct replica_ledger *ledger, uint64_t key, unsigned slot);
+
 /* How many replicas have told that digest. */
 unsigned replica_entry_alike(const struct replica_entry *entry,
                              const struct replica_digest *digest);
-/* How many replicas agree on the content that most agree on; 0: none has said its digest. */
-unsigned replica_entry_most_alike(const struct replica_entry *entry);
+/* The lowest replica of those with whose digest most agree; REPLICA_MOST: none has spoken. */
+unsigned replica_entry_leader(const struct replica_entry *entry);
 /* Whether two have told different ones. */
 bool replica_entry_differs(const struct replica_entry *entry);
 

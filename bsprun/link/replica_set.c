@@ -9,11 +9,6 @@
 
 #define TOLD_LEAST (UINT64_C(1) << 20)
 
-unsigned replica_set_left(const struct replica_set *set, uint32_t pid)
-{
-    return (unsigned)__builtin_popcount(replica_slots_left(set, &set->pids[pid]));
-}
-
 static int settle_in(struct replica_set *set, const struct replica_setup *setup)
 {
     for (uint32_t home = 0; home < setup->home_count; home++) {
@@ -50,6 +45,7 @@ struct replica_set *replica_set_new(const struct replica_setup *setup,
     set->home_count = setup->home_count;
     set->own = setup->own;
     set->agree = setup->agree > 0 ? setup->agree : 1;
+    set->majority = setup->majority;
     set->calls = *calls;
     set->context = context;
     set->tail = &set->first;
@@ -98,6 +94,7 @@ int replica_set_lost(struct replica_set *set, uint32_t home)
             continue;
         if (!set->pids[pid].here && !error)
             error = replica_apply_ready(set, pid);
+        replica_judge_again(set, pid);
         replica_settle(set, &set->pids[pid]);
     }
     return error;

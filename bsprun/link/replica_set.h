@@ -10,9 +10,10 @@
  * The ledger has the digests that the homes of a process have told, until all that are left have
  * come past the key: where one differs from the first, `mismatch`.  With `agree` > 1 a content is
  * applied only when so many homes, or all that are left if they are fewer, agree on its digest;
- * where no digest has enough and all have spoken, the content with the most and of these the first
+ * where no digest has enough and all have spoken, the content with the most and of these the lowest
  * home's.  The same holds for what this host itself makes: its ranks pass a stage only when its
- * contents are agreed on (`may_pass`), so that what a wrong one leads to is never seen.
+ * contents are not outvoted (`may_pass`), so that what a wrong one leads to is never seen.  A host
+ * that takes a snapshot goes ahead of that (`pass_ahead`), and is `sure` of its images later.
  *
  * A home that is lost is simply not counted any more: what it had not sent, the others send, since
  * only a receiver itself can say that it has something.  What is kept for a receiver is dropped
@@ -61,7 +62,8 @@ struct replica_setup {
     uint32_t own; /* home */
     const struct replica_home *homes;
     uint64_t log_bytes, spill_bytes;
-    uint32_t agree;
+    uint32_t agree; /* of three homes and more; 1: the first counts */
+    bool majority;  /* more than half of the homes instead, and with two both */
 };
 
 struct replica_difference {
@@ -73,9 +75,10 @@ struct replica_difference {
 struct replica_mismatch {
     uint32_t pid;
     uint64_t key;
-    uint32_t homes[2]; /* the first that was heard of, and the one that differs */
+    uint32_t homes[2]; /* the first that was heard of, and the one that differs; once that is decided,
+                        * where several must agree: the one that counts, and one that does not */
     uint32_t alike[2]; /* how many were heard of that agree with each, itself included */
-    bool open;         /* as many with each, and another home is still to be heard of */
+    bool open;         /* another home, which is still to be heard of, decides */
     struct replica_difference difference;
 };
 
@@ -150,6 +153,10 @@ int replica_set_note(struct replica_set *set, uint32_t home, const struct replic
  * be asked again after what others tell, and when one is lost, until it is true; then the stage has
  * been passed. */
 bool replica_set_may_pass(struct replica_set *set, uint64_t key);
+/* They pass it at once, and the next stage only when the contents of this one are agreed on, too. */
+void replica_set_pass_ahead(struct replica_set *set, uint64_t key);
+/* Whether the contents of all stages that were passed ahead are agreed on. */
+bool replica_set_is_sure(const struct replica_set *set);
 
 /* The ranks of this host have come further: applies what is ready.  The errors of `apply`. */
 int replica_set_advance(struct replica_set *set);
@@ -157,9 +164,6 @@ int replica_set_advance(struct replica_set *set);
 /* That host is not there any more.  Copies that were handed out for it are still to be reported
  * by replica_set_sent.  The errors of `apply`. */
 int replica_set_lost(struct replica_set *set, uint32_t home);
-
-/* How many homes of that process are left; 0: nobody can send what it does any more. */
-unsigned replica_set_left(const struct replica_set *set, uint32_t pid);
 
 /* Bytes that are kept: of copies for others, of the own log, of ledger and notes. */
 struct replica_held {

@@ -1,8 +1,10 @@
 /* replica_state.c - homes, what they have told, and which of them are left; see replica_inside.h.
  *
- * Happy path: replica_tell enters a digest -> note_mismatch where it differs -> replica_settle when
+ * Happy path: replica_tell enters a digest -> `mismatch` where it differs -> replica_settle when
  * all homes have come past a key.  What can fail: memory, and the bound of what is remembered,
  * which gives up the home for which most of it is. */
+#include <string.h>
+
 #include "bsprun/link/replica_inside.h"
 
 /* ---- Homes --------------------------------------------------------------------------------- */
@@ -28,7 +30,23 @@ uint32_t replica_slots_left(const struct replica_set *set, const struct replica_
 
 unsigned replica_needed(const struct replica_set *set, const struct replica_pid *pid)
 {
+    if (set->majority)
+        return pid->count / 2 + 1;
     return pid->count > 2 ? set->agree : 1;
+}
+
+unsigned replica_chosen(const struct replica_set *set, const struct replica_pid *pid,
+                        const struct replica_entry *entry)
+{
+    uint32_t left = replica_slots_left(set, pid);
+    unsigned leader = replica_entry_leader(entry);
+
+    /* What fewer have said may be of a home that was lost because it does not count. */
+    if (leader < REPLICA_MOST &&
+        ((left & ~entry->spoken) == 0 ||
+         replica_entry_alike(entry, &entry->digests[leader]) >= replica_needed(set, pid)))
+        return leader;
+    return REPLICA_MOST;
 }
 
 bool replica_set_is_home(const struct replica_set *set, uint32_t home, uint32_t pid)
@@ -57,24 +75,36 @@ static void mark_copies(struct replica_set *set, uint32_t pid, uint64_t key)
             copy->differs = true;
 }
 
-static void note_mismatch(struct replica_set *set, uint32_t number, unsigned slot, uint64_t key,
-                          const struct replica_difference *difference)
+static void note_mismatch(struct replica_set *set, uint32_t number, uint64_t key, unsigned first,
+                          unsigned slot, bool open, const struct replica_difference *difference)
 {
     const struct replica_pid *pid = &set->pids[number];
     const struct replica_entry *entry = replica_ledger_of(&pid->ledger, key);
     struct replica_mismatch mismatch = {
         .pid = number,
         .key = key,
-        .homes = {pid->homes[entry->first], pid->homes[slot]},
-        .alike = {replica_entry_alike(entry, &entry->digests[entry->first]),
-                  replica_entry_alike(entry, &entry->digests[slot])}};
+        .homes = {pid->homes[first], pid->homes[slot]},
+        .alike = {replica_entry_alike(entry, &entry->digests[first]),
+                  replica_entry_alike(entry, &entry->digests[slot])},
+        .open = open};
 
-    mismatch.open = mismatch.alike[0] == mismatch.alike[1] &&
-                    (replica_slots_left(set, pid) & ~entry->spoken) != 0;
     if (difference)
         mismatch.difference = *difference;
     mark_copies(set, number, key);
     set->calls.mismatch(set->context, &mismatch);
+}
+
+/* Where the first counts. */
+static void note_new(struct replica_set *set, uint32_t number, uint64_t key, unsigned slot,
+                     const struct replica_difference *difference)
+{
+    const struct replica_pid *pid = &set->pids[number];
+    const struct replica_entry *entry = replica_ledger_of(&pid->ledger, key);
+    unsigned first = replica_entry_alike(entry, &entry->digests[entry->first]);
+    unsigned own = replica_entry_alike(entry, &entry->digests[slot]);
+
+    note_mismatch(set, number, key, entry->first, slot,
+                  first == own && (replica_slots_left(set, pid) & ~entry->spoken) != 0, difference);
 }
 
 /* One more agrees with the first: those that have been as many are not any more. */
@@ -88,8 +118,42 @@ static void note_majority(struct replica_set *set, uint32_t number, uint64_t key
 
         if (entry->spoken & 1u << slot && !replica_same(first, other) &&
             replica_entry_alike(entry, first) == replica_entry_alike(entry, other) + 1)
-            note_mismatch(set, number, slot, key, NULL);
+            note_mismatch(set, number, key, entry->first, slot, false, NULL);
     }
+}
+
+/* Where several must agree: reports those that do not count, once it is known which these are.
+ * `slot`: the one that has just spoken; REPLICA_MOST: none. */
+static void judge(struct replica_set *set, uint32_t number, uint64_t key, unsigned slot,
+                  const struct replica_difference *difference)
+{
+    struct replica_pid *pid = &set->pids[number];
+    const struct replica_entry *entry = replica_ledger_of(&pid->ledger, key);
+    unsigned chosen;
+
+    if (!entry || !replica_entry_differs(entry))
+        return;
+    chosen = replica_chosen(set, pid, entry);
+    if (chosen == REPLICA_MOST) {
+        if (slot < REPLICA_MOST &&
+            !replica_same(&entry->digests[entry->first], &entry->digests[slot]))
+            note_mismatch(set, number, key, entry->first, slot, true, difference);
+        return;
+    }
+    for (unsigned other = 0; other < pid->count; other++)
+        if (entry->spoken & 1u << other &&
+            !replica_same(&entry->digests[chosen], &entry->digests[other]) &&
+            replica_ledger_judge(&pid->ledger, key, other))
+            note_mismatch(set, number, key, chosen, other, false, difference);
+}
+
+void replica_judge_again(struct replica_set *set, uint32_t number)
+{
+    const struct replica_pid *pid = &set->pids[number];
+    const struct replica_ledger *ledger = &pid->ledger;
+
+    for (size_t i = 0; replica_needed(set, pid) > 1 && i < ledger->count; i++)
+        judge(set, number, ledger->list[ledger->begin + i].key, REPLICA_MOST, NULL);
 }
 
 static bool has_spoken(const struct replica_pid *pid, unsigned slot, uint64_t key)
@@ -112,28 +176,56 @@ void replica_settle(struct replica_set *set, struct replica_pid *pid)
 
 /* ---- Agreement on what was made here -------------------------------------------------------- */
 
-/* Whether what this host has made is what counts; as replica_in.c elects the contents of others. */
+/* Whether no other content of the process outvotes what this host has made.  Where no majority
+ * decides it goes on, too, though others take the content of a lower home. */
 static bool is_agreed(const struct replica_set *set, const struct replica_pid *pid, uint64_t key)
 {
     const struct replica_entry *entry = replica_ledger_of(&pid->ledger, key);
-    uint32_t left = replica_slots_left(set, pid);
-    unsigned need = (unsigned)__builtin_popcount(left), own = replica_slot(pid, set->own), alike;
+    unsigned own = replica_slot(pid, set->own), chosen;
 
     if (!entry)
         return true; /* all that are left have come past it */
-    if (need > replica_needed(set, pid))
-        need = replica_needed(set, pid);
-    alike = replica_entry_alike(entry, &entry->digests[own]);
-    return alike >= need || (!(left & ~entry->spoken) && alike == replica_entry_most_alike(entry));
+    chosen = replica_chosen(set, pid, entry);
+    return chosen < REPLICA_MOST && replica_entry_alike(entry, &entry->digests[chosen]) ==
+                                        replica_entry_alike(entry, &entry->digests[own]);
+}
+
+static bool any_agrees(const struct replica_set *set)
+{
+    return set->agree > 1 || set->majority;
+}
+
+static bool all_agreed(const struct replica_set *set, uint64_t key)
+{
+    for (uint32_t pid = 0; pid < set->nprocs; pid++)
+        if (set->pids[pid].here && replica_needed(set, &set->pids[pid]) > 1 &&
+            !is_agreed(set, &set->pids[pid], key))
+            return false;
+    return true;
+}
+
+bool replica_set_is_sure(const struct replica_set *set)
+{
+    for (unsigned i = 0; i < REPLICA_STAGES; i++)
+        if (set->ahead[i] > 0 && !all_agreed(set, set->ahead[i]))
+            return false;
+    return true;
+}
+
+void replica_set_pass_ahead(struct replica_set *set, uint64_t key)
+{
+    set->ahead[replica_stage(key)] = any_agrees(set) ? key : 0;
 }
 
 bool replica_set_may_pass(struct replica_set *set, uint64_t key)
 {
-    for (uint32_t pid = 0; set->agree > 1 && pid < set->nprocs; pid++)
-        if (set->pids[pid].here && !is_agreed(set, &set->pids[pid], key))
-            return false;
+    if (!any_agrees(set))
+        return true;
+    if (!replica_set_is_sure(set) || !all_agreed(set, key))
+        return false;
+    memset(set->ahead, 0, sizeof set->ahead);
     set->passed = key;
-    for (uint32_t pid = 0; set->agree > 1 && pid < set->nprocs; pid++)
+    for (uint32_t pid = 0; pid < set->nprocs; pid++)
         if (set->pids[pid].here)
             replica_settle(set, &set->pids[pid]);
     return true;
@@ -165,10 +257,14 @@ int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64
     if (differs < 0)
         return differs;
     set->told += (pid->ledger.count - before) * sizeof(struct replica_entry);
-    if (differs)
-        note_mismatch(set, number, slot, key, difference);
-    else if (!again)
+    if (replica_needed(set, pid) > 1) {
+        if (!again)
+            judge(set, number, key, slot, difference);
+    } else if (differs) {
+        note_new(set, number, key, slot, difference);
+    } else if (!again) {
         note_majority(set, number, key);
+    }
     replica_settle(set, pid);
     while (set->told > set->told_most && pid->ledger.count > 0 && !set->given_up) {
         uint32_t last = laggard(set, pid);

@@ -13,7 +13,8 @@
 #include "ckpt/capture/linux.h"
 #include "ckpt/capture/thread.h"
 
-#define STATUS_BYTES 4096
+#define STATUS_BYTES       4096
+#define SIGRTMIN_OF_KERNEL 32 /* libc's is higher */
 
 static uint64_t bit(int number)
 {
@@ -68,17 +69,22 @@ static long take_one(uint64_t set, struct bspz_pending *one)
 }
 
 /* Takes all of one number.  If both queues have some, whether the thread's has any left tells from
- * which one a signal came. */
-static int take_number(struct bspz_pendings *pendings, int number, char *status)
+ * which one a signal came.  A queue has at most one of a number that is no real-time signal; the
+ * next one would be of a timer that goes on because its signal was taken. */
+static int take_number(struct bspz_pendings *pendings, size_t room, int number, char *status)
 {
     bool to_thread = status_of(status, "SigPnd:", 16) & bit(number);
     bool to_process = status_of(status, "ShdPnd:", 16) & bit(number);
+    size_t most = number < SIGRTMIN_OF_KERNEL ? (size_t)to_thread + to_process : room;
 
-    for (;;) {
+    for (size_t i = 0; i < most; i++) {
         struct bspz_pending *one = &pendings->list[pendings->count];
-        long taken = take_one(bit(number), one);
+        long taken;
         int error = 0;
 
+        if (pendings->count == room)
+            return -ENOMEM;
+        taken = take_one(bit(number), one);
         if (taken < 0)
             return taken == -EAGAIN ? 0 : (int)taken;
         one->to_thread = to_thread;
@@ -89,6 +95,7 @@ static int take_number(struct bspz_pendings *pendings, int number, char *status)
             return error;
         to_thread = status_of(status, "SigPnd:", 16) & bit(number);
     }
+    return 0;
 }
 
 static void keep_only(struct bspz_pendings *pendings, uint64_t blocked)
@@ -124,7 +131,7 @@ int bspz_pendings_read(struct bspz_pendings *pendings, uint64_t blocked, struct 
         return -ENOMEM;
     for (int number = 1; number <= BSPZ_SIGNALS && !error; number++)
         if (set & bit(number))
-            error = take_number(pendings, number, status);
+            error = take_number(pendings, room / sizeof *pendings->list, number, status);
     failed = bspz_pendings_put(pendings->list, pendings->count);
     keep_only(pendings, blocked);
     *arena = before;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 
 #include "ckpt/capture/arena.h"
 #include "ckpt/capture/linux.h"
@@ -125,6 +126,12 @@ static void read_rseq(struct bspz_thread *thread)
     }
 }
 
+static bool is_resting(const struct bspz_timer *timer)
+{
+    return !timer->seconds && !timer->microseconds &&
+           (timer->interval_seconds || timer->interval_microseconds);
+}
+
 static void read_signals(struct bspz_thread *thread)
 {
     struct {
@@ -142,6 +149,10 @@ static void read_signals(struct bspz_thread *thread)
     thread->stack_size = stack.size;
     for (int i = 0; i < 3; i++)
         bspz_sys2(SYS_getitimer, i, &thread->timer[i]);
+    /* ITIMER_REAL with an interval rests, with nothing left, while its signal waits to be taken.
+     * Set so it would be off: it is to run out at once, and then to rest again. */
+    if (is_resting(&thread->timer[ITIMER_REAL]))
+        thread->timer[ITIMER_REAL].microseconds = 1;
 }
 
 static int read_directory(struct bspz_thread *thread)

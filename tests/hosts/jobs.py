@@ -130,8 +130,15 @@ class HostPlace(Place):
         return [self.store_on(name) for name in self.farm.names if self.farm.hosts[name].init]
 
     def committed(self):
-        return max((superstep for store in self.stores() for superstep, _ in snapshots(store)),
-                   default=-1)
+        """With directories of their own all hosts of the job have a manifest before it counts."""
+        newest = {name: max((superstep for superstep, _ in snapshots(self.store_on(name) if self.private else self.store)),
+                            default=-1)
+                  for name in self.farm.names if self.farm.hosts[name].init}
+        if not self.private:
+            return max(newest.values(), default=-1)
+        of_job = [superstep for name, superstep in newest.items()
+                  if superstep >= 0 and "bspnode" in self.farm.processes(name).values()]
+        return min(of_job) if of_job else max(newest.values(), default=-1)
 
     def wait_kept(self, superstep, pid, hosts):
         """Until these hosts have the image."""

@@ -244,6 +244,9 @@ def output_that_is_lost_at_the_end_is_missed():
         job.process.stdin.flush()
         check(gates[1].held.wait(PATIENCE), "nothing was held")
         wait_until(lambda: processes(name) == 1, "the end of the other processes")
+        # A host lost before Processor Zero knows that is one that the job needs.
+        for pid in (2, 3):
+            job.wait_for(f"event RANK_EXITED term 1 host 1 pid {pid} status 0")
         gates[1].cut()
         wait_until(lambda: processes("bspnode") == 1, "the end of an agent")
         job.process.stdin.close()

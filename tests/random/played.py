@@ -41,12 +41,14 @@ def some_victim(mark, program, chance, hosts):
     return (chance.choice(among) if among else None), is_agent
 
 
-def kill_some(job, mark, program, store, kills, chance, hosts):
-    """Returns how many processes of the program, and how many agents."""
+def kill_some(job, mark, program, store, kills, chance, hosts, end):
+    """How many processes of the program and how many agents; a job without a snapshot at the time `end` is left to its fate."""
     killed = [0, 0]
     for _ in range(kills):
         # Before the first snapshot there is nothing to go back to.
         while job.poll() is None and not glob.glob(os.path.join(store, "*", "*", "manifest")):
+            if time.monotonic() > end:
+                return killed
             time.sleep(0.005)
         time.sleep(chance.uniform(0, 0.2))
         victim, is_agent = some_victim(mark, program, chance, hosts)
@@ -57,6 +59,18 @@ def kill_some(job, mark, program, store, kills, chance, hosts):
         except ProcessLookupError:
             pass
     return killed
+
+
+def processes_of(mark):
+    """What they are and in which call of the kernel each waits, a line for each."""
+    lines = []
+    for pid, words in marked_processes(mark):
+        try:
+            with open(f"/proc/{pid}/wchan") as file:
+                lines.append(f"{pid} {file.read()} {words}\n")
+        except OSError:
+            continue
+    return "".join(lines)
 
 
 def play(command, program, scratch, chance, kills=0, hosts=0, **more):
@@ -71,14 +85,17 @@ def play(command, program, scratch, chance, kills=0, hosts=0, **more):
         words = command(store)
         with open(os.path.join(directory, "out"), "w+") as out, open(os.path.join(directory, "err"), "w+") as err:
             job = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=scratch)
+            end = time.monotonic() + PATIENCE
             try:
                 if kills:
-                    killed = kill_some(job, mark, program, store, kills, chance, hosts)
-                job.wait(PATIENCE)
+                    killed = kill_some(job, mark, program, store, kills, chance, hosts, end)
+                job.wait(max(end - time.monotonic(), 1))
             except subprocess.TimeoutExpired:
+                listed = processes_of(mark)
                 job.kill()
                 kill_marked(mark)
-                return f"still running after {PATIENCE} s: {' '.join(words)}\n"
+                err.seek(0)
+                return f"still running after {PATIENCE} s, {killed} killed: {' '.join(words)}\n{listed}{err.read()[-4000:]}"
             out.seek(0)
             err.seek(0)
             texts = out.read(), err.read()

@@ -299,7 +299,7 @@ class Place:
         for (pid, superstep), times in sorted(count.items()):
             most = 1 + sum(1 for committed in self.kills if committed <= superstep)
             check(times <= most, "process", pid, "executed superstep", superstep, times,
-                  "times; snapshots at the kills:", self.kills)
+                  "times; snapshots at the kills:", self.kills, "witness:", self.witness(), *self.started)
 
     def check_clean(self):
         left = marked(self.mark)

@@ -299,6 +299,35 @@ START_TEST(majority_counts)
 }
 END_TEST
 
+/* Where both of two must have spoken, all take what the lower one has sent, whichever is first and
+ * whichever is wrong. */
+START_TEST(lowest_counts)
+{
+    unsigned flipped = (unsigned)_i % 4, twin = (flipped + 2) % 4, higher = 2 + flipped % 2;
+    unsigned first = _i / 4 % 2 ? flipped : twin;
+    uint64_t superstep = 9 + (uint64_t)_i / 8;
+
+    if (play_bytes(superstep) == 0)
+        return;
+    play_setup.majority = true;
+    play_checks = false;
+    play_begin(PLAY_TWO_OF_EACH);
+    ck_assert(play_until(superstep, present()));
+    play[flipped].flip_superstep = superstep;
+    play[flipped].flip_pid = flipped % 2 ? 2 : 0;
+    play[flipped].flip_to = flipped % 2 ? 1 : 3;
+    play[flipped].flip_at = 77 * superstep % (8 * play_bytes(superstep));
+    play_step(first);
+    turns(3);
+    /* The bit is seen by both hosts that lack the process, or by neither. */
+    ck_assert(play_until(superstep + 5, present()));
+    ck_assert_uint_eq(play_wrong, flipped == higher ? 0 : 2);
+    ck_assert_uint_eq(play[higher].mismatches, 1);
+    ck_assert_uint_eq(play[higher].mismatch.hosts[1], higher);
+    ck_assert(!play[higher].mismatch.open);
+}
+END_TEST
+
 /* Until two agree the others wait, and when only one is left they do not. */
 START_TEST(agreement_of_what_is_left)
 {
@@ -431,6 +460,7 @@ int main(void)
     tcase_add_loop_test(cases, behind_in_digests, 0, 2);
     tcase_add_loop_test(cases, flipped_bit, 0, 60);
     tcase_add_loop_test(cases, majority_counts, 0, 30);
+    tcase_add_loop_test(cases, lowest_counts, 0, 24);
     tcase_add_test(cases, agreement_of_what_is_left);
     tcase_add_test(cases, two_need_not_agree);
     tcase_add_loop_test(cases, anything, 0, 20);

@@ -103,7 +103,7 @@ static void print(int stream, const char *text)
 {
     ssize_t size = (ssize_t)strlen(text);
 
-    ck_assert_int_eq(write(agent_relay_writer(agent.relay, stream), text, (size_t)size), size);
+    ck_assert_int_eq(write(agent_relay_writer(&agent, stream), text, (size_t)size), size);
 }
 
 static void expect_output(unsigned number, uint32_t stream, const char *text)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "tests/unit/suite.h"
@@ -20,6 +21,14 @@ static struct agent_snapshots snapshots;
 static char root[64], why[AGENT_WHY];
 
 /* ---- In place of the rest of the agent ---- */
+
+const struct coord_outcome *agent_outcome(const struct agent *at)
+{
+    static const struct coord_outcome good = {.cause = WIRE_CAUSE_NONE};
+
+    (void)at;
+    return &good;
+}
 
 void agent_notice(struct agent *at, const char *format, ...)
 {

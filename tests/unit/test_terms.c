@@ -8,6 +8,8 @@
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/core/known.h"
+#include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/mail.h"
 #include "bsprun/agent/core/output.h"
@@ -57,6 +59,12 @@ static void ordered(struct agent *at, const struct wire_message *message)
     if (message->kind == WIRE_STOP_RANKS)
         orders_to_stop++;
     ck_assert_ptr_nonnull(at->zero);
+}
+
+const char *agent_blamed(const struct agent *at)
+{
+    (void)at;
+    return "";
 }
 
 bool agent_zero_is_here(const struct agent *at)
@@ -144,6 +152,8 @@ NOTHING(agent_dataspace_forget, struct agent *at)
 NOTHING(agent_mail_forget, struct agent *at)
 NOTHING(agent_forget_announced, struct agent *at)
 NOTHING(agent_forget_blame, struct agent *at)
+NOTHING(agent_stop_graces, struct agent *at)
+NOTHING(agent_forget_passed, struct agent *at)
 NOTHING(agent_job_over, struct agent *at, const struct coord_outcome *outcome)
 NOTHING(agent_kill, struct agent *at)
 NOTHING(agent_decided_forget, struct agent *at)
@@ -186,10 +196,9 @@ static void set_up(void)
     terms_over = orders_to_stop = 0;
     send_error = 0;
     ck_assert_int_eq(uv_loop_init(&agent.loop), 0);
-    uv_timer_init(&agent.loop, &agent.grace_timer);
-    uv_timer_init(&agent.loop, &agent.sweep_timer);
-    for (int i = 0; i < COORD_TIMER_COUNT; i++)
-        uv_timer_init(&agent.loop, &agent.zero_timers[i]);
+    ck_assert_int_eq(agent_terms_open(&agent), 0);
+    ck_assert_int_eq(agent_known_open(&agent), 0);
+    ck_assert_int_eq(agent_zero_open(&agent), 0);
     ck_assert_int_eq(agent_enter_elected(&agent, 2), 0);
     agent_say_ready(&agent);
     agent.root = (struct watched){.state = WATCH_LIVES, .ospid = getpid(), .pidfd = -1};
@@ -201,7 +210,9 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    agent_free_zero(&agent);
+    agent_zero_free(&agent);
+    agent_terms_free(&agent);
+    agent_known_free(&agent);
 }
 
 /* The end of a term is told out of Processor Zero, which nothing may free meanwhile. */
@@ -229,7 +240,7 @@ START_TEST(nobody_to_tell)
     send_error = -ENOMEM;
     coord_shell_host_lost(agent.zero, 1);
     ck_assert_uint_eq(agent.news, AGENT_LEAVE);
-    ck_assert(!uv_is_closing((uv_handle_t *)&agent.sweep_timer));
+    ck_assert_int_eq(agent.job, JOB_REWINDING);
     ck_assert_int_eq(coord_phase(coord_shell_state(agent.zero)), COORD_FAILED);
 }
 END_TEST

@@ -20,13 +20,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/resource.h>
 #include <uv.h>
 
-#include "bsprun/agent/core/binding.h"
 #include "bsprun/agent/core/election.h"
 #include "bsprun/agent/core/job.h"
-#include "bsprun/agent/core/known.h"
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/outside.h"
 #include "bsprun/agent/core/watch.h"
@@ -42,7 +39,6 @@
 #define AGENT_LINK_SPIN_NS        100000u /* polling other hosts, see link.h */
 #define AGENT_GRACE_MS            300u    /* from the stop request to SIGKILL */
 #define AGENT_GRACES_MOST         100u /* grace periods for a process 0 whose status the shell sees */
-#define AGENT_SPARE_DESCRIPTORS   3    /* for reading /proc when the job is stopped */
 #define AGENT_NAME_VARIABLE       "BSPZERO_HOST_NAME" /* instead of the machine's */
 #define AGENT_GRACE_SEQUENTIAL_MS 3000u /* the same for a program outside its SPMD part */
 #define AGENT_WHY                 600u  /* bytes of an error message */
@@ -76,8 +72,13 @@ struct agent_order {
     uint64_t replica_log;         /* bytes in memory of what is kept for replicas that are behind */
 };
 
+struct agent_binding;   /* binding.c */
 struct agent_cells;     /* cells.c */
+struct agent_hosting;   /* zero.c */
+struct agent_limit;     /* control.c */
+struct agent_times;     /* status.c */
 struct agent_decided;   /* decided.c */
+struct agent_known;     /* known.c */
 struct kept_account;    /* succession.c */
 struct agent_peers;     /* peers.c */
 struct agent_relay;     /* output.c */
@@ -85,7 +86,11 @@ struct agent_snapshots; /* snapshot/inside.h */
 struct agent_input;     /* input.c */
 struct agent_replicas;  /* snapshot/replicas.c */
 struct agent_fence;     /* fence.c */
+struct agent_origin;    /* launch.c */
+struct agent_wakers;    /* loop.c */
+struct agent_ending;    /* stop.c */
 struct agent_pause;     /* pause.c */
+struct agent_rewinding; /* terms.c */
 struct agent_guest;     /* guest.c */
 struct agent_dataspace; /* dataspace.c */
 struct agent_quiet;     /* quiet.c */
@@ -122,14 +127,12 @@ struct agent_calls {
 struct agent {
     const struct agent_calls *calls;
     uv_loop_t loop;
-    uv_prepare_t before_waiting; /* takes the news */
+    struct agent_wakers *wakers; /* of the loop: loop.c */
     unsigned news;
     bool bare;
-    struct process_signals signals; /* the original ones */
-    struct rlimit descriptors;      /* the original limit, for the program */
-    struct outside outside;         /* descriptors open at the start */
-    pid_t bsprun;                   /* its process; 0: on another host */
-    pid_t caller_group;             /* process group of bsprun and the program */
+    struct outside outside;      /* descriptors open at the start */
+    pid_t bsprun;                /* its process; 0: on another host */
+    struct agent_origin *origin; /* what it was started with, for those that it starts: launch.c */
     enum job_state job;
     struct agent_order order;
     unsigned char job_id[WIRE_JOB_SIZE];
@@ -137,7 +140,6 @@ struct agent {
     struct election election;
     char host_name[WIRE_NAME_MAX];
 
-    int spare[AGENT_SPARE_DESCRIPTORS];
     int board_fd;
     struct bspz_board *first_page; /* stays mapped: the bell thread waits in it */
     struct bspz_board *board;      /* the largest mapping so far */
@@ -145,19 +147,15 @@ struct agent {
     struct member *members;        /* nprocs entries; those of other hosts are empty */
     uint32_t *home;                /* nprocs entries: number of the host of each */
     struct agent_cells *cells;     /* which hosts have the same processes; NULL: none */
-    uint64_t held_at; /* the barrier at which processes wait until RESUME says whether it is to be
-                         decided: decided.c; 0: none */
-    struct agent_decided *decided; /* barriers that processes here have not come to yet; a list */
-    struct known known;            /* what of decisions, where processes have replicas */
+    struct agent_decided *decided; /* barriers that Processor Zero decides: decided.c */
+    struct agent_known *known;     /* what of decisions, where processes have replicas */
     struct kept_account *accounts; /* of other hosts, before this one is Processor Zero's; a list */
     int here, first_here;          /* number of processes on this host, and the lowest pid */
     int ready, ended;              /* how many of these have reached that state */
-    uint64_t consulted;            /* newest consultation passed on */
-    bool measures;                 /* with the next one Processor Zero wants measurements */
-    bool end_reported;             /* ... and it was the barrier of bsp_end */
-    bool let_out;                  /* ... and Processor Zero has answered it */
     uint64_t asked_passed;         /* + 1; bsprun waits for PASSED of it; 0: none */
-    struct binding binding;
+    struct agent_limit *limit;     /* of time: control.c */
+    struct agent_times *times;     /* that processes here count: status.c */
+    struct agent_binding *binding; /* of processes to processors */
     struct watched root;
     uint64_t begin_ns, end_ns; /* of the SPMD part */
 
@@ -169,16 +167,16 @@ struct agent {
     const char *view;          /* the directory in which owners are seen; "": that of the system */
     struct agent_dataspace *dataspace; /* what processes put there; NULL: nothing yet */
     pthread_mutex_t dataspace_lock;
-    struct agent_mail *mail;         /* messages of MPI; NULL: nothing yet */
-    struct agent_quiet *quiet;       /* looks whether all processes wait; NULL: nobody does */
-    struct fetches *fetches;         /* file transfers between hosts; NULL: none yet */
-    struct agent_stacks *stacks;     /* of the processes here; NULL: nobody has asked for them */
-    struct agent_debug *debug;       /* of processes here; NULL: none is to have a debugger */
-    struct tool *tools;              /* commands of the system that run; a list */
-    struct agent_replicas *replicas; /* images kept for other hosts; NULL: none yet */
-    struct net_connection *control;  /* to bsprun; NULL when bare or lost */
-    struct coord_shell *zero;        /* Processor Zero, when it is here */
-    struct wire_real learned[ESTIMATE_NUMBERS]; /* its estimates, for bsprun */
+    struct agent_mail *mail;           /* messages of MPI; NULL: nothing yet */
+    struct agent_quiet *quiet;         /* looks whether all processes wait; NULL: nobody does */
+    struct fetches *fetches;           /* file transfers between hosts; NULL: none yet */
+    struct agent_stacks *stacks;       /* of the processes here; NULL: nobody has asked for them */
+    struct agent_debug *debug;         /* of processes here; NULL: none is to have a debugger */
+    struct tool *tools;                /* commands of the system that run; a list */
+    struct agent_replicas *replicas;   /* images kept for other hosts; NULL: none yet */
+    struct net_connection *control;    /* to bsprun; NULL when bare or lost */
+    struct coord_shell *zero;          /* Processor Zero, when it is here */
+    struct agent_hosting *hosting;     /* what that needs: zero.c */
     struct agent_relay *relay;         /* of the ranks' output; NULL when they inherit it */
     struct agent_snapshots *snapshots; /* NULL in a job without */
     struct store *store;               /* of snapshots; NULL: none */
@@ -188,30 +186,34 @@ struct agent {
     struct agent_input *input;        /* stdin of process 0, with snapshots */
 
     struct link_bell link_bell; /* for the links of the present term, on several hosts */
-    uv_async_t bell;
-    pthread_t bell_thread;
-    bool bell_running;
-    atomic_bool bell_stop;
-    uv_signal_t on_signal[6], on_child;
-    unsigned more_graces;
-    uv_timer_t grace_timer, limit_timer, sweep_timer, look_timer, times_timer;
-    uv_timer_t zero_timers[COORD_TIMER_COUNT];
 
-    /* While a term is being ended: since when, and the memory of the largest of its processes
-     * here. */
-    uint64_t rewound_ns, largest;
-    bool term_gone; /* after that: no process of the term is left that could fork */
-
-    /* How the job ended, as far as known. */
-    struct coord_outcome outcome;
-    char *blame;          /* message for the user, "" when none is due */
-    char *blame_table;    /* the table of processes, or NULL */
-    bool ended_elsewhere; /* reported to bsprun by Processor Zero of another host */
-    bool dismissed;       /* bsprun has finished with this agent */
-    uint64_t stop_ns;     /* when a stop was first requested, 0 if never */
-    int stop_signal;      /* the user's, 0 if none */
+    struct agent_rewinding *rewinding; /* the end of a term: terms.c */
+    struct agent_ending *ending;       /* how the job ended, as far as known: stop.c */
+    bool dismissed;                    /* bsprun has finished with this agent */
     bool finished;
 };
+
+/* What the job has: whether it is on several hosts, takes snapshots, has its output relayed by this
+ * agent, and has used the dataspace here. */
+static inline bool agent_has_peers(const struct agent *agent)
+{
+    return agent->peers != NULL;
+}
+
+static inline bool agent_has_snapshots(const struct agent *agent)
+{
+    return agent->snapshots != NULL;
+}
+
+static inline bool agent_has_relay(const struct agent *agent)
+{
+    return agent->relay != NULL;
+}
+
+static inline bool agent_has_dataspace(const struct agent *agent)
+{
+    return agent->dataspace != NULL;
+}
 
 /* Posts news: calls->news is called before the loop waits again, never before this returns. */
 static inline void agent_post(struct agent *agent, enum agent_news news)

@@ -5,11 +5,33 @@
  * this host is bound then, and the user is told if binding was asked for. */
 #include "bsprun/agent/core/binding.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/cores.h"
 #include "bsprun/agent/core/to_bsprun.h"
+
+struct agent_binding {
+    struct cores_claim cores;
+    bool has_bound; /* a rank, now or for earlier places */
+    bool told;      /* that a rank could not be bound */
+};
+
+int agent_binding_open(struct agent *agent)
+{
+    agent->binding = calloc(1, sizeof *agent->binding);
+    return agent->binding ? 0 : -ENOMEM;
+}
+
+void agent_binding_free(struct agent *agent)
+{
+    cores_free(&agent->binding->cores);
+    free(agent->binding);
+    agent->binding = NULL;
+}
 
 /* Whether the user wants processes to be bound, and to what. */
 static bool is_asked(const struct agent *agent)
@@ -25,7 +47,7 @@ static bool is_here(const struct agent *agent, int pid)
 /* Whether the ranks of this host are bound. */
 static bool binds(const struct agent *agent)
 {
-    return agent->binding.cores.count > 0 && agent->order.bind != WIRE_BIND_NONE;
+    return agent->binding->cores.count > 0 && agent->order.bind != WIRE_BIND_NONE;
 }
 
 static void report(struct agent *agent)
@@ -37,7 +59,7 @@ static void report(struct agent *agent)
         if (!is_here(agent, pid))
             continue;
         if (binds(agent)) {
-            cores_describe(&agent->binding.cores, rank++, text, sizeof text);
+            cores_describe(&agent->binding->cores, rank++, text, sizeof text);
             agent_notice(agent, "host %s: pid %d is bound to %s", agent->host_name, pid, text);
         } else {
             cores_allowed(text, sizeof text);
@@ -50,7 +72,7 @@ static void report(struct agent *agent)
 /* Where the kernel refuses, it will do so for every rank. */
 static void try_binding(struct agent *agent, bool asked)
 {
-    int error = binds(agent) ? cores_try(&agent->binding.cores) : 0;
+    int error = binds(agent) ? cores_try(&agent->binding->cores) : 0;
 
     if (error && asked)
         agent_notice(agent,
@@ -74,7 +96,7 @@ static void too_few(struct agent *agent)
 static bool claim(struct agent *agent)
 {
     return cores_claim(agent->here, (enum wire_bind)agent->order.bind,
-                       (enum wire_map)agent->order.map, &agent->binding.cores) == agent->here;
+                       (enum wire_map)agent->order.map, &agent->binding->cores) == agent->here;
 }
 
 /* Binding and spinning require that the job has its cores to itself.  With other hosts the agent
@@ -82,13 +104,13 @@ static bool claim(struct agent *agent)
  * only if the user wants it. */
 void agent_binding_plan(struct agent *agent)
 {
-    int wanted = agent->here, agents = agent->peers ? 1 : 0;
+    int wanted = agent->here, agents = agent_has_peers(agent) ? 1 : 0;
     bool spins = agent->nprocs > 1 && wanted > 0 && wanted + agents <= agent->order.cores;
     bool asked = is_asked(agent) && wanted > 0;
     bool may = spins || (asked && wanted <= agent->order.cores);
 
-    cores_release(&agent->binding.cores);
-    agent->binding.told = false;
+    cores_release(&agent->binding->cores);
+    agent->binding->told = false;
     atomic_store(&agent->board->spin_ns, 0);
     if (may && claim(agent)) {
         if (spins)
@@ -104,7 +126,7 @@ void agent_binding_plan(struct agent *agent)
 
 void agent_binding_apply(struct agent *agent, int pid)
 {
-    struct binding *binding = &agent->binding;
+    struct agent_binding *binding = agent->binding;
     pid_t os_pid = agent->members[pid].process.ospid;
     int rank = 0, error, core = -1;
 

@@ -2,17 +2,11 @@
 #ifndef BSPRUN_AGENT_BINDING_H
 #define BSPRUN_AGENT_BINDING_H
 
-#include <stdbool.h>
-
-#include "bsprun/agent/core/cores.h"
-
 struct agent;
 
-struct binding {
-    struct cores_claim cores;
-    bool has_bound; /* a rank, now or for earlier places */
-    bool told;      /* that a rank could not be bound */
-};
+/* 0 or -ENOMEM; before all others, and after them. */
+int agent_binding_open(struct agent *agent);
+void agent_binding_free(struct agent *agent);
 
 /* The places of the ranks are new, and no rank runs: claims processors for those of this host. Says
  * if they cannot be bound as the user wants, and with --report-bindings what each is bound to. */

@@ -20,7 +20,7 @@ int agent_cells_take(struct agent *agent, const struct wire_numbers *leads)
     agent_cells_free(agent);
     if (count == 0)
         return leads && leads->count > 0 ? -EPROTO : 0;
-    if (leads->count % 2 != 0 || !agent->peers)
+    if (leads->count % 2 != 0 || !agent_has_peers(agent))
         return -EPROTO;
     for (uint32_t i = 0; i < leads->count; i++)
         if (leads->items[i] >= WIRE_HOSTS_MAX)

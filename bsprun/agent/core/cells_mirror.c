@@ -53,7 +53,7 @@ int agent_cells_mirror(struct agent *agent)
     struct homes homes = {0};
     int error = -ENOMEM;
 
-    if (!agent->cells)
+    if (!agent_has_replicas(agent))
         return agent_peers_mirror(agent, NULL);
     agent_peers_hosts(agent, &count);
     homes.items = calloc(count, sizeof *homes.items);
@@ -65,6 +65,8 @@ int agent_cells_mirror(struct agent *agent)
                                               .home_count = homes.count,
                                               .log_bytes = agent->order.replica_log,
                                               .agree = agent->order.replicas > 2 ? 2 : 1,
+                                              .majority = agent->order.on_mismatch ==
+                                                          WIRE_MISMATCH_CONTINUE,
                                               .spill_bytes = AGENT_REPLICA_SPILL,
                                           });
     }

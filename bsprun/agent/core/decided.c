@@ -1,6 +1,7 @@
 /* decided.c - see decided.h. */
 #include "bsprun/agent/core/decided.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "bsprun/agent/core/agent.h"
@@ -8,29 +9,88 @@
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/output_mark.h"
 
-struct agent_decided {
-    struct agent_decided *next; /* decided later */
+struct early {
+    struct early *next; /* decided later */
     struct decided decided;
 };
+
+struct agent_decided {
+    uint64_t consulted; /* newest consultation passed on */
+    bool end_reported;  /* ... and it was the barrier of bsp_end */
+    bool let_out;       /* ... and Processor Zero has answered it */
+    bool measures;      /* with the next one Processor Zero wants measurements */
+    uint64_t held_at;   /* the barrier at which processes wait until RESUME says whether it is to be
+                           decided; 0: none */
+    struct early *first; /* barriers that processes here have not come to yet */
+};
+
+int agent_decided_open(struct agent *agent)
+{
+    agent->decided = calloc(1, sizeof *agent->decided);
+    return agent->decided ? 0 : -ENOMEM;
+}
+
+void agent_decided_free(struct agent *agent)
+{
+    agent_decided_forget(agent);
+    free(agent->decided);
+    agent->decided = NULL;
+}
+
+uint64_t agent_decided_consulted(const struct agent *agent)
+{
+    return agent->decided->consulted;
+}
+
+void agent_decided_consult(struct agent *agent, uint64_t consulted, bool end)
+{
+    agent->decided->consulted = consulted;
+    agent->decided->end_reported = end;
+}
+
+bool agent_decided_end_reported(const struct agent *agent)
+{
+    return agent->decided->end_reported;
+}
+
+void agent_decided_let_out(struct agent *agent, bool end)
+{
+    agent->decided->let_out = end;
+}
+
+bool agent_decided_lets_out(const struct agent *agent)
+{
+    return agent->decided->let_out;
+}
+
+void agent_decided_measure(struct agent *agent, bool measures)
+{
+    agent->decided->measures = measures;
+}
+
+bool agent_decided_measures(const struct agent *agent)
+{
+    return agent->decided->measures;
+}
 
 static void answer(struct agent *agent, const struct decided *decided)
 {
     if (decided->snapshot)
         agent_mark_output(agent, decided->superstep + 1);
-    agent->let_out = decided->end;
+    agent->decided->let_out = decided->end;
     agent_answer(agent, decided->superstep, BSPZ_DECIDE_GO, decided->consult);
 }
 
 static bool keep(struct agent *agent, const struct decided *decided)
 {
-    struct agent_decided **last = &agent->decided, *entry;
+    struct early **last = &agent->decided->first, *entry;
 
     while (*last)
         last = &(*last)->next;
     entry = malloc(sizeof *entry);
     if (!entry)
         return false;
-    *entry = (struct agent_decided){NULL, *decided};
+    *entry = (struct early){NULL, *decided};
     *last = entry;
     return true;
 }
@@ -44,20 +104,20 @@ bool agent_decided_go_ahead(struct agent *agent, uint64_t superstep)
 
     if (!agent_decided_add(agent, &decided))
         return false;
-    agent->held_at = superstep + 1;
+    agent->decided->held_at = superstep + 1;
     return true;
 }
 
 bool agent_decided_holds(const struct agent *agent, uint64_t superstep)
 {
-    return agent->held_at > 0 && agent->held_at == superstep;
+    return agent->decided->held_at > 0 && agent->decided->held_at == superstep;
 }
 
 /* The barrier before the one at which they would be held; NULL: they have passed it. */
 static struct decided *find_before(struct agent *agent)
 {
-    for (struct agent_decided *entry = agent->decided; entry; entry = entry->next)
-        if (entry->decided.superstep + 1 == agent->held_at)
+    for (struct early *entry = agent->decided->first; entry; entry = entry->next)
+        if (entry->decided.superstep + 1 == agent->decided->held_at)
             return &entry->decided;
     return NULL;
 }
@@ -65,13 +125,13 @@ static struct decided *find_before(struct agent *agent)
 /* It is known now which barrier is decided next.  That of bsp_end always is. */
 static void let_on(struct agent *agent, uint64_t consult)
 {
-    const struct decided decided = {.superstep = agent->held_at, .consult = consult};
-    bool waits = agent->consulted == decided.superstep + 1;
+    const struct decided decided = {.superstep = agent->decided->held_at, .consult = consult};
+    bool waits = agent->decided->consulted == decided.superstep + 1;
     struct decided *before = find_before(agent);
 
-    agent->held_at = 0;
-    if (waits && (consult == decided.superstep || agent->end_reported))
-        agent->consulted--; /* the next scan reports them */
+    agent->decided->held_at = 0;
+    if (waits && (consult == decided.superstep || agent->decided->end_reported))
+        agent->decided->consulted--; /* the next scan reports them */
     else if (waits)
         answer(agent, &decided);
     else if (before)
@@ -82,19 +142,19 @@ static void let_on(struct agent *agent, uint64_t consult)
 
 bool agent_decided_ask_again(struct agent *agent, uint64_t *superstep)
 {
-    struct agent_decided **link = &agent->decided;
+    struct early **link = &agent->decided->first;
 
-    if (agent->held_at == 0)
+    if (agent->decided->held_at == 0)
         return false;
-    *superstep = agent->held_at - 1;
+    *superstep = agent->decided->held_at - 1;
     while (*link && (*link)->decided.superstep != *superstep)
         link = &(*link)->next;
-    struct agent_decided *queued = *link;
+    struct early *queued = *link;
     if (!queued)
         return true;
     *link = queued->next;
     free(queued);
-    agent->held_at = 0;
+    agent->decided->held_at = 0;
     return false;
 }
 
@@ -103,7 +163,7 @@ bool agent_decided_unasked(struct agent *agent, uint64_t superstep)
     const struct decided decided = {.superstep = superstep,
                                     .consult = atomic_load(&agent->board->consult_from)};
 
-    if (!agent_has_replicas(agent) || agent->end_reported || superstep >= decided.consult)
+    if (!agent_has_replicas(agent) || agent->decided->end_reported || superstep >= decided.consult)
         return false;
     answer(agent, &decided);
     return true;
@@ -117,22 +177,22 @@ bool agent_decided_add(struct agent *agent, const struct decided *decided)
         let_on(agent, decided->consult);
         return true;
     }
-    if (decided->superstep + 1 == agent->consulted) {
+    if (decided->superstep + 1 == agent->decided->consulted) {
         answer(agent, decided);
         return true;
     }
-    if (decided->superstep + 1 < agent->consulted)
+    if (decided->superstep + 1 < agent->decided->consulted)
         return true; /* came late: they have passed it, as another message said */
     return keep(agent, decided);
 }
 
 bool agent_decided_take(struct agent *agent, uint64_t superstep)
 {
-    struct agent_decided *first = agent->decided;
+    struct early *first = agent->decided->first;
 
     if (!first || first->decided.superstep != superstep)
         return false;
-    agent->decided = first->next;
+    agent->decided->first = first->next;
     answer(agent, &first->decided);
     free(first);
     return true;
@@ -140,11 +200,12 @@ bool agent_decided_take(struct agent *agent, uint64_t superstep)
 
 void agent_decided_forget(struct agent *agent)
 {
-    agent->held_at = 0;
-    while (agent->decided) {
-        struct agent_decided *first = agent->decided;
+    agent->decided->consulted = agent->decided->held_at = 0;
+    agent->decided->end_reported = agent->decided->let_out = false;
+    while (agent->decided->first) {
+        struct early *first = agent->decided->first;
 
-        agent->decided = first->next;
+        agent->decided->first = first->next;
         free(first);
     }
 }

@@ -1,4 +1,5 @@
-/* decided.h - barriers that were decided before the processes of this host have come to them.
+/* decided.h - the barriers that Processor Zero decides: what the processes of this host have asked
+ * for, and what was decided before they have come to it.
  *
  * Where processes have replicas Processor Zero waits for the first of each only: what it decides is
  * kept here until the processes of this host ask for it.
@@ -23,6 +24,22 @@ struct decided {
     bool end;           /* the barrier of bsp_end */
     bool snapshot;      /* processes of other hosts are captured there */
 };
+
+/* For the whole job: 0 or -ENOMEM. */
+int agent_decided_open(struct agent *agent);
+void agent_decided_free(struct agent *agent);
+
+/* The newest consultation of the processes here that was passed on, as the board counts them; 0:
+ * none in this term.  end: it is the barrier of bsp_end. */
+uint64_t agent_decided_consulted(const struct agent *agent);
+void agent_decided_consult(struct agent *agent, uint64_t consulted, bool end);
+bool agent_decided_end_reported(const struct agent *agent);
+/* Whether Processor Zero has answered it, so that the processes leave. */
+void agent_decided_let_out(struct agent *agent, bool end);
+bool agent_decided_lets_out(const struct agent *agent);
+/* Whether Processor Zero wants measurements with the next one. */
+void agent_decided_measure(struct agent *agent, bool measures);
+bool agent_decided_measures(const struct agent *agent);
 
 /* At the end of that superstep processes of other hosts are captured: those of this one pass, and
  * are held at the next barrier.  False: no memory. */

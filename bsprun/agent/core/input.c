@@ -55,7 +55,7 @@ int agent_input_open(struct agent *agent)
     struct agent_input *input;
     int ends[2];
 
-    if (!agent->snapshots)
+    if (!agent_has_snapshots(agent))
         return 0;
     input = calloc(1, sizeof *input);
     if (!input)

@@ -1,34 +1,69 @@
 /* known.c - see known.h. */
 #include "bsprun/agent/core/known.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/cells.h"
 
-void agent_known_begin(struct agent *agent)
+struct agent_known {
+    struct known facts;
+    bool waits;                 /* an account was given and is not answered yet */
+    struct wire_message *abort; /* the last request for the end of the job; NULL: none */
+};
+
+int agent_known_open(struct agent *agent)
 {
-    agent_known_end(agent);
-    agent->known = (struct known){.next = WIRE_NEVER};
+    agent->known = calloc(1, sizeof *agent->known);
+    return agent->known ? 0 : -ENOMEM;
 }
 
-void agent_known_end(struct agent *agent)
+static void forget_abort(struct agent *agent)
 {
-    if (agent->known.abort)
-        wire_message_free(agent->known.abort);
-    free(agent->known.abort);
-    agent->known.abort = NULL;
+    if (agent->known->abort)
+        wire_message_free(agent->known->abort);
+    free(agent->known->abort);
+    agent->known->abort = NULL;
+}
+
+void agent_known_free(struct agent *agent)
+{
+    forget_abort(agent);
+    free(agent->known);
+    agent->known = NULL;
+}
+
+struct known agent_known(const struct agent *agent)
+{
+    return agent->known->facts;
+}
+
+void agent_known_wait(struct agent *agent, bool waits)
+{
+    agent->known->waits = waits;
+}
+
+struct wire_message *agent_known_abort(const struct agent *agent)
+{
+    return agent->known->abort;
+}
+
+void agent_known_begin(struct agent *agent)
+{
+    forget_abort(agent);
+    *agent->known = (struct agent_known){.facts.next = WIRE_NEVER};
 }
 
 void agent_known_run(struct agent *agent, uint64_t next)
 {
-    agent->known.runs = true;
-    agent->known.next = next;
+    agent->known->facts.runs = true;
+    agent->known->facts.next = next;
 }
 
 void agent_known_decided(struct agent *agent, uint64_t superstep, uint64_t next, bool ended)
 {
-    struct known *known = &agent->known;
+    struct known *known = &agent->known->facts;
 
     if (superstep + 1 <= known->decided)
         return;
@@ -43,16 +78,16 @@ static void keep_abort(struct agent *agent, const struct wire_message *message)
     struct wire_message *copy = calloc(1, sizeof *copy);
     char error[WIRE_ERROR_SIZE];
 
-    agent_known_end(agent);
+    forget_abort(agent);
     if (copy && wire_copy(message, copy, error, sizeof error) == 0)
-        agent->known.abort = copy;
+        agent->known->abort = copy;
     else
         free(copy);
 }
 
 bool agent_known_lets(struct agent *agent, const struct wire_message *message)
 {
-    if (message->kind == WIRE_ABORT && message != agent->known.abort && agent_has_replicas(agent))
+    if (message->kind == WIRE_ABORT && message != agent->known->abort && agent_has_replicas(agent))
         keep_abort(agent, message);
-    return !agent->known.waits || message->kind == WIRE_ACCOUNT;
+    return !agent->known->waits || message->kind == WIRE_ACCOUNT;
 }

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
@@ -19,6 +20,36 @@
 #include "bsprun/agent/core/agent.h"
 #include "ckpt/capture/attributes.h"
 #include "ckpt/shares.h"
+
+struct agent_origin {
+    struct process_signals signals; /* what was done with them */
+    struct rlimit descriptors;
+    pid_t group; /* process group of bsprun and the program */
+};
+
+int agent_launch_open(struct agent *agent)
+{
+    struct agent_origin *origin = calloc(1, sizeof *origin);
+
+    if (!origin)
+        return -ENOMEM;
+    agent->origin = origin;
+    origin->group = getpgrp();
+    getrlimit(RLIMIT_NOFILE, &origin->descriptors);
+    process_signals_save(&origin->signals);
+    return 0;
+}
+
+void agent_launch_free(struct agent *agent)
+{
+    free(agent->origin);
+    agent->origin = NULL;
+}
+
+bool agent_signal_was_ignored(const struct agent *agent, int signal)
+{
+    return process_signal_ignored(&agent->origin->signals, signal);
+}
 
 char *agent_board_variable(const struct agent *agent)
 {
@@ -73,12 +104,12 @@ static void child(const struct agent_launch *launch)
 
     /* The terminal belongs to bsprun's group: a program in another group would be stopped when it
      * reads. */
-    setpgid(0, launch->own_group ? 0 : launch->agent->caller_group);
+    setpgid(0, launch->own_group ? 0 : launch->agent->origin->group);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != launch->parent)
         _exit(1);
     limit_core_dumps(launch->agent->order.core_dumps);
-    setrlimit(RLIMIT_NOFILE, &launch->agent->descriptors);
+    setrlimit(RLIMIT_NOFILE, &launch->agent->origin->descriptors);
     if (!set_standard(launch))
         goto failed;
     for (int i = 0; i < launch->handed_on_count; i++)
@@ -87,7 +118,7 @@ static void child(const struct agent_launch *launch)
         shares_pass(launch->shares, launch->group);
     if (launch->directory[0] && chdir(launch->directory) != 0)
         goto failed;
-    process_signals_restore(&launch->agent->signals);
+    process_signals_restore(&launch->agent->origin->signals);
     if (!launch->tool && launch->agent->order.replicas > 1)
         personality(ADDR_NO_RANDOMIZE); /* addresses are the same in all replicas */
     if (!launch->tool) {

@@ -27,6 +27,15 @@ struct agent_launch {
     pid_t parent; /* this and the next members are set by agent_launch */
     int errors;
 };
+
+/* Notes the signals, the limit of descriptors and the process group that this process was started
+ * with, which every process that it starts gets back: before any of them is changed.  0 or -ENOMEM.
+ */
+int agent_launch_open(struct agent *agent);
+void agent_launch_free(struct agent *agent);
+/* Whether that signal was ignored then. */
+bool agent_signal_was_ignored(const struct agent *agent, int signal);
+
 /* Forks and waits until the exec has succeeded or failed.  The child's id, or -errno. */
 pid_t agent_launch(struct agent_launch *launch);
 

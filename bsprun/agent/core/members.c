@@ -40,7 +40,7 @@ bool agent_is_here(const struct agent *agent, int pid)
  * on every core. */
 static void allow_descriptors(const struct agent *agent)
 {
-    rlim_t each = agent->snapshots ? 4 : 1;
+    rlim_t each = agent_has_snapshots(agent) ? 4 : 1;
     rlim_t needed = each * (rlim_t)agent->here + (rlim_t)agent->order.cores + DESCRIPTORS_SPARE;
     struct rlimit limit;
 
@@ -62,7 +62,7 @@ void agent_write_homes(struct agent *agent)
         board->flags |= BSPZ_BOARD_HOSTS;
     else
         board->flags &= ~BSPZ_BOARD_HOSTS;
-    if (agent->peers)
+    if (agent_has_peers(agent))
         board->flags |= BSPZ_BOARD_LABELS;
     for (int pid = 0; pid < agent->nprocs; pid++)
         atomic_store(&bspz_rank_of(board, pid)->host, agent->home[pid]);

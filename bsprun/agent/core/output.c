@@ -120,7 +120,7 @@ static uint64_t passed(const struct agent *agent)
 
 static void raise_superstep(struct agent *agent)
 {
-    uint64_t now = agent->peers && agent->here > 0 ? passed(agent) : 0;
+    uint64_t now = agent_has_peers(agent) && agent->here > 0 ? passed(agent) : 0;
 
     if (now > agent->relay->superstep)
         agent->relay->superstep = now;
@@ -149,7 +149,7 @@ static ssize_t note_superstep(const struct stream *stream)
     int waiting;
     char byte;
 
-    if (!agent->peers || agent->here == 0)
+    if (!agent_has_peers(agent) || agent->here == 0)
         return most;
     got = recv(stream->reader, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (got <= 0)
@@ -374,21 +374,25 @@ int agent_relay_open(struct agent *agent, const struct wire_start *start)
     return 0;
 }
 
-int agent_relay_writer(const struct agent_relay *relay, int stream)
+int agent_relay_writer(const struct agent *agent, int stream)
 {
-    const struct stream *terminal = &relay->streams[SOCKETS + stream - 1];
+    const struct stream *terminal = &agent->relay->streams[SOCKETS + stream - 1];
 
-    return terminal->open ? terminal->writer : relay->streams[stream - 1].writer;
+    return terminal->open ? terminal->writer : agent->relay->streams[stream - 1].writer;
 }
 
-int agent_relay_writer_of_ranks(const struct agent_relay *relay, int stream)
+int agent_relay_writer_of_ranks(const struct agent *agent, int stream)
 {
+    const struct agent_relay *relay = agent->relay;
+
     return relay && relay->streams[SOCKETS + stream - 1].open ? relay->streams[stream - 1].writer
                                                               : -1;
 }
 
-int agent_relay_socket(const struct agent_relay *relay, int stream)
+int agent_relay_socket(const struct agent *agent, int stream)
 {
+    const struct agent_relay *relay = agent->relay;
+
     return relay ? relay->streams[stream - 1].writer : -1;
 }
 
@@ -396,14 +400,16 @@ int agent_relay_socket(const struct agent_relay *relay, int stream)
  * writer.  All stay open for processes to be restored. */
 void agent_relay_started(struct agent *agent)
 {
-    for (int i = 0; agent->relay && !agent->snapshots && i < SOCKETS; i++) {
+    for (int i = 0; agent->relay && !agent_has_snapshots(agent) && i < SOCKETS; i++) {
         close(agent->relay->streams[i].writer);
         agent->relay->streams[i].writer = -1;
     }
 }
 
-int agent_relay_reader(const struct agent_relay *relay, int stream)
+int agent_relay_reader(const struct agent *agent, int stream)
 {
+    const struct agent_relay *relay = agent->relay;
+
     return relay ? relay->streams[stream - 1].reader : -1;
 }
 

@@ -12,12 +12,12 @@ struct wire_start;
 /* Opens the streams that replace bsprun's for the program; 0 or -errno. */
 int agent_relay_open(struct agent *agent, const struct wire_start *start);
 /* The program's descriptor for stream 1 or 2. */
-int agent_relay_writer(const struct agent_relay *relay, int stream);
-/* The descriptor that ranks switch to in bsp_begin, inherited under the same number; -1: none, or no
- * relay. */
-int agent_relay_writer_of_ranks(const struct agent_relay *relay, int stream);
+int agent_relay_writer(const struct agent *agent, int stream);
+/* The descriptor that ranks switch to in bsp_begin, inherited under the same number; -1: none, or
+ * no relay. */
+int agent_relay_writer_of_ranks(const struct agent *agent, int stream);
 /* The stream that all processes share, for a process to be restored. */
-int agent_relay_socket(const struct agent_relay *relay, int stream);
+int agent_relay_socket(const struct agent *agent, int stream);
 void agent_relay_started(struct agent *agent); /* closes the ends that the program has */
 /* True: all output has been passed on; else AGENT_JOB_OVER is posted again when bsprun has taken
  * some. */
@@ -26,7 +26,7 @@ bool agent_relay_drained(struct agent *agent);
  * could still write meanwhile. */
 void agent_relay_pass_on(struct agent *agent);
 /* The reading end of stream 1 or 2; -1: none. */
-int agent_relay_reader(const struct agent_relay *relay, int stream);
+int agent_relay_reader(const struct agent *agent, int stream);
 /* The number of bytes read from each stream. */
 void agent_relay_counts(const struct agent *agent, uint64_t counts[2]);
 /* Sets the superstep after a rollback. */

@@ -22,6 +22,11 @@ void agent_answer_passed(struct agent *agent)
     agent->asked_passed = 0;
 }
 
+void agent_forget_passed(struct agent *agent)
+{
+    agent->asked_passed = 0;
+}
+
 void agent_say_idle(struct agent *agent)
 {
     if (agent->here == 0)

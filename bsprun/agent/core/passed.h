@@ -13,5 +13,7 @@ void agent_ask_passed(struct agent *agent, uint64_t superstep);
 void agent_answer_passed(struct agent *agent);
 /* Reports that no process of the job lives here, so that no output is awaited. */
 void agent_say_idle(struct agent *agent);
+/* A term begins: what was asked in the one before is not answered. */
+void agent_forget_passed(struct agent *agent);
 
 #endif

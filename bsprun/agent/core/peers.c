@@ -267,7 +267,7 @@ int agent_peers_enter(struct agent *agent)
         .heartbeat_ms = peers->heartbeat_ms,
         .bell = &agent->link_bell,
         .spin_ns = AGENT_LINK_SPIN_NS,
-        .outputs = {agent_relay_reader(agent->relay, 1), agent_relay_reader(agent->relay, 2)}};
+        .outputs = {agent_relay_reader(agent, 1), agent_relay_reader(agent, 2)}};
     for (uint32_t i = 0; i < peers->host_count; i++)
         if (peers->hosts[i].host != agent->host)
             others[setup.peer_count++] =
@@ -411,6 +411,11 @@ int agent_peers_mirror(struct agent *agent, const struct links_replicas *replica
     return agent->peers && agent->peers->links && agent->here > 0
                ? links_mirror(agent->peers->links, agent->board_fd, agent->nprocs, replicas)
                : 0;
+}
+
+bool agent_peers_sure(const struct agent *agent)
+{
+    return !agent->peers || !agent->peers->links || links_sure(agent->peers->links);
 }
 
 /* ---- The end ---- */

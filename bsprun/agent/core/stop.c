@@ -8,6 +8,8 @@
  * (they get a signal; then SIGKILL); a process forks during the sweep (swept again); bsprun is dead
  * (the end is not reported).
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,21 +22,110 @@
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_zero.h"
 
-#define SWEEP_AGAIN_MS   5u
-#define FORWARD_DELAY_MS 150u
-#define TIMEOUT_STATUS   124
-#define SIGNAL_STATUS    128
+#define SWEEP_AGAIN_MS    5u
+#define FORWARD_DELAY_MS  150u
+#define TIMEOUT_STATUS    124
+#define SIGNAL_STATUS     128
+#define SPARE_DESCRIPTORS 3 /* for reading /proc when the job is stopped */
+
+/* How the job ended, as far as known. */
+struct agent_ending {
+    struct coord_outcome outcome;
+    char *blame;       /* message for the user, "" when none is due */
+    char *blame_table; /* the table of processes, or NULL */
+    bool elsewhere;    /* reported to bsprun by Processor Zero of another host */
+    uint64_t stop_ns;  /* when a stop was first requested, 0 if never */
+    int stop_signal;   /* the user's, 0 if none */
+    unsigned more_graces;
+    int spare[SPARE_DESCRIPTORS];
+    uv_timer_t grace_timer, sweep_timer;
+};
+
+int agent_ending_open(struct agent *agent)
+{
+    struct agent_ending *ending = calloc(1, sizeof *ending);
+
+    if (!ending)
+        return -ENOMEM;
+    agent->ending = ending;
+    uv_timer_init(&agent->loop, &ending->grace_timer);
+    uv_timer_init(&agent->loop, &ending->sweep_timer);
+    ending->grace_timer.data = ending->sweep_timer.data = agent;
+    for (int i = 0; i < SPARE_DESCRIPTORS; i++)
+        ending->spare[i] = open("/", O_PATH | O_CLOEXEC);
+    return 0;
+}
+
+static void close_timer(uv_timer_t *timer)
+{
+    if (!uv_is_closing((uv_handle_t *)timer))
+        uv_close((uv_handle_t *)timer, NULL);
+}
+
+void agent_ending_close(struct agent *agent)
+{
+    close_timer(&agent->ending->grace_timer);
+    close_timer(&agent->ending->sweep_timer);
+}
+
+void agent_ending_free(struct agent *agent)
+{
+    free(agent->ending->blame);
+    free(agent->ending->blame_table);
+    free(agent->ending);
+    agent->ending = NULL;
+}
+
+const struct coord_outcome *agent_outcome(const struct agent *agent)
+{
+    return &agent->ending->outcome;
+}
+
+const char *agent_blamed(const struct agent *agent)
+{
+    return agent->ending->blame ? agent->ending->blame : "";
+}
+
+const char *agent_blamed_table(const struct agent *agent)
+{
+    return agent->ending->blame_table ? agent->ending->blame_table : "";
+}
+
+uint64_t agent_stopped_since(const struct agent *agent)
+{
+    return agent->ending->stop_ns;
+}
+
+bool agent_ended_elsewhere(const struct agent *agent)
+{
+    return agent->ending->elsewhere;
+}
+
+void agent_tells_the_end(struct agent *agent)
+{
+    agent->ending->elsewhere = false;
+}
+
+void agent_cannot_begin(struct agent *agent)
+{
+    agent->ending->outcome.status = 1;
+}
+
+void agent_stop_graces(struct agent *agent)
+{
+    uv_timer_stop(&agent->ending->grace_timer);
+}
 
 /* Bare runs have no bsprun to print the message; ranks have printed their own to the same
  * stderr. */
 static void say_blame_bare(struct agent *agent)
 {
-    if (!agent->bare || !agent->blame || !agent->blame[0])
+    if (!agent->bare || !agent->ending->blame || !agent->ending->blame[0])
         return;
-    dprintf(STDERR_FILENO, "bspzero: %s\n%s", agent->blame,
-            agent->blame_table ? agent->blame_table : "");
-    free(agent->blame);
-    agent->blame = strdup("");
+    dprintf(STDERR_FILENO, "bspzero: %s\n%s", agent->ending->blame,
+            agent->ending->blame_table ? agent->ending->blame_table : "");
+    free(agent->ending->blame);
+    agent->ending->blame = strdup("");
 }
 
 static void take_table(struct agent *agent)
@@ -46,42 +137,49 @@ static void take_table(struct agent *agent)
     killed = calloc((size_t)agent->nprocs, sizeof *killed);
     for (int pid = 0; killed && pid < agent->nprocs; pid++)
         killed[pid] = agent->members[pid].process.state == WATCH_GONE;
-    free(agent->blame_table);
-    agent->blame_table = whereabouts_table(agent->board, agent->nprocs, killed);
+    free(agent->ending->blame_table);
+    agent->ending->blame_table = whereabouts_table(agent->board, agent->nprocs, killed);
     free(killed);
 }
 
 void agent_add_to_table(struct agent *agent, const char *rows)
 {
-    char *merged =
-        agent->blame_table && rows[0] ? whereabouts_merge(agent->blame_table, rows) : NULL;
+    char *merged = agent->ending->blame_table && rows[0]
+                       ? whereabouts_merge(agent->ending->blame_table, rows)
+                       : NULL;
 
     if (!merged)
         return;
-    free(agent->blame_table);
-    agent->blame_table = merged;
+    free(agent->ending->blame_table);
+    agent->ending->blame_table = merged;
 }
 
 void agent_blame(struct agent *agent, const char *text, bool with_table)
 {
-    if (agent->blame)
+    if (agent->ending->blame)
         return;
-    agent->blame = strdup(text);
+    agent->ending->blame = strdup(text);
     if (with_table)
         take_table(agent);
     say_blame_bare(agent);
 }
 
+void agent_blame_leaver(struct agent *agent, const char *text)
+{
+    if (!agent->ending->blame)
+        agent->ending->blame = strdup(text);
+}
+
 void agent_forget_blame(struct agent *agent)
 {
-    free(agent->blame);
-    free(agent->blame_table);
-    agent->blame = agent->blame_table = NULL;
+    free(agent->ending->blame);
+    free(agent->ending->blame_table);
+    agent->ending->blame = agent->ending->blame_table = NULL;
 }
 
 static void set_outcome(struct agent *agent, enum wire_cause cause, int pid, int status, int signal)
 {
-    agent->outcome = (struct coord_outcome){
+    agent->ending->outcome = (struct coord_outcome){
         .status = status, .cause = cause, .pid = pid, .signal = (uint32_t)signal, .text = ""};
 }
 
@@ -102,7 +200,7 @@ void agent_abort(struct agent *agent, int pid, const struct verdict *verdict)
     }
     set_outcome(agent, verdict->cause, pid, verdict->status, verdict->signal);
     if (verdict->cause == WIRE_CAUSE_NONE)
-        agent_job_over(agent, &agent->outcome);
+        agent_job_over(agent, &agent->ending->outcome);
     else
         agent_stop_ranks(agent, verdict->cause, verdict->status);
 }
@@ -147,7 +245,8 @@ static void blame_stop(struct agent *agent, enum wire_stop_how how, int signal, 
     agent_blame(agent, line, how == WIRE_STOP_TIMEOUT || agent->order.verbosity > 0);
 }
 
-bool agent_is_alone(const struct agent *agent)
+/* Whether bsprun is dead or has finished with this agent, so that the end cannot be reported. */
+static bool agent_is_alone(const struct agent *agent)
 {
     return agent->dismissed || (!agent->control && !agent->bare);
 }
@@ -156,7 +255,7 @@ void agent_end_alone(struct agent *agent)
 {
     agent_stop(agent, WIRE_STOP_KILL, SIGKILL, "bsprun has terminated");
     if (agent->job == JOB_OVER)
-        agent_job_over(agent, &agent->outcome); /* Processor Zero would have decided */
+        agent_job_over(agent, &agent->ending->outcome); /* Processor Zero would have decided */
 }
 
 /* Sweeps the job that is being stopped if all have ended. */
@@ -203,8 +302,8 @@ void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const c
         return;
     if (!job_is_stopping(agent->job)) {
         enter_term(agent);
-        agent->stop_signal = signal;
-        agent->stop_ns = agent_now_ns();
+        agent->ending->stop_signal = signal;
+        agent->ending->stop_ns = agent_now_ns();
         blame_stop(agent, how, signal, text);
         ask_for_end(agent, how, signal, text);
     }
@@ -232,8 +331,8 @@ static void on_last_grace_over(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
 
-    if (status_is_coming(agent) && agent->more_graces < AGENT_GRACES_MOST) {
-        agent->more_graces++;
+    if (status_is_coming(agent) && agent->ending->more_graces < AGENT_GRACES_MOST) {
+        agent->ending->more_graces++;
         uv_timer_start(timer, on_last_grace_over, AGENT_GRACE_MS, 0);
         return;
     }
@@ -254,11 +353,11 @@ static void on_grace_over(uv_timer_t *timer)
 static void on_forward(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
-    int signal = agent->stop_signal ? agent->stop_signal : SIGTERM;
+    int signal = agent->ending->stop_signal ? agent->ending->stop_signal : SIGTERM;
 
     if (agent->root.state == WATCH_LIVES)
         process_signal(agent->root.pidfd, signal);
-    uv_timer_start(&agent->grace_timer, on_grace_over, AGENT_GRACE_SEQUENTIAL_MS, 0);
+    uv_timer_start(&agent->ending->grace_timer, on_grace_over, AGENT_GRACE_SEQUENTIAL_MS, 0);
 }
 
 /* For failed snapshots the table of processes is irrelevant. */
@@ -271,9 +370,9 @@ static bool is_of_the_program(enum wire_cause cause)
 
 void agent_blame_end(struct agent *agent)
 {
-    const struct coord_outcome *outcome = &agent->outcome;
+    const struct coord_outcome *outcome = &agent->ending->outcome;
 
-    if (!agent->blame && outcome->cause != WIRE_CAUSE_NONE)
+    if (!agent->ending->blame && outcome->cause != WIRE_CAUSE_NONE)
         agent_blame(agent,
                     outcome->text && outcome->text[0] ? outcome->text
                                                       : wire_cause_text(outcome->cause),
@@ -284,16 +383,16 @@ void agent_blame_end(struct agent *agent)
 void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
 {
     enum job_state before = agent->job;
-    bool by_signal = cause == WIRE_CAUSE_STOPPED && agent->stop_signal != 0;
+    bool by_signal = cause == WIRE_CAUSE_STOPPED && agent->ending->stop_signal != 0;
 
     if (job_is_stopping(before))
         return;
     job_move(&agent->job, JOB_STOPPING);
     agent_pause_end(agent);
-    if (!agent->blame && agent->zero)
+    if (!agent->ending->blame && agent->zero)
         agent_blame(agent, coord_outcome(coord_shell_state(agent->zero)).text,
                     is_of_the_program(cause));
-    if (agent_zero_is_elsewhere(agent) && !agent->blame_table)
+    if (agent_zero_is_elsewhere(agent) && !agent->ending->blame_table)
         take_table(agent); /* for that of Processor Zero */
     if (cause == WIRE_CAUSE_SAVED) {
         agent_kill(agent); /* the snapshot is complete, so no grace is needed */
@@ -301,23 +400,23 @@ void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
     }
     if (agent->board)
         bspz_board_stop(agent->board, agent->nprocs, by_signal ? BSPZ_STOP_SIGNAL : BSPZ_STOP_ABORT,
-                        by_signal ? agent->stop_signal : status);
+                        by_signal ? agent->ending->stop_signal : status);
     if (by_signal && before == JOB_RUNNING)
-        pass_signal_to_ranks(agent, agent->stop_signal);
+        pass_signal_to_ranks(agent, agent->ending->stop_signal);
     if (before == JOB_SEQUENTIAL || before == JOB_ENDING)
-        uv_timer_start(&agent->grace_timer, on_forward, FORWARD_DELAY_MS, 0);
+        uv_timer_start(&agent->ending->grace_timer, on_forward, FORWARD_DELAY_MS, 0);
     else
-        uv_timer_start(&agent->grace_timer, on_grace_over, AGENT_GRACE_MS, 0);
+        uv_timer_start(&agent->ending->grace_timer, on_grace_over, AGENT_GRACE_MS, 0);
     sweep_if_gone(agent);
 }
 
 /* Frees descriptors, to find ranks that could not be watched for lack of them. */
 static void use_spare_descriptors(struct agent *agent)
 {
-    for (int i = 0; i < AGENT_SPARE_DESCRIPTORS; i++) {
-        if (agent->spare[i] >= 0)
-            close(agent->spare[i]);
-        agent->spare[i] = -1;
+    for (int i = 0; i < SPARE_DESCRIPTORS; i++) {
+        if (agent->ending->spare[i] >= 0)
+            close(agent->ending->spare[i]);
+        agent->ending->spare[i] = -1;
     }
 }
 
@@ -346,30 +445,30 @@ void agent_sweep(struct agent *agent)
 
     if (agent->finished || agent->job == JOB_OVER)
         return;
-    uv_timer_stop(&agent->grace_timer);
+    uv_timer_stop(&agent->ending->grace_timer);
     use_spare_descriptors(agent);
     if (process_kill_descendants(0) > 0) {
-        uv_timer_start(&agent->sweep_timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
+        uv_timer_start(&agent->ending->sweep_timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
         return;
     }
-    uv_timer_stop(&agent->sweep_timer);
-    if (!agent->zero && agent->blame_table)
-        message.ranks_stopped.table = agent->blame_table;
+    uv_timer_stop(&agent->ending->sweep_timer);
+    if (!agent->zero && agent->ending->blame_table)
+        message.ranks_stopped.table = agent->ending->blame_table;
     job_move(&agent->job, JOB_OVER);
-    if (agent_zero_decides(agent) && !agent->ended_elsewhere && !agent_is_alone(agent))
+    if (agent_zero_decides(agent) && !agent->ending->elsewhere && !agent_is_alone(agent))
         agent_tell_zero(agent, &message);
     else
-        agent_job_over(agent, &agent->outcome);
+        agent_job_over(agent, &agent->ending->outcome);
 }
 
 void agent_end_here(struct agent *agent, const struct wire_end *end)
 {
-    if (agent->finished || agent->ended_elsewhere)
+    if (agent->finished || agent->ending->elsewhere)
         return;
-    agent->ended_elsewhere = true;
+    agent->ending->elsewhere = true;
     set_outcome(agent, end->cause, COORD_NOBODY, end->status, 0);
     if (agent->job == JOB_OVER || (agent_everything_gone(agent) && !job_is_stopping(agent->job)))
-        agent_job_over(agent, &agent->outcome);
+        agent_job_over(agent, &agent->ending->outcome);
     else
         agent_kill(agent); /* Processor Zero did not wait for it */
 }
@@ -378,8 +477,8 @@ void agent_job_over(struct agent *agent, const struct coord_outcome *outcome)
 {
     if (agent->finished)
         return;
-    if (outcome != &agent->outcome)
-        agent->outcome = *outcome;
+    if (outcome != &agent->ending->outcome)
+        agent->ending->outcome = *outcome;
     if (agent->job != JOB_OVER)
         job_move(&agent->job, JOB_OVER);
     agent_post(agent, AGENT_JOB_OVER);

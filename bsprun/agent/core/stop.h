@@ -10,8 +10,33 @@
 
 struct agent;
 
+/* What is known of the end is kept here from agent_ending_open on, once the loop is there: 0 or
+ * -ENOMEM.  agent_ending_close closes the timers of it. */
+int agent_ending_open(struct agent *agent);
+void agent_ending_close(struct agent *agent);
+void agent_ending_free(struct agent *agent);
+
+/* How the job ended on this host; zeros as long as it has not. */
+const struct coord_outcome *agent_outcome(const struct agent *agent);
+/* The message for the user and the table of processes; "": none, or none is due.  Both are valid
+ * until the next call that sets or forgets them. */
+const char *agent_blamed(const struct agent *agent);
+const char *agent_blamed_table(const struct agent *agent);
+/* When the first request to stop came, in ns of agent_now_ns; 0: none has. */
+uint64_t agent_stopped_since(const struct agent *agent);
+/* Whether Processor Zero of another host has reported the end to bsprun. */
+bool agent_ended_elsewhere(const struct agent *agent);
+/* From now on it is for this host to tell bsprun. */
+void agent_tells_the_end(struct agent *agent);
+/* The agent could not begin: its exit status is 1. */
+void agent_cannot_begin(struct agent *agent);
+/* The ranks that were given time to leave are being killed. */
+void agent_stop_graces(struct agent *agent);
+
 /* Sets the message about the end of the job; only the first one counts. */
 void agent_blame(struct agent *agent, const char *text, bool with_table);
+/* The same for a process that has left after bsp_end; a bare run prints it at the end only. */
+void agent_blame_leaver(struct agent *agent, const char *text);
 void agent_forget_blame(struct agent *agent);
 /* Adds the rows of another host to the table of processes, if there is one. */
 void agent_add_to_table(struct agent *agent, const char *rows);
@@ -22,8 +47,6 @@ void agent_blame_end(struct agent *agent);
 void agent_abort(struct agent *agent, int pid, const struct verdict *verdict);
 /* Ends the job because no snapshot can be restored. */
 void agent_cannot_go_on(struct agent *agent, int pid, const char *why);
-/* Whether bsprun is dead or has finished with this agent, so that the end cannot be reported. */
-bool agent_is_alone(const struct agent *agent);
 /* Ends the job in that case, in any state. */
 void agent_end_alone(struct agent *agent);
 /* bsprun, a signal or the time limit requests the end. */

@@ -1,5 +1,6 @@
 /* to_zero.c - see to_zero.h. */
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/core/known.h"
 
 #include <string.h>
 

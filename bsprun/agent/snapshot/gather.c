@@ -280,7 +280,7 @@ void agent_gather(struct agent *agent, struct bspz_snapshot_name name, bool ahea
 {
     struct agent_snapshots *snapshots = agent->snapshots;
 
-    if (!agent->peers) {
+    if (!agent_has_peers(agent)) {
         done(agent, 0, "");
         return;
     }

@@ -54,6 +54,7 @@ int agent_snapshots_open(struct agent *agent, const struct wire_start *start, ch
         return -ENOMEM;
     }
     agent->snapshots = snapshots;
+    agent_opened_open(agent);
     error = take_settings(snapshots, start);
     if (error) {
         snprintf(why, AGENT_WHY, "the options: %s", strerror(-error));
@@ -124,7 +125,7 @@ void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
     config->snapshots = true;
     config->recover = snapshots->recover;
     config->copies = snapshots->wanted_copies;
-    if (agent->peers && config->copies < FEWEST_COPIES)
+    if (agent_has_peers(agent) && config->copies < FEWEST_COPIES)
         config->copies = FEWEST_COPIES; /* Processor Zero knows whether one suffices */
     config->rule = snapshots->rule;
     config->costs = snapshots->costs;
@@ -134,7 +135,7 @@ void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
     config->estimate = agent->election.estimate;
     config->seen = agent->election.seen;
     config->recovery = agent->election.recovery;
-    config->notice = agent->peers ? (double)agent_peers_heartbeat_ms(agent) / 1e3 : 0;
+    config->notice = agent_has_peers(agent) ? (double)agent_peers_heartbeat_ms(agent) / 1e3 : 0;
     if (!snapshots->restores)
         return;
     config->wanted = agent->election.wanted;
@@ -174,13 +175,14 @@ void agent_snapshots_close(struct agent *agent)
 
     if (!snapshots)
         return;
+    agent_opened_close(agent);
     agent_ahead_close(agent);
     agent_alone_close(agent);
     if (snapshots->kept && !snapshots->ended)
         end_all_copies(agent);
     snapshots->ended = true;
     agent_abandon(agent);
-    if (agent->peers && agent->store) {
+    if (agent_has_peers(agent) && agent->store) {
         /* Transfers for an abandoned snapshot. */
         agent_fetch_forget(agent);
         agent_prune_finish(agent);

@@ -24,7 +24,7 @@ bool agent_output_is_out(const struct agent *agent)
 
     return ticket->state != TICKET_CAPTURING &&
            (!agent->control || net_written(agent->control) >= ticket->marked) &&
-           (!agent->peers || ticket->echoed);
+           (!agent_has_peers(agent) || ticket->echoed);
 }
 
 bool agent_snapshots_echoed(struct agent *agent, uint64_t superstep)

@@ -185,17 +185,17 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
     if (!held->all && snapshots->shared && !faults.elsewhere)
         agent_notice(agent, "snapshot %llu.%u cannot be used: %s",
                      (unsigned long long)name.superstep, name.term, faults.why);
-    if (!held->all && (agent->peers || faults.elsewhere))
+    if (!held->all && (agent_has_peers(agent) || faults.elsewhere))
         images = list_intact(manifest, &faults, &held->images.count);
     held->images.items = images;
     for (int pid = 0; pid < agent->nprocs && pid < (int)manifest->nprocs; pid++)
         if (agent_copy_of(agent, pid, name) >= 0)
             copies[held->copies.count++] = (uint64_t)pid;
     held->copies.items = copies;
-    if (agent->peers && !agent->election.first_of_run)
+    if (agent_has_peers(agent) && !agent->election.first_of_run)
         held->together.items = together =
             agent_list_together(agent, manifest, &held->together.count);
-    if (held->all || agent->peers) /* else it would only displace a usable one */
+    if (held->all || agent_has_peers(agent)) /* else it would only displace a usable one */
         agent_tell_zero(agent, &message);
     free(needs);
     free(together);

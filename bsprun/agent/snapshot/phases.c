@@ -5,7 +5,9 @@
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/known.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
@@ -32,7 +34,7 @@ static int make_directory(struct agent *agent, char why[AGENT_WHY])
     struct ticket *ticket = &snapshots->ticket;
     struct bspz_snap_order *order = &agent->board->snap_order;
     char path[sizeof order->path_start + sizeof order->path_end];
-    int error = (agent->peers ? store_snapshot_join : store_snapshot_begin)(
+    int error = (agent_has_peers(agent) ? store_snapshot_join : store_snapshot_begin)(
         agent->store, ticket->name, &ticket->staging, why);
 
     if (!error)
@@ -110,7 +112,7 @@ void agent_snapshots_order_first(struct agent *agent)
     atomic_store(&agent_snap_of(agent, 0)->copy_slot, -1);
     agent->board->snap_order.lose = !snapshots->recover;
     write_order(agent, snapshots->async != WIRE_ASYNC_OFF,
-                agent->peers ? SNAPSHOT_URGENT : SNAPSHOT_IN_PASSING);
+                agent_has_peers(agent) ? SNAPSHOT_URGENT : SNAPSHOT_IN_PASSING);
 }
 
 void agent_snapshots_mark_first(struct agent *agent)
@@ -189,8 +191,8 @@ static void abandon(struct agent *agent)
     agent_costs_count(agent);
 }
 
-/* A process that is being captured may wait for its writer: with replicas it does so in peace, as it
- * cannot be let go on before. */
+/* A process that is being captured may wait for its writer: with replicas it does so in peace, as
+ * it cannot be let go on before. */
 static void abandon_in_time(struct agent *agent)
 {
     struct ticket *ticket = &agent->snapshots->ticket;
@@ -268,8 +270,15 @@ static void image_written(struct agent *agent, int pid)
     message.image_durable.facts = kept->facts;
     snapshots->ticket.changed += kept->facts.changed;
     agent_tell_zero(agent, &message);
-    if (agent->peers && snapshots->copies > 1)
+    if (agent_has_peers(agent) && snapshots->copies > 1)
         agent_replicas_spread(agent, pid, snapshots->copies);
+}
+
+/* Replicas may still disagree about what is in the images.  After the last snapshot of a term none
+ * of the others comes so far. */
+static bool is_sure(const struct agent *agent)
+{
+    return agent->board->snap_order.stays || agent_peers_sure(agent);
 }
 
 static void note_written(struct agent *agent, int pid)
@@ -280,7 +289,8 @@ static void note_written(struct agent *agent, int pid)
 
     if (!snapshots->ticket.staging || snapshots->kept[pid].written ||
         atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1 ||
-        (snapshots->ticket.first && !agent_identified(agent)) || !agent_output_is_out(agent))
+        (snapshots->ticket.first && !agent_identified(agent)) || !agent_output_is_out(agent) ||
+        !is_sure(agent))
         return;
     snapshots->kept[pid].written = true;
     if (snap->error == 0) {
@@ -423,15 +433,14 @@ uint64_t agent_snapshots_captures(const struct agent *agent)
     const struct ticket *ticket = agent->snapshots ? &agent->snapshots->ticket : NULL;
 
     if (!ticket || ticket->state == TICKET_NONE || ticket->first ||
-        ticket->name.term != agent->term || ticket->name.superstep <= agent->known.decided)
+        ticket->name.term != agent->term || ticket->name.superstep <= agent_known(agent).decided)
         return 0;
     return ticket->name.superstep;
 }
 
 void agent_snapshots_say_captured(struct agent *agent)
 {
-    if (agent_snapshots_captures(agent) > 0 &&
-        agent->snapshots->ticket.state != TICKET_CAPTURING)
+    if (agent_snapshots_captures(agent) > 0 && agent->snapshots->ticket.state != TICKET_CAPTURING)
         say_captured(agent);
 }
 
@@ -472,7 +481,7 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
         return;
     switch (message->kind) {
     case WIRE_RESUME:
-        agent->measures = message->resume.measure;
+        agent_decided_measure(agent, message->resume.measure);
         agent_known_decided(agent, superstep, message->resume.consult, false);
         if (!takes_part(agent, superstep))
             let_pass(agent, superstep, message->resume.consult);

@@ -51,7 +51,7 @@ void agent_replicas_spread_again(struct agent *agent)
     struct bspz_snapshot_name name = agent->committed;
     struct manifest manifest;
 
-    if (!agent->peers || snapshots->copies < 2 ||
+    if (!agent_has_peers(agent) || snapshots->copies < 2 ||
         store_manifest(agent->store, name, &manifest, NULL) != 0)
         return;
     for (int pid = 0; pid < agent->nprocs && pid < (int)manifest.nprocs; pid++)

@@ -92,8 +92,8 @@ static char *ahead_variable(int socket)
 void agent_standard(struct agent *agent, int pid, int null, int standard[3])
 {
     standard[0] = pid == agent->order.stdin_pid ? agent_input_reader(agent) : null;
-    standard[1] = agent_relay_socket(agent->relay, 1);
-    standard[2] = agent_relay_socket(agent->relay, 2);
+    standard[1] = agent_relay_socket(agent, 1);
+    standard[2] = agent_relay_socket(agent, 2);
 }
 
 /* Fills in the environment of a process, whose own begins it. */

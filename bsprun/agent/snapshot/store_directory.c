@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/leftovers.h"
@@ -138,7 +139,7 @@ static bool is_bspruns(const struct agent *agent, const char *path, const char *
     char name[PATH_MAX + WIRE_NAME_MAX + 2];
 
     snprintf(name, sizeof name, "%s/%s", path, home);
-    return !agent->peers || (home[0] && access(name, F_OK) == 0);
+    return !agent_has_peers(agent) || (home[0] && access(name, F_OK) == 0);
 }
 
 int agent_store_open(struct agent *agent, const char *path, const char *home, char why[AGENT_WHY])
@@ -146,19 +147,19 @@ int agent_store_open(struct agent *agent, const char *path, const char *home, ch
     struct agent_snapshots *snapshots = agent->snapshots;
     int error = -ENOENT;
 
-    if (agent->peers)
+    if (agent_has_peers(agent))
         leftovers_sweep();
     if (is_bspruns(agent, path, home)) {
         error = store_open(&agent->store, path, STORE_JOIN, NULL, why);
         if (!error)
             error = store_job_open(agent->store, NULL, why);
-        if (error && agent->peers)
+        if (error && agent_has_peers(agent))
             store_close(agent->store);
-        if (error && agent->peers)
+        if (error && agent_has_peers(agent))
             agent->store = NULL;
     }
     snapshots->shared = !error;
-    if (!error || !agent->peers)
+    if (!error || !agent_has_peers(agent))
         return error;
     snapshots->temporary = !snapshots->recover;
     return open_private(agent, path, why);
@@ -169,7 +170,7 @@ void agent_note_term(struct agent *agent, struct bspz_snapshot_name from)
     struct agent_snapshots *snapshots = agent->snapshots;
     char why[AGENT_WHY];
 
-    if (agent->peers && !snapshots->shared &&
+    if (agent_has_peers(agent) && !snapshots->shared &&
         store_term_begin(agent->store, agent->term, from, bspz_wall_ns(), why) != 0)
         agent_notice(agent, "%s", why);
 }
@@ -178,7 +179,8 @@ void agent_store_remove(struct agent *agent)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
     /* After a normal end, a directory that users would not find is removed. */
-    bool useless = snapshots->hidden && agent->finished && agent->outcome.cause == WIRE_CAUSE_NONE;
+    bool useless =
+        snapshots->hidden && agent->finished && agent_outcome(agent)->cause == WIRE_CAUSE_NONE;
     char directory[PATH_MAX], lock[PATH_MAX + 8];
     char *slash;
 

@@ -49,7 +49,7 @@ bool agent_store_is_shared(const struct agent *agent)
 
 bool agent_keeps_order(const struct agent *agent)
 {
-    return !agent->peers || !agent->snapshots->shared ||
+    return !agent_has_peers(agent) || !agent->snapshots->shared ||
            (agent->nprocs > 0 && agent->snapshots->writer == agent->host);
 }
 

@@ -12,8 +12,9 @@
 #include "lib/rt/mpi/inside.h"
 
 #define EAGER_NEAR     (UINT64_C(8) << 10)
-#define EAGER_FAR      (UINT64_C(64) << 10)
-#define PIECES         8 /* of DATA in a ring */
+#define EAGER_FAR      (UINT64_C(256) << 10) /* asking takes as long as 100 KiB and more */
+#define PIECES         8 /* of DATA in a ring, and of eager messages, when near */
+#define PIECES_FAR     3 /* eager messages in a ring */
 #define AGENT_CHECK_MS 500
 
 struct bspz_mpi bspz_mpi;
@@ -93,7 +94,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 uint64_t bspz_mpi_eager(const struct bspz_mpi_peer *peer)
 {
-    return least(peer->near ? EAGER_NEAR : EAGER_FAR, peer->to.size / PIECES);
+    return peer->near ? least(EAGER_NEAR, peer->to.size / PIECES)
+                      : least(EAGER_FAR, peer->to.size / PIECES_FAR);
 }
 
 /* The thread that waits for the bell handles it, and the loop of the agent need not know of it. */

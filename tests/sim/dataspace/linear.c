@@ -50,83 +50,35 @@ static uint64_t horizon(const struct search *search, uint64_t done)
     return earliest;
 }
 
-/* ---- What can be the next, without loss ------------------------------------------------------
- *
- * Each value is put once, so what the tag has must stay until all that returned it are done.  A
- * read that can be the next may be: it changes nothing.  Neither does a put that nobody has seen,
- * once nobody needs what the tag has: it is overwritten, wherever it is.
- */
-
-static bool takes(const struct search *search, unsigned i)
+/* Whether the operation can be the next; then `value` is what the tag has after it. */
+static bool can_follow(const struct linear_operation *operation, uint32_t *value)
 {
-    return search->operations[i].kind != LINEAR_PUT && search->wanted >> i & 1;
-}
-
-/* Those that are not done and returned this value. */
-static uint64_t who_needs(const struct search *search, uint64_t done, uint32_t value)
-{
-    uint64_t needs = 0;
-
-    for (unsigned i = 0; i < search->count; i++)
-        if (takes(search, i) && !(done >> i & 1) && search->operations[i].value == value)
-            needs |= UINT64_C(1) << i;
-    return needs;
-}
-
-/* Whether all of them can come at once, and leave the value. */
-static bool may_come(const struct search *search, uint64_t those, uint64_t last)
-{
-    for (unsigned i = 0; i < search->count; i++) {
-        const struct linear_operation *operation = &search->operations[i];
-
-        if (those >> i & 1 &&
-            (operation->called > last || (search->waits && operation->kind == LINEAR_GET)))
-            return false;
+    if (operation->kind == LINEAR_PUT) {
+        *value = operation->value;
+        return true;
     }
+    if (operation->returned == LINEAR_NEVER || *value == 0 || *value != operation->value)
+        return false;
+    if (operation->kind == LINEAR_GET)
+        *value = 0;
     return true;
-}
-
-/* Of the operations that can be the next, those that have to be tried. */
-static uint64_t choices(const struct search *search, uint64_t done, uint32_t value)
-{
-    uint64_t last = horizon(search, done), needs = who_needs(search, done, value), all = 0;
-
-    for (unsigned i = 0; i < search->count; i++) {
-        const struct linear_operation *operation = &search->operations[i];
-        uint64_t self = UINT64_C(1) << i;
-
-        if (done & self || operation->called > last)
-            continue;
-        if (operation->kind == LINEAR_READ && needs & self)
-            return self;
-        if (operation->kind == LINEAR_GET && needs == self)
-            return self;
-        if (operation->kind != LINEAR_PUT || needs != 0)
-            continue;
-        if (may_come(search, who_needs(search, done, operation->value), last) &&
-            (search->wanted & self || who_needs(search, done, operation->value) != 0))
-            return self;
-        if (who_needs(search, done, operation->value) != 0)
-            all |= self;
-    }
-    return all;
 }
 
 static bool explains(struct search *search, uint64_t done, uint32_t value)
 {
-    uint64_t next;
+    uint64_t last;
 
     if ((done & search->wanted) == search->wanted && (!search->waits || value == 0))
         return true;
     if (!is_new(search, done, value))
         return false;
-    next = choices(search, done, value);
+    last = horizon(search, done);
     for (unsigned i = 0; i < search->count; i++) {
-        uint32_t after = search->operations[i].kind == LINEAR_PUT    ? search->operations[i].value
-                         : search->operations[i].kind == LINEAR_READ ? value
-                                                                     : 0;
+        uint32_t after = value;
 
-        if (next >> i & 1 && explains(search, done | UINT64_C(1) << i, after))
+        if (!(done >> i & 1) && search->operations[i].called <= last &&
+            can_follow(&search->operations[i], &after) &&
+            explains(search, done | UINT64_C(1) << i, after))
             return true;
     }
     return false;

@@ -6,7 +6,7 @@
  *   dataspace --check         whether the check finds histories that are wrong
  *
  * Checked: every object that is returned was put, whole, under that tag; the operations on each tag
- * have an order that explains them (linear.h); who still waits at the end has nothing to wait for,
+ * have an order that explains them (zones.h); who still waits at the end has nothing to wait for,
  * and then, and only then, Processor Zero has found out (quiet.h); hosts do not complain of each
  * other; a process that is restarted gets what it got before.
  */
@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "tests/sim/dataspace/world.h"
+#include "tests/sim/dataspace/zones.h"
 
 static struct {
     uint64_t operations, waited, messages, full, spilled, truncated, stuck, withdrawn, late;
@@ -432,7 +433,7 @@ static void check_end(struct world *world)
 
         for (unsigned i = 0; i < history->count; i++)
             waits |= history->operations[i].returned == LINEAR_NEVER;
-        if (!linear_holds(history->operations, history->count, waits))
+        if (!zones_hold(history->operations, history->count, waits))
             fail(world, "no order of the operations on \"%s\" explains them", tag_names[tag]);
     }
     for (uint32_t pid = 0; pid < world->process_count; pid++) {
@@ -491,72 +492,10 @@ static int report(uint64_t count)
     return seeds_verdict("dataspace", missing);
 }
 
-/* ---- The check itself ------------------------------------------------------------------------ */
-
-#define NEVER LINEAR_NEVER
-
-static int check_the_check(void)
-{
-    static const struct {
-        const char *what;
-        bool holds, waits;
-        unsigned count;
-        struct linear_operation operations[4];
-    } histories[] = {
-        {"a put, then a get", true, false, 2, {{LINEAR_PUT, 1, 1, 2}, {LINEAR_GET, 1, 3, 4}}},
-        {"a get that began first", true, false, 2, {{LINEAR_GET, 1, 1, 4}, {LINEAR_PUT, 1, 2, 3}}},
-        {"a get before the put", false, false, 2, {{LINEAR_GET, 1, 1, 2}, {LINEAR_PUT, 1, 3, 4}}},
-        {"one object got twice",
-         false,
-         false,
-         3,
-         {{LINEAR_PUT, 1, 1, 2}, {LINEAR_GET, 1, 3, 4}, {LINEAR_GET, 1, 3, 5}}},
-        {"one object read twice",
-         true,
-         false,
-         3,
-         {{LINEAR_PUT, 1, 1, 2}, {LINEAR_READ, 1, 3, 4}, {LINEAR_READ, 1, 3, 5}}},
-        {"an object that was overwritten",
-         false,
-         false,
-         3,
-         {{LINEAR_PUT, 1, 1, 2}, {LINEAR_PUT, 2, 3, 4}, {LINEAR_READ, 1, 5, 6}}},
-        {"a reader that sees the old one after the new one",
-         false,
-         false,
-         4,
-         {{LINEAR_PUT, 1, 1, 2},
-          {LINEAR_PUT, 2, 3, 9},
-          {LINEAR_READ, 2, 4, 5},
-          {LINEAR_READ, 1, 6, 7}}},
-        {"waiting for an object that is there",
-         false,
-         true,
-         2,
-         {{LINEAR_PUT, 1, 1, 2}, {LINEAR_GET, 0, 3, NEVER}}},
-        {"waiting for one that another got",
-         true,
-         true,
-         3,
-         {{LINEAR_PUT, 1, 1, 4}, {LINEAR_GET, 1, 2, 5}, {LINEAR_GET, 0, 3, NEVER}}},
-    };
-    int wrong = 0;
-
-    for (size_t i = 0; i < sizeof histories / sizeof *histories; i++)
-        if (linear_holds(histories[i].operations, histories[i].count, histories[i].waits) !=
-            histories[i].holds) {
-            printf("%s: should %shold\n", histories[i].what, histories[i].holds ? "" : "not ");
-            wrong++;
-        }
-    return wrong > 0;
-}
-
 int main(int argc, char **argv)
 {
     static const struct seeds_program program = {
         .name = "dataspace", .count = 1000, .run = run, .report = report};
 
-    if (argc == 2 && strcmp(argv[1], "--check") == 0)
-        return check_the_check();
     return seeds_main(&program, argc, argv);
 }

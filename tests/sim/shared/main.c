@@ -13,7 +13,9 @@
  *   - what is kept stays within its bounds, and no host is given up that alone has some process;
  *   - a content that differs is reported by a host that can see it;
  *   - where two of three must agree, only what two have made is applied, and a host whose own
- * content is another one does not go on.
+ * content is another one does not go on;
+ *   - where most must agree, with two homes both, all hosts apply the same content, that of the
+ * lowest home where no majority decides.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,12 +71,15 @@ struct flip {
     uint32_t host, pid;
     uint64_t key; /* 0: none */
     bool made;
+    bool applied;
+    uint64_t value; /* which was */
 };
 
 struct world {
     struct timeline time;
     struct host hosts[HOSTS_MOST];
-    uint32_t host_count, pid_count, agree, limit_kind;
+    uint32_t host_count, pid_count, agree;
+    bool majority;
     uint64_t last; /* key */
     uint64_t log_bytes, spill_bytes;
     struct flip flip;
@@ -83,7 +88,7 @@ struct world {
 
 static struct {
     uint64_t frozen, lost, behind_self, behind_other, flips, flips_due, spilled, held_back, agreed,
-        over, left;
+        over, left, tied;
 } summary;
 
 static struct host *home_of(struct world *world, uint32_t host)
@@ -152,6 +157,27 @@ static bool on_ready(void *context, uint32_t pid, uint64_t key)
     return key <= next_key(host->made);
 }
 
+/* Nobody is lost: the lowest home of two counts. */
+static void check_same(struct world *world, uint32_t host, uint64_t value)
+{
+    struct flip *flip = &world->flip;
+    unsigned lower = 0, homes = 0;
+
+    for (uint32_t other = 0; other < world->host_count; other++) {
+        homes += home_of(world, other)->has[flip->pid];
+        lower += other < flip->host && home_of(world, other)->has[flip->pid];
+    }
+    if (world->any_lost)
+        return;
+    if (flip->applied && value != flip->value)
+        timeline_fail(&world->time, "host %u applied another content than others", host);
+    flip->applied = true;
+    flip->value = value;
+    summary.tied += homes == 2;
+    if (homes > 1 && (value == mix(flip->pid, flip->key, false)) != (homes > 2 || lower > 0))
+        timeline_fail(&world->time, "host %u applied what does not count", host);
+}
+
 static int on_apply(void *context, uint32_t pid, uint64_t key, void *bytes, uint64_t size)
 {
     const struct caller *caller = context;
@@ -172,6 +198,8 @@ static int on_apply(void *context, uint32_t pid, uint64_t key, void *bytes, uint
         if (value != right)
             timeline_fail(&world->time, "host %u applied what one of three has made", caller->host);
     }
+    if (may_differ && world->majority)
+        check_same(world, caller->host, value);
     host->applied[pid] = key;
     return 0;
 }
@@ -191,13 +219,16 @@ static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
     if (!world->flip.made || mismatch->pid != world->flip.pid || mismatch->key != world->flip.key)
         timeline_fail(&world->time, "host %u reports a mismatch that is none", caller->host);
     home_of(world, caller->host)->reported[mismatch->pid] = true;
-    for (unsigned i = 0; i < 2 && world->agree == 2; i++)
-        if (mismatch->homes[i] == caller->host && mismatch->alike[i] < mismatch->alike[1 - i]) {
-            struct action *action = timeline_plan(&world->time, 1);
+    /* Nobody can say which is right: the job goes back. */
+    if (world->agree == 2 && !mismatch->open && mismatch->alike[0] == mismatch->alike[1])
+        world->over = true;
+    else if ((world->agree == 2 || world->majority) && !mismatch->open &&
+             mismatch->alike[0] > mismatch->alike[1] && mismatch->homes[1] == caller->host) {
+        struct action *action = timeline_plan(&world->time, 1);
 
-            action->kind = LEAVE;
-            action->host = caller->host;
-        }
+        action->kind = LEAVE;
+        action->host = caller->host;
+    }
 }
 
 static bool is_gone(const struct host *host)
@@ -460,7 +491,7 @@ static void freeze(struct world *world, const struct action *action)
     bool for_ever = action->until == NEVER;
 
     if (is_gone(host) || host->frozen_until == NEVER ||
-        (for_ever && (world->agree > 1 || !is_spare(world, action->host))))
+        (for_ever && (world->agree > 1 || world->majority || !is_spare(world, action->host))))
         return;
     summary.frozen++;
     timeline_note(&world->time, "host %u is frozen%s", action->host, for_ever ? " for ever" : "");
@@ -502,7 +533,7 @@ static void leave(struct world *world, const struct action *action)
         return;
     summary.left++;
     timeline_note(&world->time, "host %u leaves", action->host);
-    if (world->flip.host != action->host)
+    if (world->flip.host != action->host && !world->majority)
         timeline_fail(&world->time, "host %u leaves, but is right", action->host);
     world->over |= !is_spare(world, action->host);
     host->lost = world->any_left = true;
@@ -578,7 +609,8 @@ static void make_hosts(struct world *world)
                                   .homes = homes,
                                   .log_bytes = world->log_bytes,
                                   .spill_bytes = world->spill_bytes,
-                                  .agree = world->agree};
+                                  .agree = world->agree,
+                                  .majority = world->majority};
     uint64_t delay = 1 + timeline_random(&world->time, 200);
 
     for (uint32_t host = 0; host < world->host_count; host++)
@@ -601,6 +633,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
 
     timeline_begin(&world->time, sizeof(struct action), job);
     world->agree = timeline_chance(&world->time, 25) ? 2 : 1;
+    world->majority = world->agree == 1 && timeline_chance(&world->time, 30);
     hosts = 2 + timeline_random(&world->time, HOSTS_MOST - 1);
     world->host_count = (uint32_t)(hosts < job->hosts ? hosts : job->hosts < 2 ? 2 : job->hosts);
     if (world->agree == 2 && world->host_count < 3)
@@ -712,6 +745,7 @@ static int report(uint64_t count)
                 {"contents that differed", summary.flips},
                 {"of them such as had to be reported", summary.flips_due},
                 {"contents that two of three agreed on, with one that differed", summary.agreed},
+                {"contents of the lowest of two", summary.tied},
                 {"hosts that left, as two others differed", summary.left, 50000},
                 {"contents that were not copied, as all had them", summary.held_back},
                 {"looks that saw a file in use", summary.spilled}};

@@ -1,0 +1,72 @@
+/* faults.c - hosts are killed, stall, become slow, or are cut off from bsprun. */
+#include "tests/sim/cells/world.h"
+
+/* Before they run, a loss ends the term whatever the host has. */
+static void note_loss(struct world *world)
+{
+    enum coord_phase phase = coord_phase(world->zeros[world->era].coord);
+
+    if (phase == COORD_WAITING || phase == COORD_PLACING || !cells_is_covered(world))
+        world->by_death = true;
+    else
+        cells_summary.lost_beside++;
+}
+
+static void kill_host(struct world *world, uint32_t host)
+{
+    struct host *here = &world->hosts[host];
+    struct zero *zero = &world->zeros[world->era];
+
+    if (here->dead)
+        return;
+    note(world, "host %u dies", here->id);
+    here->dead = true;
+    world->faults[zero->host == host ? FAULT_ZERO : FAULT_KILLED]++;
+    zero->dead = zero->dead || zero->host == host;
+    note_loss(world);
+    cells_plan(world, DO_LOSS, 1 + timeline_random(&world->time, 30), host);
+}
+
+/* It decides on, until bsprun has told the last host to obey another one. */
+static void cut_off(struct world *world)
+{
+    struct zero *zero = &world->zeros[world->era];
+
+    if (world->hosts[zero->host].dead || zero->unheard)
+        return;
+    note(world, "host %u is cut off from bsprun", world->hosts[zero->host].id);
+    zero->unheard = true;
+    world->faults[FAULT_CUT]++;
+    world->hosts[zero->host].doomed = true;
+    note_loss(world);
+    cells_plan(world, DO_LOSS, 1 + timeline_random(&world->time, 60), zero->host);
+}
+
+void cells_harm(struct world *world, const struct action *action)
+{
+    struct host *here = &world->hosts[action->host];
+
+    if (world->finished)
+        return;
+    switch ((enum fault_kind)action->number) {
+    case FAULT_KILLED:
+        kill_host(world, action->host);
+        return;
+    case FAULT_ZERO:
+        kill_host(world, world->zeros[world->era].host);
+        return;
+    case FAULT_CUT:
+        cut_off(world);
+        return;
+    case FAULT_STALLS: {
+        uint64_t until = world->time.now + 50 + timeline_random(&world->time, 2000);
+        if (until > here->stalled_until)
+            here->stalled_until = until;
+        break;
+    }
+    default:
+        here->pace *= 10;
+    }
+    note(world, "host %u: %s", here->id, cells_fault_names[action->number]);
+    world->faults[action->number]++;
+}
