@@ -244,6 +244,23 @@ bool tags_forget(struct tags *tags, uint32_t pid)
 
 /* ---- What there is --------------------------------------------------------------------------- */
 
+struct walk {
+    void (*show)(void *context, const struct asker *asker, const void *tag, size_t size,
+                 bool removes);
+    void *context;
+};
+
+static void show_entry(const void *node, VISIT visit, void *closure)
+{
+    const struct tag_entry *entry = *(struct tag_entry *const *)node;
+    const struct walk *walk = closure;
+
+    if (visit != postorder && visit != leaf)
+        return;
+    for (const struct request *request = entry->first; request; request = request->next)
+        walk->show(walk->context, &request->asker, entry->tag, entry->size, request->removes);
+}
+
 struct tour {
     void (*show)(void *context, const void *tag, size_t size, struct object *object);
     void *context;
@@ -266,6 +283,16 @@ void tags_each_object(const struct tags *tags,
     struct tour tour = {show, context};
 
     twalk_r(tags->tree, show_object, &tour);
+}
+
+void tags_each_waiting(const struct tags *tags,
+                       void (*show)(void *context, const struct asker *asker, const void *tag,
+                                    size_t size, bool removes),
+                       void *context)
+{
+    struct walk walk = {show, context};
+
+    twalk_r(tags->tree, show_entry, &walk);
 }
 
 struct tags_totals tags_totals(const struct tags *tags)

@@ -57,6 +57,11 @@ void tags_each_object(const struct tags *tags,
                       void (*show)(void *context, const void *tag, size_t size,
                                    struct object *object),
                       void *context);
+/* Calls show(context, asker, tag, size, removes) for each request that waits, by tag. */
+void tags_each_waiting(const struct tags *tags,
+                       void (*show)(void *context, const struct asker *asker, const void *tag,
+                                    size_t size, bool removes),
+                       void *context);
 
 /* The number of tags that have an object or are waited for, of objects, of their bytes without what
  * deliveries share with them, and of requests that wait. */
