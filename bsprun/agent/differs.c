@@ -85,20 +85,13 @@ static uint32_t speaker_of(const struct links_mismatch *mismatch)
     return mismatch->hosts[0] > mismatch->hosts[1] ? mismatch->hosts[0] : mismatch->hosts[1];
 }
 
-/* The host whose processes do not go on: others outvote it, or all continue with another one.
- * WIRE_HOSTS_MAX: nobody can say which. */
-static uint32_t loser_of(const struct agent *agent, const struct links_mismatch *mismatch)
-{
-    if (mismatch->alike[0] != mismatch->alike[1])
-        return mismatch->hosts[mismatch->alike[0] < mismatch->alike[1] ? 0 : 1];
-    return agent->order.on_mismatch == WIRE_MISMATCH_CONTINUE ? mismatch->hosts[1] : WIRE_HOSTS_MAX;
-}
-
 void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
 {
     struct agent *agent = context;
     struct verdict verdict = {.cause = WIRE_CAUSE_MISMATCH, .status = 1};
-    uint32_t loser = loser_of(agent, mismatch);
+    int alone = mismatch->alike[0] < mismatch->alike[1]   ? 0
+                : mismatch->alike[1] < mismatch->alike[0] ? 1
+                                                          : -1;
 
     describe(agent, mismatch, verdict.text, sizeof verdict.text);
     if (mismatch->open) {
@@ -106,12 +99,18 @@ void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
             agent_notice(agent, "%s; another replica decides", verdict.text);
         return;
     }
-    if (loser < WIRE_HOSTS_MAX && loser != agent->host)
-        return; /* it says so itself */
-    if (loser == agent->host && may_leave(agent))
-        leave(agent, 0, verdict.text);
-    else
-        agent_abort(agent, (int)mismatch->pid, &verdict); /* its processes do not go on */
+    if (agent->order.on_mismatch == WIRE_MISMATCH_CONTINUE || alone >= 0) {
+        uint32_t speaks = alone >= 0 ? mismatch->hosts[alone] : speaker_of(mismatch);
+
+        if (speaks == agent->host && alone >= 0 && may_leave(agent))
+            leave(agent, 0, verdict.text);
+        else if (speaks == agent->host && alone >= 0)
+            agent_abort(agent, (int)mismatch->pid, &verdict); /* its processes do not go on */
+        else if (speaks == agent->host)
+            agent_notice(agent, "%s", verdict.text);
+        return;
+    }
+    agent_abort(agent, (int)mismatch->pid, &verdict);
 }
 
 void agent_replicas_behind(void *context, uint32_t host, uint64_t superstep)

@@ -236,6 +236,13 @@ void copies_ask(struct copies *copies, struct copies_request request, bool remov
     release(part);
 }
 
+bool copies_withdraw(struct copies *copies, struct copies_request request)
+{
+    struct part *part = part_for(copies, &request);
+
+    return part && tags_withdraw(part->now.tags, request.tag, request.tag_size, request.asker.pid);
+}
+
 void copies_cut(struct copies *copies, uint32_t pid, uint64_t number)
 {
     for (uint32_t i = 0; i < copies->setup.hosts; i++) {

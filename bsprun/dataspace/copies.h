@@ -106,6 +106,10 @@ struct copies_request {
 void copies_put(struct copies *copies, struct copies_request request, struct object *object);
 void copies_ask(struct copies *copies, struct copies_request request, bool removes);
 
+/* The get or read is forgotten if it waits.  False: it does not, and an answer is on its way unless
+ * the process has begun its next life. */
+bool copies_withdraw(struct copies *copies, struct copies_request request);
+
 /* The process repeats no request with a smaller number; all hosts are to be told. */
 void copies_cut(struct copies *copies, uint32_t pid, uint64_t number);
 /* The largest number of a request of the process that has taken effect in the parts which this host

@@ -59,12 +59,11 @@ void launcher_tell_report(struct launcher *launcher)
     account_stopped(&launcher->account, launcher_now_ms());
     table = usage_faults_table(
         launcher->usages, launcher->usage_count,
-        &(struct usage_faults){launcher->snapshots, (double)launcher->pause_ns / 1e9,
-                               (double)launcher->account.lost_ms / 1e3,
-                               (double)launcher->account.down_ms / 1e3,
-                               launcher->faults + launcher->restarted_alone,
-                               launcher->process_faults, launcher->process_count,
-                               launcher->common.saved.restart});
+        &(struct usage_faults){
+            launcher->snapshots, (double)launcher->pause_ns / 1e9,
+            (double)launcher->account.lost_ms / 1e3, (double)launcher->account.down_ms / 1e3,
+            launcher->faults + launcher->restarted_alone, launcher->process_faults,
+            launcher->process_count, launcher->common.saved.restart});
     if (table)
         notices_say(&launcher->common.notices, "%s", table);
     free(table);
@@ -77,8 +76,8 @@ void launcher_tell_report(struct launcher *launcher)
                 "lost, %.3f s down",
                 (unsigned long long)launcher->snapshots, launcher->snapshots == 1 ? "" : "s", size,
                 (double)launcher->pause_ns / 1e9, launcher->faults,
-                launcher->faults == 1 ? "" : "s", alone,
-                (double)launcher->account.lost_ms / 1e3, (double)launcher->account.down_ms / 1e3);
+                launcher->faults == 1 ? "" : "s", alone, (double)launcher->account.lost_ms / 1e3,
+                (double)launcher->account.down_ms / 1e3);
     table = learning_table(&launcher->learning);
     if (table)
         notices_say(&launcher->common.notices, "%s", table);

@@ -12,7 +12,7 @@
  * applied only when so many homes, or all that are left if they are fewer, agree on its digest;
  * where no digest has enough and all have spoken, the content with the most and of these the lowest
  * home's.  The same holds for what this host itself makes: its ranks pass a stage only when its
- * contents are what counts (`may_pass`), so that what a wrong one leads to is never seen.  A host
+ * contents are not outvoted (`may_pass`), so that what a wrong one leads to is never seen.  A host
  * that takes a snapshot goes ahead of that (`pass_ahead`), and is `sure` of its images later.
  *
  * A home that is lost is simply not counted any more: what it had not sent, the others send, since

@@ -176,7 +176,8 @@ void replica_settle(struct replica_set *set, struct replica_pid *pid)
 
 /* ---- Agreement on what was made here -------------------------------------------------------- */
 
-/* Whether what this host has made is what counts; as replica_in.c elects the contents of others. */
+/* Whether no other content of the process outvotes what this host has made.  Where no majority
+ * decides it goes on, too, though others take the content of a lower home. */
 static bool is_agreed(const struct replica_set *set, const struct replica_pid *pid, uint64_t key)
 {
     const struct replica_entry *entry = replica_ledger_of(&pid->ledger, key);
@@ -185,7 +186,8 @@ static bool is_agreed(const struct replica_set *set, const struct replica_pid *p
     if (!entry)
         return true; /* all that are left have come past it */
     chosen = replica_chosen(set, pid, entry);
-    return chosen < REPLICA_MOST && replica_same(&entry->digests[chosen], &entry->digests[own]);
+    return chosen < REPLICA_MOST && replica_entry_alike(entry, &entry->digests[chosen]) ==
+                                        replica_entry_alike(entry, &entry->digests[own]);
 }
 
 static bool any_agrees(const struct replica_set *set)

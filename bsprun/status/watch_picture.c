@@ -94,11 +94,11 @@ static void print_progress(struct watch_canvas *canvas, unsigned row,
     }
     if (facts->rate >= 0)
         snprintf(rate, sizeof rate, ", %.4g per second", facts->rate);
-    if (facts->restarts > 0)
+    if (facts->restarts > 0 || facts->restarted_alone > 0)
         snprintf(restarts, sizeof restarts, ", %u restart%s", facts->restarts,
                  plural(facts->restarts));
     if (facts->restarted_alone > 0)
-        snprintf(alone, sizeof alone, ", %u restarted alone", facts->restarted_alone);
+        snprintf(alone, sizeof alone, ", %u alone", facts->restarted_alone);
     print(canvas, row, WATCH_PLAIN, "superstep %llu%s; %u process%s on %zu host%s for %s%s%s",
           (unsigned long long)facts->superstep, rate, facts->processes,
           facts->processes == 1 ? "" : "es", facts->host_count, plural(facts->host_count),

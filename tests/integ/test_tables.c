@@ -204,7 +204,7 @@ START_TEST(status_as_text)
                 "job 99: ./prog a\"b\n"
                 "  in /d, j\n"
                 "  6 processes on 2 hosts for 2.0 s, superstep 6, 1234 per second\n"
-                "  last snapshot: superstep 4, 1.5 s ago (3 taken); 1 restart; term 2\n"
+                "  last snapshot: superstep 4, 1.5 s ago (3 taken); 1 restart, 2 processes restarted alone; term 2\n"
                 "  host         slots  memory left  processes  state\n"
                 "  a                4      3.0 MiB          5  up, Processor Zero\n"
                 "  b-long-name      -            -          0  spare\n"
@@ -228,7 +228,7 @@ START_TEST(status_as_text)
     expect_text(status_text(&facts), "job 99: ./prog a\"b\n"
                                      "  in /d\n"
                                      "  not yet in bsp_begin\n"
-                                     "  no snapshot yet; 1 restart; term 2\n");
+                                     "  no snapshot yet; 1 restart, 2 processes restarted alone; term 2\n");
 }
 END_TEST
 

@@ -49,6 +49,8 @@ enum {
 extern struct links_replicas play_setup; /* homes excepted */
 extern bool play_encrypts;
 extern bool play_checks; /* data that were not flipped are expected; else any */
+/* How often a host had something else than the process on another one was to send. */
+extern unsigned play_wrong;
 
 void play_set_up(void);
 void play_tear_down(void);

@@ -318,6 +318,22 @@ START_TEST(another_host_learns_the_past)
 }
 END_TEST
 
+START_TEST(what_is_withdrawn)
+{
+    open_hosts(2);
+    ask(0, 2, 1, true);
+    ck_assert(copies_withdraw(hosts[0].copies, request_of(2, 1)));
+    ck_assert_uint_eq(copies_waiting(hosts[0].copies), 0);
+    put(0, 0, 1, "one");
+    ask(0, 2, 1, true);
+    ck_assert(!copies_withdraw(hosts[0].copies, request_of(2, 1))); /* though it is held */
+    deliver_all();
+    ck_assert_uint_eq(hosts[0].answers, 2);
+    ck_assert_str_eq(hosts[0].text, "one");
+    check_complaints();
+}
+END_TEST
+
 START_TEST(earlier_lives)
 {
     struct copies_request request;
@@ -370,6 +386,7 @@ int main(void)
                                   half_a_copy_does_not_replace_a_whole_one,
                                   what_a_lost_host_waits_for,
                                   another_host_learns_the_past,
+                                  what_is_withdrawn,
                                   earlier_lives,
                                   messages_that_break_the_rules};
 

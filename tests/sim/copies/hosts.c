@@ -171,6 +171,31 @@ void hosts_drop(const struct action *action)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
+/* Of the present call of the process. */
+static struct packet *packet_of(const struct world *world, enum packet_kind kind, uint32_t pid,
+                                const void *data, uint64_t size)
+{
+    const struct process *process = &world->processes[pid];
+    struct packet *packet = make(kind, data, size, NULL, 0);
+
+    packet->pid = pid;
+    packet->life = process->life;
+    packet->number = process->at + 1;
+    packet->repeats = packet->number < process->behind;
+    packet->call = process->calls[process->at].kind;
+    packet->tag = process->calls[process->at].tag;
+    return packet;
+}
+
+void hosts_withdraw(struct world *world, uint32_t pid)
+{
+    struct process *process = &world->processes[pid];
+
+    process->taken_back = true;
+    send(&world->hosts[process->home], process->asked,
+         packet_of(world, PACKET_WITHDRAW, pid, NULL, 0));
+}
+
 void hosts_ask(struct world *world, uint32_t pid)
 {
     struct process *process = &world->processes[pid];
@@ -180,19 +205,12 @@ void hosts_ask(struct world *world, uint32_t pid)
     uint32_t part = copies_part(host->copies, tag, strlen(tag));
     unsigned char bytes[SIZE_MOST];
     uint64_t size = call->kind == LINEAR_PUT ? processes_size(call->value) : 0;
-    struct packet *packet;
 
     for (uint64_t i = 0; i < size; i++)
         bytes[i] = processes_byte(call->value, i);
-    packet = make(PACKET_REQUEST, bytes, size, NULL, 0);
-    packet->pid = pid;
-    packet->life = process->life;
-    packet->number = process->at + 1;
-    packet->repeats = packet->number < process->behind;
-    packet->call = call->kind;
-    packet->tag = call->tag;
     process->asked = copies_owner(host->copies, part);
-    send(host, process->asked, packet); /* also to itself */
+    send(host, process->asked,
+         packet_of(world, PACKET_REQUEST, pid, bytes, size)); /* also itself */
 }
 
 static void carry_out(struct host *host, uint32_t from, const struct packet *packet)
@@ -209,6 +227,17 @@ static void carry_out(struct host *host, uint32_t from, const struct packet *pac
     if (copies_owner(host->copies, part) != host->number)
         fail(host->world, "host %u is asked for part %u, which it does not own", host->number,
              part);
+    if (packet->kind == PACKET_WITHDRAW) {
+        if (copies_withdraw(host->copies, request)) {
+            struct packet *withdrawn = make(PACKET_WITHDRAWN, NULL, 0, NULL, 0);
+
+            withdrawn->pid = packet->pid;
+            withdrawn->life = packet->life;
+            withdrawn->number = packet->number;
+            send(host, from, withdrawn);
+        }
+        return;
+    }
     summary.in_log += packet->repeats;
     if (packet->call != LINEAR_PUT) {
         copies_ask(host->copies, request, packet->call == LINEAR_GET);
@@ -228,7 +257,22 @@ static void answered(struct world *world, const struct packet *packet)
         return;
     if (!process->busy || packet->number != process->at + 1)
         fail(world, "pid %u gets an answer that it does not wait for", packet->pid);
+    summary.late += process->taken_back;
     processes_answered(world, packet->pid, packet->data, packet->size);
+}
+
+static void withdrawn(struct world *world, const struct packet *packet)
+{
+    struct process *process = &world->processes[packet->pid];
+
+    if (packet->life != process->life)
+        return;
+    if (!process->taken_back || packet->number != process->at + 1)
+        fail(world, "a request of pid %u is withdrawn that does not wait", packet->pid);
+    note(world, "pid %u has taken its request back", packet->pid);
+    summary.withdrawn++;
+    process->busy = process->taken_back = false;
+    processes_plan(world, packet->pid, 1 + pick(world, 100));
 }
 
 void hosts_cut(struct world *world, uint32_t pid, uint64_t number)
@@ -287,6 +331,10 @@ static void ask_again(struct world *world, struct host *host)
         } else if (process->busy && copies_is_lost(host->copies, process->asked)) {
             summary.again++;
             hosts_ask(world, pid);
+            if (process->taken_back) {
+                summary.withdrawn_again++;
+                hosts_withdraw(world, pid);
+            }
         }
     }
 }
@@ -313,10 +361,14 @@ static void give(struct world *world, struct host *host, uint32_t from, const st
         ask_again(world, host);
         break;
     case PACKET_REQUEST:
+    case PACKET_WITHDRAW:
         carry_out(host, from, packet);
         break;
     case PACKET_ANSWER:
         answered(world, packet);
+        break;
+    case PACKET_WITHDRAWN:
+        withdrawn(world, packet);
         break;
     case PACKET_CUT:
         copies_cut(host->copies, packet->pid, packet->number);

@@ -1,7 +1,8 @@
 /* main.c - hosts that hold parts of the dataspace for each other (copies.h) in a made-up world,
  * driven by one seed: messages take their time, hosts are lost in the midst of what they send, the
  * others learn of it one after the other, from Processor Zero or from each other; processes are
- * lost alone, or with their host, and restarted on others from images.
+ * lost alone, or with their host, and restarted on others from
+ * images; requests are withdrawn for a while, as for a snapshot of all.
  *
  *   copies [OPTIONS of seeds.h]
  *
@@ -111,7 +112,7 @@ void processes_answered(struct world *world, uint32_t pid, const void *data, uin
         fail(world, "pid %u gets object %u, and got %u in an earlier life", pid, value,
              operation->value);
     }
-    process->busy = false;
+    process->busy = process->taken_back = false;
     process->at++;
     note(world, "pid %u returns (%u)", pid, value);
     processes_plan(world, pid, pick(world, 60));
@@ -126,7 +127,7 @@ static void next_life(struct world *world, uint32_t pid)
     if (process->behind < process->at + 1)
         process->behind = process->at + 1;
     process->life++;
-    process->busy = process->asks_past = false;
+    process->busy = process->taken_back = process->asks_past = false;
     memset(process->awaited, 0, sizeof process->awaited);
     process->at = process->image;
 }
@@ -211,6 +212,14 @@ static void save(struct world *world, uint32_t pid)
     action->number = process->at;
 }
 
+static void withdraw(struct world *world, uint32_t pid)
+{
+    const struct process *process = &world->processes[pid];
+
+    if (process->busy && !process->taken_back && process->calls[process->at].kind != LINEAR_PUT)
+        hosts_withdraw(world, pid);
+}
+
 static void durable(struct world *world, const struct action *action)
 {
     struct process *process = &world->processes[action->from];
@@ -237,7 +246,8 @@ static void plan(struct world *world, enum action_kind kind, uint64_t most, uint
 
         /* Often one soon after another, while the parts of the first are being taken over. */
         when = pick(world, 2) == 0 ? when + pick(world, SOON) : pick(world, LOSSES_WITHIN);
-        if (kind != DO_IMAGE && !seeds_keeps_fault(&world->time.job, (*fault)++))
+        if (kind != DO_IMAGE && kind != DO_WITHDRAW &&
+            !seeds_keeps_fault(&world->time.job, (*fault)++))
             continue;
         action = timeline_plan(&world->time, when);
         action->kind = kind;
@@ -264,6 +274,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
     plan(world, DO_LOSE_HOST, pick(world, 3) == 0 ? 0 : LOSSES - 1, world->host_count, &fault);
     plan(world, DO_LOSE_PROCESS, LOSSES, world->process_count, &fault);
     plan(world, DO_IMAGE, IMAGES, world->process_count, &fault);
+    plan(world, DO_WITHDRAW, WITHDRAWALS, world->process_count, &fault);
     timeline_take_course(&world->time);
     for (uint32_t i = 0; i < world->host_count; i++)
         hosts_open(world, i);
@@ -291,6 +302,9 @@ static void carry_out(struct world *world, const struct action *action)
         break;
     case DO_LOSE_PROCESS:
         lose_process(world, action->from);
+        break;
+    case DO_WITHDRAW:
+        withdraw(world, action->from);
         break;
     case DO_IMAGE:
         save(world, action->from);
@@ -384,6 +398,9 @@ static int report(uint64_t count)
         (unsigned long long)summary.again, (unsigned long long)summary.in_log,
         (unsigned long long)summary.asked_again, (unsigned long long)summary.cut,
         (unsigned long long)summary.waited);
+    printf("%llu requests withdrawn, %llu too late for that, %llu once more after a loss\n",
+           (unsigned long long)summary.withdrawn, (unsigned long long)summary.late,
+           (unsigned long long)summary.withdrawn_again);
     for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
         missing += seen[i] == 0;
     return seeds_verdict("copies", missing);

@@ -19,12 +19,15 @@
 #define LOSSES        4u   /* of hosts, but one always lives, and of processes ... */
 #define IMAGES        8u   /* ... restarted from one of so many images, or from the start */
 #define LOSSES_WITHIN 900u /* ... all that early */
+#define WITHDRAWALS   6u
 #define SOON          150u
 #define NOWHERE       UINT32_MAX
 
 enum packet_kind {
     PACKET_COPY,
     PACKET_REQUEST,
+    PACKET_WITHDRAW, /* of a get or read that waits, as for a snapshot of all ... */
+    PACKET_WITHDRAWN,
     PACKET_ANSWER,
     PACKET_CUT,
     PACKET_PAST, /* what did that process do? */
@@ -50,6 +53,7 @@ enum action_kind {
     DO_LEARN, /* host `from` learns from Processor Zero that `to` is lost */
     DO_ADOPT, /* process `from` is restarted on some host that lives */
     DO_LOSE_PROCESS,
+    DO_WITHDRAW,
     DO_IMAGE,
     DO_DURABLE /* the image of process `from` before call `number` is on enough hosts */
 };
@@ -77,7 +81,8 @@ struct process {
     uint32_t image; /* the call before which the newest image that counts was made */
     uint64_t behind;
     bool busy;
-    uint32_t asked; /* the host */
+    bool taken_back; /* it has withdrawn its request, and does not know yet what became of it */
+    uint32_t asked;  /* the host */
     /* It is restarted on another host, which asks the others for its past: */
     bool asks_past;
     uint32_t round;
@@ -112,7 +117,7 @@ struct world {
 struct summary {
     uint64_t operations, waited, messages, cut_off, spilled;
     uint64_t hosts_lost, two_lost, back, taken_over, again, in_log, adopted, asked_again;
-    uint64_t processes_lost, held, cut;
+    uint64_t processes_lost, held, cut, withdrawn, late, withdrawn_again;
 };
 extern struct summary summary;
 
@@ -132,6 +137,8 @@ void hosts_close(struct world *world, uint32_t host);
 void hosts_drop(const struct action *action);
 /* The present call of the process goes to the host that owns its tag. */
 void hosts_ask(struct world *world, uint32_t pid);
+/* It is made again later, unless it is granted before. */
+void hosts_withdraw(struct world *world, uint32_t pid);
 void hosts_deliver(struct world *world, const struct action *action);
 void hosts_learn(struct world *world, uint32_t host, uint32_t lost);
 void hosts_cut(struct world *world, uint32_t pid, uint64_t number);

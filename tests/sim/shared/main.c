@@ -15,7 +15,7 @@
  *   - where two of three must agree, only what two have made is applied, and a host whose own
  * content is another one does not go on;
  *   - where most must agree, with two homes both, all hosts apply the same content, that of the
- * lowest home where no majority decides, and a home that has made another one does not go on.
+ * lowest home where no majority decides.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,7 +223,7 @@ static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
     if (world->agree == 2 && !mismatch->open && mismatch->alike[0] == mismatch->alike[1])
         world->over = true;
     else if ((world->agree == 2 || world->majority) && !mismatch->open &&
-             mismatch->homes[1] == caller->host) {
+             mismatch->alike[0] > mismatch->alike[1] && mismatch->homes[1] == caller->host) {
         struct action *action = timeline_plan(&world->time, 1);
 
         action->kind = LEAVE;
