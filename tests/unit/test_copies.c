@@ -301,8 +301,8 @@ START_TEST(another_host_learns_the_past)
     put(0, 3, 4, "one");
     put(0, 3, 7, "two");
     deliver_all();
-    copies_cut(hosts[0].copies, 3, 6);
-    copies_cut(hosts[1].copies, 3, 6);
+    copies_cut(hosts[0].copies, 3, 8);
+    copies_cut(hosts[1].copies, 3, 8);
     copies_lost(hosts[1].copies, 0);
     deliver_all();
     ck_assert_uint_eq(copies_newest(hosts[1].copies, 3), 7);

@@ -1,8 +1,8 @@
 /* main.c - hosts that hold parts of the dataspace for each other (copies.h) in a made-up world,
  * driven by one seed: messages take their time, hosts are lost in the midst of what they send, the
  * others learn of it one after the other, from Processor Zero or from each other; processes are
- * lost alone, or with their host, and restarted on others from
- * images; requests are withdrawn for a while, as for a snapshot of all.
+ * lost alone, or with their host, and restarted on others from images; requests are withdrawn for a
+ * while, as for a snapshot of all.
  *
  *   copies [OPTIONS of seeds.h]
  *
