@@ -89,6 +89,22 @@ START_TEST(one_is_frozen)
 }
 END_TEST
 
+/* All that waits for it is written as it reads, though nothing else happens. */
+START_TEST(one_reads_again)
+{
+    play_begin(PLAY_TWO_OF_EACH);
+    ck_assert(play_until(10, present()));
+    play[3].frozen = true;
+    ck_assert(play_until(60, present() & ~(1u << 3)));
+    turns(50);
+    ck_assert_uint_gt(held(0).copies, 0);
+    play[3].frozen = false;
+    turns(400);
+    for (unsigned host = 0; host < 3; host++)
+        ck_assert_uint_eq(held(host).copies, 0);
+}
+END_TEST
+
 START_TEST(one_is_lost)
 {
     unsigned lost = (unsigned)_i % play_all[PLAY_TWO_OF_EACH].hosts;
@@ -450,6 +466,7 @@ int main(void)
     tcase_add_loop_test(cases, same_pace, 0, 2 * PLAY_LAYOUTS);
     tcase_add_loop_test(cases, one_is_slow, 0, 3);
     tcase_add_test(cases, one_is_frozen);
+    tcase_add_test(cases, one_reads_again);
     tcase_add_loop_test(cases, one_is_lost, 0, 12);
     tcase_add_test(cases, leader_is_lost);
     tcase_add_test(cases, unique_is_waited_for);
