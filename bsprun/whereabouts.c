@@ -66,7 +66,9 @@ void whereabouts_read(const struct bspz_board *board, int nprocs, int pid,
     where->state = state_of(rank, where->mark, where->call);
 }
 
-void whereabouts_line(const struct whereabouts *where, bool killed, char *text, size_t size)
+/* One line without a newline: " pid 1: last call bsp_sync at a.c:12, superstep 3, waiting".
+ * `killed`: the process has died without a mark. */
+static void whereabouts_line(const struct whereabouts *where, bool killed, char *text, size_t size)
 {
     char state[64];
 

@@ -24,10 +24,6 @@ struct whereabouts {
 void whereabouts_read(const struct bspz_board *board, int nprocs, int pid,
                       struct whereabouts *where);
 
-/* One line without a newline: " pid 1: last call bsp_sync at a.c:12, superstep 3, waiting".
- * `killed`: the process has died without a mark. */
-void whereabouts_line(const struct whereabouts *where, bool killed, char *text, size_t size);
-
 /* The lines of all processes, each with its newline (with many processes, consecutive ones at the
  * same place share one: " pids 3 to 70: ..."); for free().  NULL: no memory.  killed[pid] as above.
  * Processes of other hosts are omitted. */

@@ -28,6 +28,7 @@
 #include "bsprun/agent/fence.h"
 #include "bsprun/agent/finish.h"
 #include "bsprun/agent/guest.h"
+#include "bsprun/agent/limit.h"
 #include "bsprun/agent/loop.h"
 #include "bsprun/agent/program.h"
 #include "bsprun/agent/ranks.h"
@@ -45,9 +46,6 @@
 #include "lib/net/secret.h"
 #include "lib/shm/board.h"
 
-#define LIMIT_AGAIN_MS 10u
-#define LIMIT_DEBUG_MS 1000u
-
 void agent_say_hello(struct agent *agent)
 {
     struct wire_message hello = {.kind = WIRE_HELLO};
@@ -61,25 +59,6 @@ void agent_say_hello(struct agent *agent)
     hello.hello.machine = uname(&machine) == 0 ? machine.machine : "";
     hello.hello.addresses = agent_peers_addresses(agent);
     agent_send(agent, &hello);
-}
-
-static void on_limit(uv_timer_t *timer)
-{
-    struct agent *agent = timer->data;
-    char text[160];
-
-    if (agent_debug_runs(agent)) { /* which takes the time it takes */
-        uv_timer_start(timer, on_limit, LIMIT_DEBUG_MS, 0);
-        return;
-    }
-    if (agent->job == JOB_REWINDING) { /* bsprun does not wait for this agent now */
-        uv_timer_start(timer, on_limit, LIMIT_AGAIN_MS, 0);
-        return;
-    }
-    snprintf(text, sizeof text,
-             "the job took longer than its time limit (--timeout %g) and was ended",
-             (double)agent->order.timeout_ns / 1e9);
-    agent_stop(agent, WIRE_STOP_TIMEOUT, 0, text);
 }
 
 static void take_order(struct agent *agent, const struct wire_start *start)
@@ -214,9 +193,7 @@ static void start(struct agent *agent, const struct wire_message *message)
         if (agent->order.stdin_pid == 0)
             agent_input_rewind(agent, 0, BSPZ_DIGEST_NOTHING);
     }
-    if (agent->order.timeout_ns)
-        uv_timer_start(&agent->limit_timer, on_limit,
-                       agent->order.timeout_ns / 1000000u + 1 + agent->order.stacks_ms, 0);
+    agent_limit_begin(agent);
     agent_scan(agent);
     error = agent_guest_begin(agent, &message->start);
     if (error)
@@ -306,7 +283,7 @@ static void on_message(void *context, struct net_connection *connection,
         break;
     case WIRE_STOP:
         if (message->stop.how == WIRE_STOP_TIMEOUT)
-            on_limit(&agent->limit_timer);
+            agent_limit_reached(agent);
         else
             agent_stop(agent, (enum wire_stop_how)message->stop.how, (int)message->stop.signal,
                        message->stop.text);

@@ -30,11 +30,14 @@
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/tool.h"
 #include "bsprun/agent/debug.h"
+#include "bsprun/agent/limit.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/stacks.h"
+#include "bsprun/agent/status.h"
 #include "bsprun/agent/succession.h"
 #include "bsprun/agent/terms.h"
+#include "bsprun/agent/zero.h"
 #include "bsprun/link/link_tune.h"
 #include "lib/shm/board.h"
 
@@ -266,18 +269,15 @@ int agent_init(struct agent *agent, bool bare, const struct agent_calls *calls)
     error = open_wakers(agent);
     if (error)
         return error;
-    uv_timer_init(&agent->loop, &agent->limit_timer);
-    uv_timer_init(&agent->loop, &agent->look_timer);
-    uv_timer_init(&agent->loop, &agent->times_timer);
-    agent->limit_timer.data = agent;
-    agent->look_timer.data = agent->times_timer.data = agent;
-    for (int i = 0; i < COORD_TIMER_COUNT; i++) {
-        uv_timer_init(&agent->loop, &agent->zero_timers[i]);
-        agent->zero_timers[i].data = agent;
-    }
     error = agent_ending_open(agent);
     if (!error)
         error = agent_terms_open(agent);
+    if (!error)
+        error = agent_zero_open(agent);
+    if (!error)
+        error = agent_status_open(agent);
+    if (!error)
+        error = agent_limit_open(agent);
     return error ? error : catch_signals(agent);
 }
 
@@ -292,11 +292,6 @@ void agent_close(struct agent *agent)
     stop_bell(agent);
     close_handle((uv_handle_t *)&agent->wakers->bell);
     close_handle((uv_handle_t *)&agent->wakers->before_waiting);
-    close_handle((uv_handle_t *)&agent->limit_timer);
-    close_handle((uv_handle_t *)&agent->look_timer);
-    close_handle((uv_handle_t *)&agent->times_timer);
-    for (int i = 0; i < COORD_TIMER_COUNT; i++)
-        close_handle((uv_handle_t *)&agent->zero_timers[i]);
     close_handle((uv_handle_t *)&agent->wakers->on_child);
     for (int i = 0; i < WATCHED_SIGNALS; i++)
         close_handle((uv_handle_t *)&agent->wakers->on_signal[i]);
@@ -305,6 +300,9 @@ void agent_close(struct agent *agent)
     agent_unwatch(&agent->root);
     agent_ending_close(agent);
     agent_terms_close(agent);
+    agent_zero_close(agent);
+    agent_status_close(agent);
+    agent_limit_close(agent);
     agent_snapshots_close(agent);
     agent_input_close(agent);
     agent_relay_close(agent);
@@ -329,7 +327,9 @@ int agent_run(struct agent *agent)
     uv_run(&agent->loop, UV_RUN_DEFAULT);
     status = agent_outcome(agent)->status;
     uv_loop_close(&agent->loop);
-    coord_shell_free(agent->zero);
+    agent_zero_free(agent);
+    agent_status_free(agent);
+    agent_limit_free(agent);
     agent_binding_free(agent);
     agent_snapshots_free(agent);
     agent_replicas_free(agent);

@@ -1,6 +1,7 @@
 /* status.c - see status.h. */
 #include "bsprun/agent/status.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "bsprun/agent/alone.h"
@@ -25,6 +26,35 @@ static uint32_t os_pid_of(const struct agent *agent, int pid)
 
 /* ---- Times ---- */
 
+/* When nobody wants them any more. */
+struct agent_times {
+    uv_timer_t timer;
+};
+
+int agent_status_open(struct agent *agent)
+{
+    agent->times = calloc(1, sizeof *agent->times);
+    if (!agent->times)
+        return -ENOMEM;
+    uv_timer_init(&agent->loop, &agent->times->timer);
+    agent->times->timer.data = agent;
+    return 0;
+}
+
+void agent_status_close(struct agent *agent)
+{
+    uv_handle_t *timer = (uv_handle_t *)&agent->times->timer;
+
+    if (!uv_is_closing(timer))
+        uv_close(timer, NULL);
+}
+
+void agent_status_free(struct agent *agent)
+{
+    free(agent->times);
+    agent->times = NULL;
+}
+
 static void on_unwanted(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
@@ -39,8 +69,8 @@ static void want_times(struct agent *agent)
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (agent_is_here(agent, pid))
             rank_times_want(agent->board, pid, bspz_now_ns());
-    uv_timer_start(&agent->times_timer, on_unwanted, AGENT_TIMES_MS, 0);
-    uv_unref((uv_handle_t *)&agent->times_timer);
+    uv_timer_start(&agent->times->timer, on_unwanted, AGENT_TIMES_MS, 0);
+    uv_unref((uv_handle_t *)&agent->times->timer);
 }
 
 /* ---- The answer ---- */

@@ -24,6 +24,44 @@
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/zero.h"
 
+/* What Processor Zero needs where it is. */
+struct agent_hosting {
+    uv_timer_t timers[COORD_TIMER_COUNT];
+    struct wire_real learned[ESTIMATE_NUMBERS]; /* its estimates, for bsprun */
+};
+
+int agent_zero_open(struct agent *agent)
+{
+    struct agent_hosting *hosting = calloc(1, sizeof *hosting);
+
+    if (!hosting)
+        return -ENOMEM;
+    agent->hosting = hosting;
+    for (int i = 0; i < COORD_TIMER_COUNT; i++) {
+        uv_timer_init(&agent->loop, &hosting->timers[i]);
+        hosting->timers[i].data = agent;
+    }
+    return 0;
+}
+
+void agent_zero_close(struct agent *agent)
+{
+    for (int i = 0; i < COORD_TIMER_COUNT; i++) {
+        uv_handle_t *timer = (uv_handle_t *)&agent->hosting->timers[i];
+
+        if (!uv_is_closing(timer))
+            uv_close(timer, NULL);
+    }
+}
+
+void agent_zero_free(struct agent *agent)
+{
+    coord_shell_free(agent->zero);
+    agent->zero = NULL;
+    free(agent->hosting);
+    agent->hosting = NULL;
+}
+
 static void deliver(void *context, uint32_t host, const struct wire_message *message)
 {
     struct agent *agent = context;
@@ -41,21 +79,21 @@ static void on_zero_timer(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
 
-    coord_shell_timer(agent->zero, (enum coord_timer)(timer - agent->zero_timers));
+    coord_shell_timer(agent->zero, (enum coord_timer)(timer - agent->hosting->timers));
 }
 
 static void set_timer(void *context, enum coord_timer timer, uint64_t milliseconds)
 {
     struct agent *agent = context;
 
-    uv_timer_start(&agent->zero_timers[timer], on_zero_timer, milliseconds, 0);
+    uv_timer_start(&agent->hosting->timers[timer], on_zero_timer, milliseconds, 0);
 }
 
 static void cancel_timer(void *context, enum coord_timer timer)
 {
     struct agent *agent = context;
 
-    uv_timer_stop(&agent->zero_timers[timer]);
+    uv_timer_stop(&agent->hosting->timers[timer]);
 }
 
 /* If it is this host, a broken rule is a defect of the agent itself. */
@@ -75,7 +113,7 @@ struct wire_learned agent_learned(struct agent *agent)
 {
     if (!agent->zero || !agent_recovers(agent))
         return (struct wire_learned){.interval_ns = WIRE_NEVER};
-    return coord_learned(coord_shell_state(agent->zero), agent_now_ns(), agent->learned);
+    return coord_learned(coord_shell_state(agent->zero), agent_now_ns(), agent->hosting->learned);
 }
 
 static void term_over(struct agent *agent, const struct coord_outcome *outcome)
@@ -143,7 +181,7 @@ static void trace(void *context, const char *text)
 void agent_free_zero(struct agent *agent)
 {
     for (int i = 0; i < COORD_TIMER_COUNT; i++)
-        uv_timer_stop(&agent->zero_timers[i]);
+        uv_timer_stop(&agent->hosting->timers[i]);
     coord_shell_free(agent->zero);
     agent->zero = NULL;
 }

@@ -84,6 +84,8 @@ static inline bool service_is_stalled(const struct process *process)
 
 /* ---- owners.c ---- */
 
+/* Which of `count` parts a tag belongs to. */
+uint32_t owners_place(const void *tag, size_t size, uint32_t count);
 /* homes: of each process.  False: no memory. */
 bool service_find_owners(struct dataspace *space, const uint32_t *homes);
 

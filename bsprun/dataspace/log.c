@@ -137,6 +137,27 @@ void log_cut(struct log *log, uint32_t pid, uint64_t number)
         drop_first(log, answers);
 }
 
+uint64_t log_newest(const struct log *log, uint32_t pid)
+{
+    return log->answers[pid].newest;
+}
+
+void log_raise(struct log *log, uint32_t pid, uint64_t number)
+{
+    if (log->answers[pid].newest < number)
+        log->answers[pid].newest = number;
+}
+
+void log_each(const struct log *log,
+              void (*show)(void *context, uint32_t pid, uint64_t number, uint64_t what,
+                           struct object *object),
+              void *context)
+{
+    for (uint32_t pid = 0; pid < log->nprocs; pid++)
+        for (struct answer *at = log->answers[pid].first; at; at = at->next)
+            show(context, pid, at->number, at->what, at->object);
+}
+
 uint64_t log_bytes(const struct log *log, uint32_t pid)
 {
     return log->answers[pid].bytes;

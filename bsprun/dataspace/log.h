@@ -54,6 +54,18 @@ enum log_found log_find(struct log *log, uint32_t pid, uint64_t number, uint64_t
 /* The process repeats no request with a smaller number. */
 void log_cut(struct log *log, uint32_t pid, uint64_t number);
 
+/* The largest number of the process that has been answered, also if the answer is given up; 0:
+ * none. It is at least `number` after log_raise. */
+uint64_t log_newest(const struct log *log, uint32_t pid);
+void log_raise(struct log *log, uint32_t pid, uint64_t number);
+
+/* Calls show(context, pid, number, what, object) for each answer that is kept, by process, and
+ * those of a process in the order of their numbers; object: NULL of a put. */
+void log_each(const struct log *log,
+              void (*show)(void *context, uint32_t pid, uint64_t number, uint64_t what,
+                           struct object *object),
+              void *context);
+
 /* Bytes of the answers to a process, and to all. */
 uint64_t log_bytes(const struct log *log, uint32_t pid);
 uint64_t log_bytes_all(const struct log *log);

@@ -8,6 +8,7 @@
 
 struct pool {
     uint64_t most, least, in_memory, in_file;
+    uint64_t small; /* bytes in memory of OBJECT_SMALL, which cannot go */
     const struct pool_files *files;
     void *context;
     struct object *oldest, *newest; /* of OBJECT_IN_MEMORY */
@@ -89,6 +90,15 @@ static bool make_room(struct pool *pool, uint64_t size)
     return true;
 }
 
+/* Where an object goes: to the file if it can, and there is no memory for it beside the small ones.
+ */
+static int place_of(const struct pool *pool, uint64_t size)
+{
+    if (size < pool->least)
+        return OBJECT_SMALL;
+    return size > pool->most - pool->small ? OBJECT_IN_FILE : OBJECT_IN_MEMORY;
+}
+
 /* ---- Objects --------------------------------------------------------------------------------- */
 
 struct object *object_make(struct pool *pool, uint64_t size)
@@ -98,9 +108,7 @@ struct object *object_make(struct pool *pool, uint64_t size)
     if (!object)
         return NULL;
     *object = (struct object){.size = size, .references = 1, .pool = pool};
-    object->place = size < pool->least  ? OBJECT_SMALL
-                    : size > pool->most ? OBJECT_IN_FILE
-                                        : OBJECT_IN_MEMORY;
+    object->place = place_of(pool, size);
     if (object->place == OBJECT_IN_FILE)
         object->bytes = map(pool, size);
     else if (make_room(pool, size))
@@ -111,6 +119,8 @@ struct object *object_make(struct pool *pool, uint64_t size)
     }
     if (object->place != OBJECT_IN_FILE)
         pool->in_memory += size;
+    if (object->place == OBJECT_SMALL)
+        pool->small += size;
     if (object->place == OBJECT_IN_MEMORY)
         link_newest(pool, object);
     return object;
@@ -136,6 +146,8 @@ void object_drop(struct object *object)
         pool->in_memory -= object->size;
         if (object->place == OBJECT_IN_MEMORY)
             unlink_object(pool, object);
+        else
+            pool->small -= object->size;
         free(object->bytes);
     }
     free(object);

@@ -2,7 +2,7 @@
  * so that several deliveries can share them; and the memory that all of a host have together.
  *
  * When that is used up, the oldest objects go to a file, or the new one if it is larger than the
- * bound.  Small objects never do: parts of a file are whole pages.
+ * bound, or than what small objects leave of it.  These never do: parts of a file are whole pages.
  *
  * What can fail: no memory, no room in the file, or the bound is used up by small objects: there is
  * no new object then, and nothing has changed otherwise.

@@ -6,12 +6,17 @@
 
 #include "lib/base/digest.h"
 
-uint32_t dataspace_owner(const struct dataspace *space, const void *tag, size_t size)
+uint32_t owners_place(const void *tag, size_t size, uint32_t count)
 {
     uint64_t digest = bspz_digest(BSPZ_DIGEST_NOTHING, tag, size);
 
     digest ^= digest >> 32; /* the low bits alone are those of few bytes of the tag */
-    return space->owners[digest * UINT64_C(0x9e3779b97f4a7c15) % space->owner_count];
+    return (uint32_t)(digest * UINT64_C(0x9e3779b97f4a7c15) % count);
+}
+
+uint32_t dataspace_owner(const struct dataspace *space, const void *tag, size_t size)
+{
+    return space->owners[owners_place(tag, size, space->owner_count)];
 }
 
 static int ascending(const void *a, const void *b)

@@ -45,7 +45,7 @@ static void tell_replicas(struct launcher *launcher)
 
 void launcher_tell_report(struct launcher *launcher)
 {
-    char size[16];
+    char size[16], alone[64] = "";
     char *table =
         launcher->usage_count > 0 ? usage_table(launcher->usages, launcher->usage_count) : NULL;
 
@@ -59,21 +59,24 @@ void launcher_tell_report(struct launcher *launcher)
     account_stopped(&launcher->account, launcher_now_ms());
     table = usage_faults_table(
         launcher->usages, launcher->usage_count,
-        &(struct usage_faults){launcher->snapshots, (double)launcher->pause_ns / 1e9,
-                               (double)launcher->account.lost_ms / 1e3,
-                               (double)launcher->account.down_ms / 1e3, launcher->faults,
-                               launcher->process_faults, launcher->process_count,
-                               launcher->common.saved.restart});
+        &(struct usage_faults){
+            launcher->snapshots, (double)launcher->pause_ns / 1e9,
+            (double)launcher->account.lost_ms / 1e3, (double)launcher->account.down_ms / 1e3,
+            launcher->faults + launcher->restarted_alone, launcher->process_faults,
+            launcher->process_count, launcher->common.saved.restart});
     if (table)
         notices_say(&launcher->common.notices, "%s", table);
     free(table);
     bspz_bytes_text(launcher->snapshot_bytes, size, sizeof size);
+    if (launcher->restarted_alone > 0)
+        snprintf(alone, sizeof alone, "; %u process%s restarted alone", launcher->restarted_alone,
+                 launcher->restarted_alone == 1 ? "" : "es");
     notices_say(&launcher->common.notices,
-                "%llu snapshot%s, %s, %.3f s of pauses; %u fault%s recovered from; %.3f s "
+                "%llu snapshot%s, %s, %.3f s of pauses; %u fault%s recovered from%s; %.3f s "
                 "lost, %.3f s down",
                 (unsigned long long)launcher->snapshots, launcher->snapshots == 1 ? "" : "s", size,
                 (double)launcher->pause_ns / 1e9, launcher->faults,
-                launcher->faults == 1 ? "" : "s", (double)launcher->account.lost_ms / 1e3,
+                launcher->faults == 1 ? "" : "s", alone, (double)launcher->account.lost_ms / 1e3,
                 (double)launcher->account.down_ms / 1e3);
     table = learning_table(&launcher->learning);
     if (table)
@@ -113,6 +116,7 @@ void launcher_write_report(struct launcher *launcher)
     bspz_json_number(&json, "faults", launcher->faults);
     bspz_json_text(&json, "replicas", replica_counts_text(&launcher->replicas.present, text));
     bspz_json_number(&json, "rollbacks", launcher->faults);
+    bspz_json_number(&json, "restarted_alone", launcher->restarted_alone);
     bspz_json_number(&json, "replicas_lost", launcher->replicas.lost);
     bspz_json_number(&json, "replicas_made", launcher->replicas.made);
     bspz_json_number(&json, "snapshots", launcher->snapshots);

@@ -82,6 +82,7 @@ static void describe(void *context, struct status_facts *facts)
         launcher_has_snapshots(launcher) ? store_job_name(launcher->common.saved.store) : "";
     facts->term = job_machine_term(launcher->machine);
     facts->restarts = launcher->faults;
+    facts->restarted_alone = launcher->restarted_alone;
     facts->snapshots = launcher_has_snapshots(launcher);
     facts->has_snapshot = launcher->committed.term > 0;
     facts->snapshot_superstep = launcher->committed.superstep;

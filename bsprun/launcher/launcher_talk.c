@@ -352,6 +352,11 @@ static void on_message(void *context, struct launcher_agent *agent,
         if (present && message->notice.status > 0)
             launcher->agent_status = (int)message->notice.status;
         break;
+    case WIRE_RESTARTED:
+        notices_say(&launcher->common.notices, "%s", message->restarted.text);
+        launcher->restarted_alone++;
+        launcher_count_process_fault(launcher, message->restarted.pid);
+        break;
     case WIRE_TRACE:
         notices_say(&launcher->common.notices, "%s", message->trace.text);
         break;

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/io.h"
+
 struct spool_block {
     struct spool_block *next;
     char *memory; /* NULL: the block is in the file */
@@ -110,18 +112,7 @@ static int write_block(const struct spool *spool, const struct spool_block *bloc
         memcpy(block->memory + from, data, size);
         return 0;
     }
-    while (size > 0) {
-        ssize_t put = pwrite(spool->file, data, size, (off_t)(block->place + from));
-
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return put < 0 ? -errno : -EIO;
-        from += (size_t)put;
-        data += put;
-        size -= (size_t)put;
-    }
-    return 0;
+    return bspz_write_at(spool->file, data, size, block->place + from);
 }
 
 static int read_block(const struct spool *spool, const struct spool_block *block, size_t from,
@@ -131,18 +122,7 @@ static int read_block(const struct spool *spool, const struct spool_block *block
         memcpy(data, block->memory + from, size);
         return 0;
     }
-    while (size > 0) {
-        ssize_t got = pread(spool->file, data, size, (off_t)(block->place + from));
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return got < 0 ? -errno : -EIO;
-        from += (size_t)got;
-        data += got;
-        size -= (size_t)got;
-    }
-    return 0;
+    return bspz_read_at(spool->file, data, size, block->place + from);
 }
 
 /* The disk is full: moves the block, `used` bytes of it, to memory. */

@@ -9,11 +9,6 @@
 
 #define TOLD_LEAST (UINT64_C(1) << 20)
 
-unsigned replica_set_left(const struct replica_set *set, uint32_t pid)
-{
-    return (unsigned)__builtin_popcount(replica_slots_left(set, &set->pids[pid]));
-}
-
 static int settle_in(struct replica_set *set, const struct replica_setup *setup)
 {
     for (uint32_t home = 0; home < setup->home_count; home++) {

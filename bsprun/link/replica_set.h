@@ -167,9 +167,6 @@ int replica_set_advance(struct replica_set *set);
  * by replica_set_sent.  The errors of `apply`. */
 int replica_set_lost(struct replica_set *set, uint32_t home);
 
-/* How many homes of that process are left; 0: nobody can send what it does any more. */
-unsigned replica_set_left(const struct replica_set *set, uint32_t pid);
-
 /* Bytes that are kept: of copies for others, of the own log, of ledger and notes. */
 struct replica_held {
     uint64_t copies, logged, told;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "lib/base/io.h"
 #include "lib/base/temporary.h"
 
 void replica_store_begin(struct replica_store *store, uint64_t memory_most, uint64_t file_most)
@@ -21,38 +22,6 @@ void replica_store_end(struct replica_store *store)
     if (store->fd >= 0)
         close(store->fd);
     store->fd = -1;
-}
-
-static bool write_all(int fd, const char *bytes, uint64_t size, uint64_t at)
-{
-    while (size > 0) {
-        ssize_t some = pwrite(fd, bytes, size, (off_t)at);
-
-        if (some < 0 && errno == EINTR)
-            continue;
-        if (some <= 0)
-            return false;
-        bytes += some;
-        at += (uint64_t)some;
-        size -= (uint64_t)some;
-    }
-    return true;
-}
-
-static bool read_all(int fd, char *bytes, uint64_t size, uint64_t at)
-{
-    while (size > 0) {
-        ssize_t some = pread(fd, bytes, size, (off_t)at);
-
-        if (some < 0 && errno == EINTR)
-            continue;
-        if (some <= 0)
-            return false;
-        bytes += some;
-        at += (uint64_t)some;
-        size -= (uint64_t)some;
-    }
-    return true;
 }
 
 static void punch(const struct replica_store *store, uint64_t at, uint64_t size)
@@ -69,7 +38,7 @@ static int spill(struct replica_store *store, void *bytes, uint64_t size, struct
         store->fd = bspz_temporary_file();
     if (store->fd < 0)
         return -ENOSPC;
-    if (!write_all(store->fd, bytes, size, store->end)) {
+    if (bspz_write_at(store->fd, bytes, size, store->end) != 0) {
         punch(store, store->end, size);
         return -ENOSPC;
     }
@@ -119,7 +88,7 @@ void *replica_store_see(const struct replica_store *store, const struct replica_
     if (kept->bytes)
         return kept->bytes;
     *read = malloc(kept->size);
-    if (*read && !read_all(store->fd, *read, kept->size, kept->at)) {
+    if (*read && bspz_read_at(store->fd, *read, kept->size, kept->at) != 0) {
         free(*read);
         *read = NULL;
     }

@@ -68,7 +68,7 @@ static double share(const struct load *load, bool with_speed)
     return load->cores / (load->load[0] + 1) * (with_speed ? load->mflops : 1);
 }
 
-bool load_has_speeds(const struct load *loads, uint32_t count)
+static bool load_has_speeds(const struct load *loads, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         if (loads[i].known && loads[i].mflops <= 0)

@@ -27,7 +27,6 @@ const char *load_line_of(const char *text, const char *name);
 /* Free power: idle cores times their speed.  If the speed of a host is unknown, speeds are ignored
  * (with_speed false). */
 double load_free(const struct load *load, bool with_speed);
-bool load_has_speeds(const struct load *loads, uint32_t count);
 /* Ranks the hosts by free power, and those without any by the share of a further process; equal
  * ones keep their order, unknown ones are last. */
 void load_rank(const struct load *loads, uint32_t count, uint32_t *order);

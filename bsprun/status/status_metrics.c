@@ -112,6 +112,11 @@ static void restarts(const struct samples *samples)
     only(samples, samples->facts->restarts);
 }
 
+static void restarted_alone(const struct samples *samples)
+{
+    only(samples, samples->facts->restarted_alone);
+}
+
 /* ---- Snapshots and failures ---- */
 
 static void taken(const struct samples *samples)
@@ -301,6 +306,8 @@ static const struct family {
     {"bspzero_supersteps_per_second", "gauge", NULL, "Supersteps per second at present.", rate},
     {"bspzero_term", "gauge", NULL, "Term, which each failure and each move begin anew.", term},
     {"bspzero_restarts", "counter", NULL, "Rollbacks to a committed snapshot.", restarts},
+    {"bspzero_restarted_alone", "counter", NULL,
+     "Processes restarted alone, while the others went on.", restarted_alone},
     {"bspzero_snapshots", "counter", NULL, "Snapshots committed.", taken},
     {"bspzero_snapshot_superstep", "gauge", NULL, "Superstep of the last committed snapshot.",
      last_superstep},

@@ -103,8 +103,11 @@ static void print_snapshots(FILE *file, const struct status_facts *facts)
             fprintf(file, ", %.1f s ago", facts->snapshot_age);
         fprintf(file, " (%llu taken)", (unsigned long long)facts->snapshot_count);
     }
-    fprintf(file, "; %u restart%s; term %u\n", facts->restarts, plural(facts->restarts),
-            facts->term);
+    fprintf(file, "; %u restart%s", facts->restarts, plural(facts->restarts));
+    if (facts->restarted_alone > 0)
+        fprintf(file, ", %u process%s restarted alone", facts->restarted_alone,
+                facts->restarted_alone == 1 ? "" : "es");
+    fprintf(file, "; term %u\n", facts->term);
 }
 
 /* Replicas that are lost, of consecutive processes together. */
@@ -457,6 +460,7 @@ char *status_json(const struct status_facts *facts)
     bspz_json_number(&json, "superstep", status_superstep(facts->ranks, facts->rank_count));
     bspz_json_number(&json, "term", facts->term);
     bspz_json_number(&json, "restarts", facts->restarts);
+    bspz_json_number(&json, "restarted_alone", facts->restarted_alone);
     bspz_json_format(&json, "rate", facts->rate >= 0 ? "%.6g" : "null", facts->rate);
     write_snapshot(&json, facts);
     if (facts->learned)

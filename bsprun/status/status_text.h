@@ -50,6 +50,7 @@ struct status_facts {
     uint32_t processes; /* 0: unknown */
     double rate;        /* supersteps per second; negative: unknown */
     uint32_t term, restarts;
+    uint32_t restarted_alone;            /* processes, while the others went on */
     const char *zero;                    /* the host of Processor Zero, "" */
     bool snapshots;                      /* the job takes snapshots ... */
     bool has_snapshot;                   /* ... and has one: */

@@ -139,6 +139,7 @@ static bool read_all(struct watch_facts *facts, struct json_object *root)
     facts->processes = small_of(root, "processes");
     facts->term = small_of(root, "term");
     facts->restarts = small_of(root, "restarts");
+    facts->restarted_alone = small_of(root, "restarted_alone");
     facts->seconds = real_of(root, "seconds");
     facts->rate = real_of(root, "rate");
     facts->superstep = number_of(root, "superstep");

@@ -25,7 +25,7 @@ struct watch_rank {
 struct watch_facts {
     const char *program, *directory, *job;
     int pid; /* of bsprun */
-    uint32_t processes, term, restarts;
+    uint32_t processes, term, restarts, restarted_alone;
     double seconds, rate; /* negative: not known, here and below */
     uint64_t superstep;
     bool has_snapshot;

@@ -86,7 +86,7 @@ static void print_job(struct watch_canvas *canvas, unsigned row, const struct wa
 static void print_progress(struct watch_canvas *canvas, unsigned row,
                            const struct watch_facts *facts)
 {
-    char rate[64] = "", passed[BSPZ_TIME_TEXT], restarts[64] = "";
+    char rate[64] = "", passed[BSPZ_TIME_TEXT], restarts[64] = "", alone[64] = "";
 
     if (facts->processes == 0) {
         print(canvas, row, WATCH_PLAIN, "not yet in bsp_begin");
@@ -94,13 +94,15 @@ static void print_progress(struct watch_canvas *canvas, unsigned row,
     }
     if (facts->rate >= 0)
         snprintf(rate, sizeof rate, ", %.4g per second", facts->rate);
-    if (facts->restarts > 0)
+    if (facts->restarts > 0 || facts->restarted_alone > 0)
         snprintf(restarts, sizeof restarts, ", %u restart%s", facts->restarts,
                  plural(facts->restarts));
-    print(canvas, row, WATCH_PLAIN, "superstep %llu%s; %u process%s on %zu host%s for %s%s",
+    if (facts->restarted_alone > 0)
+        snprintf(alone, sizeof alone, ", %u alone", facts->restarted_alone);
+    print(canvas, row, WATCH_PLAIN, "superstep %llu%s; %u process%s on %zu host%s for %s%s%s",
           (unsigned long long)facts->superstep, rate, facts->processes,
           facts->processes == 1 ? "" : "es", facts->host_count, plural(facts->host_count),
-          bspz_time_text(facts->seconds, passed), restarts);
+          bspz_time_text(facts->seconds, passed), restarts, alone);
 }
 
 static void print_snapshots(struct watch_canvas *canvas, unsigned row,

@@ -27,7 +27,8 @@ static double left(const struct replicas_model *model, double x)
     return exp(count(model->cells) * log1p(-pow(x, count(model->replicas))));
 }
 
-double replicas_survival(const struct replicas_model *model, double seconds)
+/* The probability that every cell has a host left after so much time from a full set. */
+static double replicas_survival(const struct replicas_model *model, double seconds)
 {
     double x = -expm1(-clean(model->host_rate) * clean(seconds));
 

@@ -31,8 +31,6 @@ struct replicas_model {
                        hosts replaced */
 };
 
-/* The probability that every cell has a host left after so much time from a full set. */
-double replicas_survival(const struct replicas_model *model, double seconds);
 /* The mean time to the loss of a cell if no host is ever replaced; INFINITY if none fails. */
 double replicas_mean_life(const struct replicas_model *model);
 /* The exact utilisation with snapshots after every `interval` seconds of useful work: 0 to 1.  The

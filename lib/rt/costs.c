@@ -1,7 +1,8 @@
 /* costs.c - the cost model behind the choice between algorithms, see costs.h. */
 #include "lib/rt/costs.h"
 
-double bspz_cost_superstep(const struct bspz_params *params, ptrdiff_t messages, ptrdiff_t n)
+/* The cost of a superstep in which a process sends `messages` messages of n bytes. */
+static double bspz_cost_superstep(const struct bspz_params *params, ptrdiff_t messages, ptrdiff_t n)
 {
     double words = (double)n / 4 + params->n_half;
 

@@ -13,9 +13,6 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The cost of a superstep in which a process sends `messages` messages of n bytes. */
-double bspz_cost_superstep(const struct bspz_params *params, ptrdiff_t messages, ptrdiff_t n);
-
 /* bsp_bcast: whether to scatter pieces and exchange them, rather than send everything from the
  * root. */
 bool bspz_cost_bcast_in_two(const struct bspz_params *params, int nprocs, ptrdiff_t n);

@@ -237,6 +237,7 @@
     M(TRACE, trace, WIRE_FIELDS_TRACE, TO_BSPRUN)                                                  \
     M(REPORT, report, WIRE_FIELDS_REPORT, TO_BSPRUN)                                               \
     M(NOTICE, notice, WIRE_FIELDS_NOTICE, TO_BSPRUN)                                               \
+    M(RESTARTED, restarted, WIRE_FIELDS_RESTARTED, TO_BSPRUN)                                      \
     M(ENDED, ended, WIRE_FIELDS_ENDED, TO_BSPRUN)                                                  \
     M(TERM_OVER, term_over, WIRE_FIELDS_TERM_OVER, TO_BSPRUN)                                      \
     M(CHOSEN, chosen, WIRE_FIELDS_CHOSEN, TO_BSPRUN)                                               \
@@ -608,6 +609,11 @@
 #define WIRE_FIELDS_NOTICE(F, E)                                                                   \
     F(text, text, WIRE_TEXT_MAX)                                                                   \
     F(u32, status, WIRE_STATUS_MAX)
+
+/* A process was lost, and is restarted alone while the others go on.  text: for the user's stderr. */
+#define WIRE_FIELDS_RESTARTED(F, E)                                                                \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(text, text, WIRE_TEXT_MAX)
 
 /* The job is over: bsprun's exit status and the cause (enum wire_cause); pid is -1 when no process
  * is to blame; text and table are for the user and may be empty. */

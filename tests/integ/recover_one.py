@@ -3,6 +3,7 @@
 recover_one.py [SEED]: the moments and victims of the kills come from the seed, which is printed; without one from the clock.
 RECOVER_KILLS=N: so many kills in each of the two storms, by hand.
 """
+import json
 import os
 import random
 import re
@@ -12,6 +13,7 @@ import time
 
 from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, run, scratch, wait_until
 
+BSPSTAT = os.path.join(BIN, "bspstat")
 BSPCTL = os.path.join(BIN, "bspctl")
 OBJECTS = os.environ["INTEG_OBJECTS"]
 RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
@@ -150,6 +152,26 @@ def saved_after_it():
     check(shown == answer(400), f"seed {seed}", before, result.out)
 
 
+def counted():
+    """bspstat and the report say how many were restarted alone; the job is ended by hand, long before it would be over."""
+    report = os.path.join(scratch, "report")
+    with Job([BSPRUN, *SEVERAL, f"--ckpt={new_store()}", "--every", "1000s", f"--report={report}", *work(50000)]) as job:
+        job.wait_for("round 40", 4)
+        for count, words in ((1, "1 process"), (2, "2 processes")):
+            check(kill_one(job), job.text())
+            job.wait_for(ALONE, count)
+            facts = json.loads(expect(run([BSPSTAT, "--json", str(job.os_pid)]), 0).out)
+            check(facts["restarted_alone"] == count and facts["restarts"] == 0, facts)
+            shown = expect(run([BSPSTAT, str(job.os_pid)]), 0).out
+            check(f"; 0 restarts, {words} restarted alone; term 1" in shown, shown)
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 123, job.status, job.text())
+        check("0 faults recovered from; 2 processes restarted alone; " in job.text(), job.text())
+    with open(report) as file:
+        facts = json.load(file)
+    check(facts["restarted_alone"] == 2 and facts["faults"] == facts["rollbacks"] == 0, facts)
+
+
 def files_and_input():
     """What a process has done otherwise than by the dataspace cannot be told apart: all go back."""
     path, given = os.path.join(scratch, "kept open"), os.path.join(scratch, "input")
@@ -170,4 +192,4 @@ def files_and_input():
 
 if __name__ == "__main__":
     main([storm_on_one_host, storm_on_several_hosts, from_the_beginning, all_if_wanted, a_fault_of_its_own, nobody_can_put_it,
-          saved_after_it, files_and_input])
+          saved_after_it, counted, files_and_input])

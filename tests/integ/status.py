@@ -73,7 +73,7 @@ def what_is_shown():
             check(all(4096 < rank["memory"] < 1 << 30 for rank in facts["ranks"]), facts)
             check([rank["os_pid"] for rank in facts["ranks"]] == [os_pids[pid] for pid in range(3)],
                   os_pids, facts)
-            check(facts["snapshot"] is None and facts["restarts"] == 0 and facts["term"] == 1, facts)
+            check(facts["snapshot"] is None and facts["restarts"] == facts["restarted_alone"] == 0 and facts["term"] == 1, facts)
             check(facts["rate"] == 0, facts)
             text = expect(place.stat(), 0, no_err=True).out
             check(text.startswith(f"job {job.os_pid}: {PROG} wait 1\n  in {os.getcwd()}\n"), text)

@@ -114,6 +114,7 @@ static struct status_facts facts_of_all(void)
                                  .rate = 1234.5,
                                  .term = 2,
                                  .restarts = 1,
+                                 .restarted_alone = 2,
                                  .zero = "a",
                                  .snapshots = true,
                                  .has_snapshot = true,
@@ -203,7 +204,7 @@ START_TEST(status_as_text)
                 "job 99: ./prog a\"b\n"
                 "  in /d, j\n"
                 "  6 processes on 2 hosts for 2.0 s, superstep 6, 1234 per second\n"
-                "  last snapshot: superstep 4, 1.5 s ago (3 taken); 1 restart; term 2\n"
+                "  last snapshot: superstep 4, 1.5 s ago (3 taken); 1 restart, 2 processes restarted alone; term 2\n"
                 "  host         slots  memory left  processes  state\n"
                 "  a                4      3.0 MiB          5  up, Processor Zero\n"
                 "  b-long-name      -            -          0  spare\n"
@@ -227,7 +228,7 @@ START_TEST(status_as_text)
     expect_text(status_text(&facts), "job 99: ./prog a\"b\n"
                                      "  in /d\n"
                                      "  not yet in bsp_begin\n"
-                                     "  no snapshot yet; 1 restart; term 2\n");
+                                     "  no snapshot yet; 1 restart, 2 processes restarted alone; term 2\n");
 }
 END_TEST
 
@@ -240,7 +241,7 @@ START_TEST(status_as_json)
     expect_text(status_json(&facts),
                 "{\"pid\":99,\"program\":\"./prog a\\\"b\",\"directory\":\"/d\",\"job\":\"j\","
                 "\"zero\":\"a\",\"processes\":6,\"seconds\":2.000,\"superstep\":7,\"term\":2,"
-                "\"restarts\":1,\"rate\":1234.5,\"snapshot\":{\"superstep\":4,\"taken\":3,"
+                "\"restarts\":1,\"restarted_alone\":2,\"rate\":1234.5,\"snapshot\":{\"superstep\":4,\"taken\":3,"
                 "\"age\":1.500},\"failures\":null,\"replicas\":null,\"hosts\":[{\"slots\":4,\"memory_left\":"
                 "3145728,\"name\":\"a\",\"state\":\"up\"}],"
                 "\"ranks\":[{\"pid\":0,\"os_pid\":4100,\"superstep\":7,\"line\":12,\"memory\":2048,"
@@ -257,7 +258,7 @@ START_TEST(status_as_json)
                 "{\"pid\":99,\"program\":\"\xc3\xa4\\u000a\xc3\xa4\\u0001\\\\\xf0\x9f\x98\x80"
                 "\xc3\xb0\xc2\x80\xc2\x80\xc2\x80\xc3\xad\xc2\xa0\xc2\x80\xc3\x83\",\"directory\":\"\","
                 "\"job\":\"\",\"zero\":\"\",\"processes\":6,\"seconds\":2.000,\"superstep\":0,"
-                "\"term\":2,\"restarts\":1,\"rate\":null,\"snapshot\":null,"
+                "\"term\":2,\"restarts\":1,\"restarted_alone\":2,\"rate\":null,\"snapshot\":null,"
                 "\"failures\":null,\"replicas\":null,\"hosts\":[],"
                 "\"ranks\":[],\"coming\":[]}\n");
 }
@@ -294,6 +295,7 @@ START_TEST(status_as_metrics)
         "bspzero_supersteps_per_second{bsprun=\"99\"} 1234.5",
         "# TYPE bspzero_restarts counter",
         "bspzero_restarts_total{bsprun=\"99\"} 1",
+        "bspzero_restarted_alone_total{bsprun=\"99\"} 2",
         "bspzero_snapshots_total{bsprun=\"99\"} 3",
         "bspzero_snapshot_age_seconds{bsprun=\"99\"} 1.5",
         "bspzero_snapshot_cost_seconds{bsprun=\"99\"} 2",

@@ -31,21 +31,31 @@ def saved(store):
     return ["--ckpt=" + store, "--every", "0.02s", "--max-restarts", "1000"]
 
 
-def kill_some(job, mark, program, store, kills, chance, end):
-    """Returns how many; a job without a snapshot at the time `end` is left to its fate."""
-    killed = 0
+def some_victim(mark, program, chance, hosts):
+    """(pid, whether it is an agent): a process of the program, or with that chance an agent, as long as another one lives."""
+    marked = marked_processes(mark)
+    ranks = [pid for pid, words in marked if words.startswith(program + " ")]
+    agents = [pid for pid, words in marked if os.path.basename(words.split(" ")[0]) == "bspnode"]
+    is_agent = len(agents) > 1 and chance.random() < hosts
+    among = agents if is_agent else ranks
+    return (chance.choice(among) if among else None), is_agent
+
+
+def kill_some(job, mark, program, store, kills, chance, hosts, end):
+    """How many processes of the program and how many agents; a job without a snapshot at the time `end` is left to its fate."""
+    killed = [0, 0]
     for _ in range(kills):
         # Before the first snapshot there is nothing to go back to.
         while job.poll() is None and not glob.glob(os.path.join(store, "*", "*", "manifest")):
             if time.monotonic() > end:
                 return killed
             time.sleep(0.005)
-        ranks = [pid for pid, words in marked_processes(mark) if words.startswith(program + " ")]
         time.sleep(chance.uniform(0, 0.2))
+        victim, is_agent = some_victim(mark, program, chance, hosts)
         try:
-            if ranks:
-                os.kill(chance.choice(ranks), signal.SIGKILL)
-                killed += 1
+            if victim:
+                os.kill(victim, signal.SIGKILL)
+                killed[is_agent] += 1
         except ProcessLookupError:
             pass
     return killed
@@ -63,13 +73,13 @@ def processes_of(mark):
     return "".join(lines)
 
 
-def play(command, program, scratch, chance, kills=0, **more):
-    """(status, output, messages, processes killed), or a text that says what is wrong.  The command is a function of the
-    directory for snapshots; program: the first word of a process to be killed."""
+def play(command, program, scratch, chance, kills=0, hosts=0, **more):
+    """(status, output, messages, processes and agents killed), or a text that says what is wrong.  The command is a function of the
+    directory for snapshots; program: the first word of a process to be killed; hosts: the chance that an agent is instead."""
     mark = uuid.uuid4().hex
     environment = {**os.environ, MARK: mark, "BSPZERO_HISTORY": "off", "OMPI_ALLOW_RUN_AS_ROOT": "1",
                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **more}
-    killed = 0
+    killed = [0, 0]
     with tempfile.TemporaryDirectory(dir=scratch) as directory:
         store = os.path.join(directory, "store")
         words = command(store)
@@ -78,7 +88,7 @@ def play(command, program, scratch, chance, kills=0, **more):
             end = time.monotonic() + PATIENCE
             try:
                 if kills:
-                    killed = kill_some(job, mark, program, store, kills, chance, end)
+                    killed = kill_some(job, mark, program, store, kills, chance, hosts, end)
                 job.wait(max(end - time.monotonic(), 1))
             except subprocess.TimeoutExpired:
                 listed = processes_of(mark)

@@ -601,6 +601,28 @@ START_TEST(the_oldest_go_to_a_file)
 }
 END_TEST
 
+START_TEST(what_does_not_fit_beside_small_ones_goes_to_a_file)
+{
+    static const struct pool_files files = {on_map, on_unmap};
+    struct pool *few = pool_open(100, 10, &files, NULL);
+    struct object *small = object_make(few, 9), *other = object_make(few, 40);
+    struct object *large = object_make(few, 92);
+
+    ck_assert_ptr_nonnull(large);
+    ck_assert_uint_eq(pool_in_file(few), 92); /* the other one need not go */
+    ck_assert_uint_eq(pool_in_memory(few), 49);
+    object_drop(large);
+    object_drop(small);
+    large = object_make(few, 92);
+    ck_assert_uint_eq(pool_in_file(few), 40);
+    ck_assert_uint_eq(pool_in_memory(few), 92);
+    object_drop(large);
+    object_drop(other);
+    ck_assert_uint_eq(mapped, 0);
+    pool_close(few);
+}
+END_TEST
+
 START_TEST(small_ones_are_bounded_too)
 {
     static const struct pool_files files = {on_map, on_unmap};
@@ -634,6 +656,7 @@ int main(void)
                                   a_grant_of_more_than_was_asked_for,
                                   no_memory_for_what_comes,
                                   the_oldest_go_to_a_file,
+                                  what_does_not_fit_beside_small_ones_goes_to_a_file,
                                   small_ones_are_bounded_too};
 
     return suite_run_tests("dataspace", tests, sizeof tests / sizeof *tests, set_up, tear_down);

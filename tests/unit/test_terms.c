@@ -198,8 +198,7 @@ static void set_up(void)
     ck_assert_int_eq(uv_loop_init(&agent.loop), 0);
     ck_assert_int_eq(agent_terms_open(&agent), 0);
     ck_assert_int_eq(agent_known_open(&agent), 0);
-    for (int i = 0; i < COORD_TIMER_COUNT; i++)
-        uv_timer_init(&agent.loop, &agent.zero_timers[i]);
+    ck_assert_int_eq(agent_zero_open(&agent), 0);
     ck_assert_int_eq(agent_enter_elected(&agent, 2), 0);
     agent_say_ready(&agent);
     agent.root = (struct watched){.state = WATCH_LIVES, .ospid = getpid(), .pidfd = -1};
@@ -211,7 +210,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    agent_free_zero(&agent);
+    agent_zero_free(&agent);
     agent_terms_free(&agent);
     agent_known_free(&agent);
 }

@@ -13,7 +13,7 @@
 
 static const char status[] =
     "{\"pid\":99,\"program\":\"./heat 40\",\"directory\":\"/d\",\"job\":\"j\",\"zero\":\"a\","
-    "\"processes\":4,\"seconds\":90.5,\"superstep\":1200,\"term\":2,\"restarts\":1,\"rate\":812.25,"
+    "\"processes\":4,\"seconds\":90.5,\"superstep\":1200,\"term\":2,\"restarts\":1,\"restarted_alone\":3,\"rate\":812.25,"
     "\"snapshot\":{\"superstep\":1000,\"taken\":7,\"age\":3.000},"
     "\"failures\":{\"known\":true,\"snapshot\":{\"seconds\":0.21,\"spread\":0,\"count\":7},"
     "\"model\":{\"rate\":0.0001,\"cost\":1,\"restore\":2,\"delay\":3},\"interval\":33,"
@@ -183,7 +183,7 @@ START_TEST(pictures_of_several_sizes)
     expect_picture(
         14, 80, &scene,
         "job 99: ./heat 40\n"
-        "superstep 1200, 812.2 per second; 4 processes on 2 hosts for 90.5 s, 1 restart\n"
+        "superstep 1200, 812.2 per second; 4 processes on 2 hosts for 90.5 s, 1 restart,\n"
         "snapshot of superstep 1000, 3 s ago, costs 210 ms; the next in 30 s; 7 taken\n"
         "a failure every 2.78 h, a snapshot every 33 s: because\n"
         "hosts a up, b drained\n"
@@ -201,7 +201,7 @@ START_TEST(pictures_of_several_sizes)
     expect_picture(
         9, 100, &scene,
         "job 99 (2 of 3): ./heat 40\n"
-        "superstep 1200, 812.2 per second; 4 processes on 2 hosts for 90.5 s, 1 restart\n"
+        "superstep 1200, 812.2 per second; 4 processes on 2 hosts for 90.5 s, 1 restart, 3 alone\n"
         "snapshot of superstep 1000, 3 s ago, costs 210 ms; the next in 30 s; 7 taken\n"
         "a failure every 2.78 h, a snapshot every 33 s: because\n"
         "  pid host       process    memory state          superstep "

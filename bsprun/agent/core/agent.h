@@ -74,6 +74,9 @@ struct agent_order {
 
 struct agent_binding;   /* binding.c */
 struct agent_cells;     /* cells.c */
+struct agent_hosting;   /* zero.c */
+struct agent_limit;     /* control.c */
+struct agent_times;     /* status.c */
 struct agent_decided;   /* decided.c */
 struct agent_known;     /* known.c */
 struct kept_account;    /* succession.c */
@@ -150,6 +153,8 @@ struct agent {
     int here, first_here;          /* number of processes on this host, and the lowest pid */
     int ready, ended;              /* how many of these have reached that state */
     uint64_t asked_passed;         /* + 1; bsprun waits for PASSED of it; 0: none */
+    struct agent_limit *limit;     /* of time: control.c */
+    struct agent_times *times;     /* that processes here count: status.c */
     struct agent_binding *binding; /* of processes to processors */
     struct watched root;
     uint64_t begin_ns, end_ns; /* of the SPMD part */
@@ -162,16 +167,16 @@ struct agent {
     const char *view;          /* the directory in which owners are seen; "": that of the system */
     struct agent_dataspace *dataspace; /* what processes put there; NULL: nothing yet */
     pthread_mutex_t dataspace_lock;
-    struct agent_mail *mail;         /* messages of MPI; NULL: nothing yet */
-    struct agent_quiet *quiet;       /* looks whether all processes wait; NULL: nobody does */
-    struct fetches *fetches;         /* file transfers between hosts; NULL: none yet */
-    struct agent_stacks *stacks;     /* of the processes here; NULL: nobody has asked for them */
-    struct agent_debug *debug;       /* of processes here; NULL: none is to have a debugger */
-    struct tool *tools;              /* commands of the system that run; a list */
-    struct agent_replicas *replicas; /* images kept for other hosts; NULL: none yet */
-    struct net_connection *control;  /* to bsprun; NULL when bare or lost */
-    struct coord_shell *zero;        /* Processor Zero, when it is here */
-    struct wire_real learned[ESTIMATE_NUMBERS]; /* its estimates, for bsprun */
+    struct agent_mail *mail;           /* messages of MPI; NULL: nothing yet */
+    struct agent_quiet *quiet;         /* looks whether all processes wait; NULL: nobody does */
+    struct fetches *fetches;           /* file transfers between hosts; NULL: none yet */
+    struct agent_stacks *stacks;       /* of the processes here; NULL: nobody has asked for them */
+    struct agent_debug *debug;         /* of processes here; NULL: none is to have a debugger */
+    struct tool *tools;                /* commands of the system that run; a list */
+    struct agent_replicas *replicas;   /* images kept for other hosts; NULL: none yet */
+    struct net_connection *control;    /* to bsprun; NULL when bare or lost */
+    struct coord_shell *zero;          /* Processor Zero, when it is here */
+    struct agent_hosting *hosting;     /* what that needs: zero.c */
     struct agent_relay *relay;         /* of the ranks' output; NULL when they inherit it */
     struct agent_snapshots *snapshots; /* NULL in a job without */
     struct store *store;               /* of snapshots; NULL: none */
@@ -181,8 +186,6 @@ struct agent {
     struct agent_input *input;        /* stdin of process 0, with snapshots */
 
     struct link_bell link_bell; /* for the links of the present term, on several hosts */
-    uv_timer_t limit_timer, look_timer, times_timer;
-    uv_timer_t zero_timers[COORD_TIMER_COUNT];
 
     struct agent_rewinding *rewinding; /* the end of a term: terms.c */
     struct agent_ending *ending;       /* how the job ended, as far as known: stop.c */

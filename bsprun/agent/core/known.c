@@ -19,9 +19,17 @@ int agent_known_open(struct agent *agent)
     return agent->known ? 0 : -ENOMEM;
 }
 
+static void forget_abort(struct agent *agent)
+{
+    if (agent->known->abort)
+        wire_message_free(agent->known->abort);
+    free(agent->known->abort);
+    agent->known->abort = NULL;
+}
+
 void agent_known_free(struct agent *agent)
 {
-    agent_known_end(agent);
+    forget_abort(agent);
     free(agent->known);
     agent->known = NULL;
 }
@@ -43,16 +51,8 @@ struct wire_message *agent_known_abort(const struct agent *agent)
 
 void agent_known_begin(struct agent *agent)
 {
-    agent_known_end(agent);
+    forget_abort(agent);
     *agent->known = (struct agent_known){.facts.next = WIRE_NEVER};
-}
-
-void agent_known_end(struct agent *agent)
-{
-    if (agent->known->abort)
-        wire_message_free(agent->known->abort);
-    free(agent->known->abort);
-    agent->known->abort = NULL;
 }
 
 void agent_known_run(struct agent *agent, uint64_t next)
@@ -78,7 +78,7 @@ static void keep_abort(struct agent *agent, const struct wire_message *message)
     struct wire_message *copy = calloc(1, sizeof *copy);
     char error[WIRE_ERROR_SIZE];
 
-    agent_known_end(agent);
+    forget_abort(agent);
     if (copy && wire_copy(message, copy, error, sizeof error) == 0)
         agent->known->abort = copy;
     else

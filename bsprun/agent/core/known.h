@@ -31,8 +31,6 @@ struct wire_message *agent_known_abort(const struct agent *agent);
 
 /* A term begins. */
 void agent_known_begin(struct agent *agent);
-/* ... and ends: forgets that request. */
-void agent_known_end(struct agent *agent);
 /* RUN; the barrier of a superstep is decided, and the processes go on. */
 void agent_known_run(struct agent *agent, uint64_t next);
 void agent_known_decided(struct agent *agent, uint64_t superstep, uint64_t next, bool ended);

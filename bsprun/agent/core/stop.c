@@ -245,7 +245,8 @@ static void blame_stop(struct agent *agent, enum wire_stop_how how, int signal, 
     agent_blame(agent, line, how == WIRE_STOP_TIMEOUT || agent->order.verbosity > 0);
 }
 
-bool agent_is_alone(const struct agent *agent)
+/* Whether bsprun is dead or has finished with this agent, so that the end cannot be reported. */
+static bool agent_is_alone(const struct agent *agent)
 {
     return agent->dismissed || (!agent->control && !agent->bare);
 }

@@ -47,8 +47,6 @@ void agent_blame_end(struct agent *agent);
 void agent_abort(struct agent *agent, int pid, const struct verdict *verdict);
 /* Ends the job because no snapshot can be restored. */
 void agent_cannot_go_on(struct agent *agent, int pid, const char *why);
-/* Whether bsprun is dead or has finished with this agent, so that the end cannot be reported. */
-bool agent_is_alone(const struct agent *agent);
 /* Ends the job in that case, in any state. */
 void agent_end_alone(struct agent *agent);
 /* bsprun, a signal or the time limit requests the end. */

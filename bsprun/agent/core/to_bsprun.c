@@ -32,6 +32,17 @@ void agent_notice(struct agent *agent, const char *format, ...)
     agent_send(agent, &message);
 }
 
+void agent_tell_restarted(struct agent *agent, int pid, const char *text)
+{
+    struct wire_message message = {.kind = WIRE_RESTARTED};
+
+    message.restarted.pid = (uint32_t)pid;
+    message.restarted.text = text;
+    if (agent->bare)
+        dprintf(STDERR_FILENO, "bspzero: %s\n", text);
+    agent_send(agent, &message);
+}
+
 void agent_notice_leaving(struct agent *agent, int status, const char *why)
 {
     struct wire_message message = {.kind = WIRE_NOTICE};

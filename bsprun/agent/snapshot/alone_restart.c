@@ -144,11 +144,14 @@ static void say_restarted(struct agent *agent, int pid, const struct verdict *ve
 {
     const struct lone *lone = &agent->snapshots->alone->lones[pid];
     double ago = (double)(agent_now_ns() - lone->saved_ns) / NS;
+    char text[1024];
 
     if (lone->fd < 0 && lone->snapshot.superstep == 0)
-        agent_notice(agent, "%s; it is restarted alone, from the beginning", verdict->text);
+        snprintf(text, sizeof text, "%s; it is restarted alone, from the beginning", verdict->text);
     else
-        agent_notice(agent, "%s; it is restarted alone, from %.1f s ago", verdict->text, ago);
+        snprintf(text, sizeof text, "%s; it is restarted alone, from %.1f s ago", verdict->text,
+                 ago);
+    agent_tell_restarted(agent, pid, text);
 }
 
 static bool begin_again(struct agent *agent, int pid, char why[AGENT_WHY])

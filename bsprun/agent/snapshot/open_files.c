@@ -40,10 +40,24 @@ static void on_look(uv_timer_t *timer)
     uv_timer_start(timer, on_look, pause_ms, 0);
 }
 
+void agent_opened_open(struct agent *agent)
+{
+    uv_timer_init(&agent->loop, &agent->snapshots->look_timer);
+    agent->snapshots->look_timer.data = agent;
+}
+
+void agent_opened_close(struct agent *agent)
+{
+    uv_handle_t *timer = (uv_handle_t *)&agent->snapshots->look_timer;
+
+    if (!uv_is_closing(timer))
+        uv_close(timer, NULL);
+}
+
 void agent_opened_begin(struct agent *agent)
 {
     if (agent->snapshots && agent->snapshots->opened)
-        uv_timer_start(&agent->look_timer, on_look, LOOK_MS, 0);
+        uv_timer_start(&agent->snapshots->look_timer, on_look, LOOK_MS, 0);
 }
 
 void agent_opened_look(struct agent *agent)

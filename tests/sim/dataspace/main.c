@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "tests/sim/dataspace/world.h"
+#include "tests/sim/dataspace/zones.h"
 
 static struct {
     uint64_t operations, waited, messages, full, spilled, truncated, stuck, withdrawn, late;

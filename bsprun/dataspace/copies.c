@@ -1,0 +1,539 @@
+/* copies.c - see copies.h. */
+#include "bsprun/dataspace/copies.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "bsprun/dataspace/copies_inside.h"
+#include "bsprun/dataspace/inside.h"
+#include "lib/base/states.h"
+
+#define TO BSPZ_STATES_TO
+static const struct bspz_states_row role_rows[PART_ROLE_COUNT] = {
+    [PART_ELSEWHERE] = {"elsewhere", TO(PART_BACKED) | TO(PART_OWNED) | TO(PART_LOST)},
+    [PART_BACKED] = {"backed", TO(PART_OWNED) | TO(PART_LOST)},
+    [PART_OWNED] = {"owned", 0},
+    [PART_LOST] = {"lost", 0},
+};
+static const struct bspz_states roles = {"a part", PART_ROLE_COUNT, role_rows};
+
+static void move_part(struct part *part, enum part_role to)
+{
+    part->role = (enum part_role)bspz_states_move(&roles, part->role, to);
+}
+
+/* ---- Where parts are ------------------------------------------------------------------------- */
+
+uint32_t copies_part(const struct copies *copies, const void *tag, size_t size)
+{
+    return owners_place(tag, size, copies->setup.hosts);
+}
+
+bool copies_is_lost(const struct copies *copies, uint32_t host)
+{
+    return copies->lost[host];
+}
+
+/* The host that lives and holds the part behind `behind` others; `hosts`: none. */
+static uint32_t holder(const struct copies *copies, uint32_t part, uint32_t behind)
+{
+    for (uint32_t i = 0; i < copies->setup.hosts; i++) {
+        uint32_t host = (part + i) % copies->setup.hosts;
+
+        if (!copies->lost[host] && behind-- == 0)
+            return host;
+    }
+    return copies->setup.hosts;
+}
+
+uint32_t copies_owner(const struct copies *copies, uint32_t part)
+{
+    return holder(copies, part, 0);
+}
+
+/* ---- Answers that wait for changes ----------------------------------------------------------- */
+
+/* Whether all that back the part have made that change. */
+static bool is_backed(const struct part *part, uint64_t change)
+{
+    for (uint32_t i = 0; i < part->backup_count; i++)
+        if (!part->backups[i].whole || part->backups[i].done < change)
+            return false;
+    return true;
+}
+
+static void release(struct part *part)
+{
+    const struct copies *copies = part->copies;
+
+    while (part->held && is_backed(part, part->held->change)) {
+        struct held *held = part->held;
+
+        part->held = held->next;
+        if (!part->held)
+            part->last_held = &part->held;
+        copies->calls->answer(copies->context, &held->asker, held->object);
+        free(held);
+    }
+}
+
+/* Takes over the reference. */
+static void hold(struct part *part, const struct asker *asker, struct object *object)
+{
+    struct held *held = malloc(sizeof *held);
+
+    if (!held) {
+        object_drop(object);
+        part->copies->calls->no_memory(part->copies->context);
+        return;
+    }
+    *held = (struct held){NULL, part->now.change, *asker, object};
+    *part->last_held = held;
+    part->last_held = &held->next;
+}
+
+/* Drops what waits of a process. */
+static void drop_held(struct part *part, uint32_t pid)
+{
+    struct held **at = &part->held;
+
+    while (*at) {
+        struct held *held = *at;
+
+        if (held->asker.pid != pid) {
+            at = &held->next;
+            continue;
+        }
+        *at = held->next;
+        object_drop(held->object);
+        free(held);
+    }
+    part->last_held = at;
+}
+
+/* ---- Changes --------------------------------------------------------------------------------- */
+
+static void send_change(struct part *part, struct copy_message *message)
+{
+    const struct copies *copies = part->copies;
+
+    message->part = part->number;
+    message->change = ++part->now.change;
+    for (uint32_t i = 0; i < part->backup_count; i++)
+        copies->calls->send(copies->context, part->backups[i].host, message);
+}
+
+static void on_grant(void *context, const struct asker *to, struct object *object)
+{
+    struct part *part = context;
+    struct copies *copies = part->copies;
+    struct copy_message message = {.kind = COPY_TAKE,
+                                   .pid = to->pid,
+                                   .number = to->number,
+                                   .what = to->what,
+                                   .tag = part->tag,
+                                   .tag_size = part->tag_size};
+
+    if (part->role != PART_OWNED) {
+        part->taken = object;
+        return;
+    }
+    message.removes = to->what == log_what(DATASPACE_GET, part->tag, part->tag_size);
+    send_change(part, &message);
+    if (log_add(part->now.log, to->pid, to->number, to->what, object_share(object)) != 0)
+        copies->calls->no_memory(copies->context);
+    hold(part, to, object);
+}
+
+static const struct tags_calls tags_calls = {.grant = on_grant};
+
+/* ---- Requests -------------------------------------------------------------------------------- */
+
+/* Whatever waits of the process, in the parts that this host owns. */
+static void forget(struct copies *copies, uint32_t pid)
+{
+    for (uint32_t i = 0; i < copies->setup.hosts; i++)
+        if (copies->parts[i].role == PART_OWNED) {
+            tags_forget(copies->parts[i].now.tags, pid);
+            drop_held(&copies->parts[i], pid);
+        }
+}
+
+/* The part that the request is for, NULL: it is of an earlier life of the process. */
+static struct part *part_for(struct copies *copies, const struct copies_request *request)
+{
+    struct part *part = &copies->parts[copies_part(copies, request->tag, request->tag_size)];
+    uint32_t pid = request->asker.pid;
+
+    assert(part->role == PART_OWNED && pid < copies->setup.nprocs && request->asker.number > 0);
+    if (request->asker.life < copies->lives[pid])
+        return NULL;
+    if (request->asker.life > copies->lives[pid])
+        forget(copies, pid);
+    copies->lives[pid] = request->asker.life;
+    part->tag = request->tag;
+    part->tag_size = request->tag_size;
+    return part;
+}
+
+/* Whether it is new; else it has been answered, or never will be. */
+static bool is_new(struct part *part, struct copies_request *request, enum dataspace_kind kind)
+{
+    const struct copies *copies = part->copies;
+    struct asker *asker = &request->asker;
+    struct object *object = NULL;
+
+    asker->what = log_what(kind, request->tag, request->tag_size);
+    switch (log_find(part->now.log, asker->pid, asker->number, asker->what, request->repeats,
+                     &object)) {
+    case LOG_NEW:
+        return true;
+    case LOG_DIFFERS:
+        copies->calls->differs(copies->context, asker);
+        return false;
+    default: /* also what took effect a moment ago, and may be on no other host yet */
+        hold(part, asker, object);
+        release(part);
+        return false;
+    }
+}
+
+void copies_put(struct copies *copies, struct copies_request request, struct object *object)
+{
+    struct part *part = part_for(copies, &request);
+    const struct asker *asker = &request.asker;
+    struct copy_message message = {.kind = COPY_PUT,
+                                   .pid = asker->pid,
+                                   .number = asker->number,
+                                   .has_data = true,
+                                   .tag = request.tag,
+                                   .tag_size = request.tag_size,
+                                   .data = object->bytes,
+                                   .size = object->size};
+
+    if (!part || !is_new(part, &request, DATASPACE_PUT)) {
+        object_drop(object);
+        return;
+    }
+    /* Before what waits for the object takes it. */
+    message.what = asker->what;
+    send_change(part, &message);
+    hold(part, asker, NULL);
+    if (log_add(part->now.log, asker->pid, asker->number, asker->what, NULL) != 0 ||
+        tags_put(part->now.tags, request.tag, request.tag_size, object) != 0)
+        copies->calls->no_memory(copies->context);
+    release(part);
+}
+
+void copies_ask(struct copies *copies, struct copies_request request, bool removes)
+{
+    struct part *part = part_for(copies, &request);
+
+    if (!part || !is_new(part, &request, removes ? DATASPACE_GET : DATASPACE_READ))
+        return;
+    if (tags_ask(part->now.tags, request.tag, request.tag_size, removes, &request.asker) != 0)
+        copies->calls->no_memory(copies->context);
+    release(part);
+}
+
+bool copies_withdraw(struct copies *copies, struct copies_request request)
+{
+    struct part *part = part_for(copies, &request);
+
+    return part && tags_withdraw(part->now.tags, request.tag, request.tag_size, request.asker.pid);
+}
+
+void copies_cut(struct copies *copies, uint32_t pid, uint64_t number)
+{
+    for (uint32_t i = 0; i < copies->setup.hosts; i++) {
+        if (copies->parts[i].now.log)
+            log_cut(copies->parts[i].now.log, pid, number);
+        if (copies->parts[i].coming.log)
+            log_cut(copies->parts[i].coming.log, pid, number);
+    }
+}
+
+uint64_t copies_newest(const struct copies *copies, uint32_t pid)
+{
+    uint64_t newest = 0;
+
+    for (uint32_t i = 0; i < copies->setup.hosts; i++) {
+        const struct part *part = &copies->parts[i];
+        uint64_t number = part->role == PART_OWNED ? log_newest(part->now.log, pid) : 0;
+
+        if (number > newest)
+            newest = number;
+    }
+    return newest;
+}
+
+/* ---- Losses ---------------------------------------------------------------------------------- */
+
+/* Those that live behind the owner back its part: who is new gets it as a whole. */
+static void find_backups(struct part *part, bool sends)
+{
+    const struct copies *copies = part->copies;
+    struct backup before[COPIES_MOST];
+    uint32_t count = part->backup_count;
+
+    for (uint32_t i = 0; i < count; i++)
+        before[i] = part->backups[i];
+    part->backup_count = 0;
+    for (uint32_t behind = 1; behind < copies->setup.copies; behind++) {
+        uint32_t host = holder(copies, part->number, behind);
+        struct backup *backup = &part->backups[part->backup_count];
+        bool known = false;
+
+        if (host == copies->setup.hosts)
+            return;
+        *backup = (struct backup){.host = host, .whole = !sends};
+        part->backup_count++;
+        for (uint32_t i = 0; i < count; i++)
+            if (before[i].host == host) {
+                *backup = before[i];
+                known = true;
+            }
+        if (!known && sends)
+            copy_state_send(part, host);
+    }
+}
+
+static bool is_to_back(const struct part *part)
+{
+    const struct copies *copies = part->copies;
+
+    for (uint32_t behind = 1; behind < copies->setup.copies; behind++)
+        if (holder(copies, part->number, behind) == copies->setup.host)
+            return true;
+    return false;
+}
+
+static void look_again(struct part *part)
+{
+    struct copies *copies = part->copies;
+
+    if (part->role == PART_LOST)
+        return;
+    if (copies_owner(copies, part->number) != copies->setup.host) {
+        if (part->role == PART_ELSEWHERE && is_to_back(part))
+            move_part(part, PART_BACKED);
+        return;
+    }
+    copy_state_close(&part->coming);
+    if (!part->now.tags) {
+        move_part(part, PART_LOST);
+        copies->calls->part_lost(copies->context, part->number);
+        return;
+    }
+    if (part->role != PART_OWNED)
+        move_part(part, PART_OWNED);
+    find_backups(part, true);
+    release(part);
+}
+
+struct askers_of_host {
+    struct copies *copies;
+    uint32_t host;
+    uint32_t pid; /* one that waits; nprocs: none */
+};
+
+static void find_asker(void *context, const struct asker *asker, const void *tag, size_t size,
+                       bool removes)
+{
+    struct askers_of_host *of = context;
+
+    (void)tag, (void)size, (void)removes;
+    if (asker->host == of->host)
+        of->pid = asker->pid;
+}
+
+/* Drops what waits of the processes of a host. */
+static void forget_host(struct part *part, uint32_t host)
+{
+    struct copies *copies = part->copies;
+    struct askers_of_host of = {copies, host, 0};
+
+    while (of.pid < copies->setup.nprocs) {
+        of.pid = copies->setup.nprocs;
+        tags_each_waiting(part->now.tags, find_asker, &of);
+        for (struct held *held = part->held; held; held = held->next)
+            if (held->asker.host == host)
+                of.pid = held->asker.pid;
+        if (of.pid == copies->setup.nprocs)
+            return;
+        tags_forget(part->now.tags, of.pid);
+        drop_held(part, of.pid);
+    }
+}
+
+void copies_lost(struct copies *copies, uint32_t host)
+{
+    struct copy_message message = {.kind = COPY_LOST, .part = host};
+
+    if (copies->lost[host])
+        return;
+    copies->lost[host] = true;
+    for (uint32_t i = 0; i < copies->setup.hosts; i++)
+        if (i != copies->setup.host && !copies->lost[i])
+            copies->calls->send(copies->context, i, &message);
+    for (uint32_t i = 0; i < copies->setup.hosts; i++)
+        if (copies->parts[i].role == PART_OWNED)
+            forget_host(&copies->parts[i], host);
+    for (uint32_t i = 0; i < copies->setup.hosts; i++)
+        look_again(&copies->parts[i]);
+}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+static void broken(const struct copies *copies, uint32_t host, const char *complaint)
+{
+    copies->calls->broken(copies->context, host, complaint);
+}
+
+static void done(struct part *part, uint32_t host, uint64_t change)
+{
+    for (uint32_t i = 0; part->role == PART_OWNED && i < part->backup_count; i++) {
+        struct backup *backup = &part->backups[i];
+
+        if (backup->host != host)
+            continue;
+        if (change > part->now.change || (backup->whole && change < backup->done))
+            break;
+        backup->whole = true;
+        backup->done = change;
+        release(part);
+        return;
+    }
+    broken(part->copies, host, "a change that it cannot have made");
+}
+
+static void make(struct part *part, uint32_t host, const struct copy_message *message)
+{
+    const struct copies *copies = part->copies;
+    struct copy_message answer = {
+        .kind = COPY_DONE, .part = part->number, .change = message->change};
+
+    if (part->role != PART_BACKED || copies_owner(copies, part->number) != host) {
+        broken(copies, host, "a part that it does not own, or that is not backed here");
+        return;
+    }
+    switch (copy_state_make(part, message, &tags_calls)) {
+    case COPY_MADE:
+        break;
+    case COPY_WHOLE:
+        copies->calls->send(copies->context, host, &answer);
+        break;
+    case COPY_NO_MEMORY:
+        copies->calls->no_memory(copies->context);
+        break;
+    case COPY_BROKEN:
+        broken(copies, host, "a change that does not follow what is here");
+        break;
+    }
+}
+
+void copies_message(struct copies *copies, uint32_t host, const struct copy_message *message)
+{
+    if (copies->lost[host])
+        return;
+    if (message->part >= copies->setup.hosts || message->pid >= copies->setup.nprocs)
+        broken(copies, host, "a part or a process that there is not");
+    else if (message->kind != COPY_LOST && message->kind != COPY_DONE)
+        make(&copies->parts[message->part], host, message);
+    else if (message->kind == COPY_DONE)
+        done(&copies->parts[message->part], host, message->change);
+    else if (message->part == copies->setup.host)
+        broken(copies, host, "that this host is lost");
+    else
+        copies_lost(copies, message->part);
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+/* In the beginning all parts are empty, and so whole everywhere. */
+static int open_parts(struct copies *copies)
+{
+    for (uint32_t i = 0; i < copies->setup.hosts; i++) {
+        struct part *part = &copies->parts[i];
+        bool owns = i == copies->setup.host;
+
+        *part = (struct part){.copies = copies, .number = i, .last_held = &part->held};
+        if (!owns && !is_to_back(part))
+            continue;
+        move_part(part, owns ? PART_OWNED : PART_BACKED);
+        if (copy_state_open(&part->now, &copies->setup, &tags_calls, part) != 0)
+            return -1;
+        if (owns)
+            find_backups(part, false);
+    }
+    return 0;
+}
+
+struct copies *copies_open(const struct copies_setup *setup, const struct copies_calls *calls,
+                           void *context)
+{
+    struct copies *copies = calloc(1, sizeof *copies);
+
+    assert(setup->copies >= 1 && setup->copies <= COPIES_MOST && setup->host < setup->hosts);
+    if (!copies)
+        return NULL;
+    *copies = (struct copies){.calls = calls, .context = context, .setup = *setup};
+    copies->lost = calloc(setup->hosts, sizeof *copies->lost);
+    copies->lives = calloc(setup->nprocs, sizeof *copies->lives);
+    copies->parts = calloc(setup->hosts, sizeof *copies->parts);
+    if (copies->lost && copies->lives && copies->parts && open_parts(copies) == 0)
+        return copies;
+    copies_close(copies);
+    return NULL;
+}
+
+void copies_close(struct copies *copies)
+{
+    if (!copies)
+        return;
+    for (uint32_t i = 0; copies->parts && i < copies->setup.hosts; i++) {
+        struct part *part = &copies->parts[i];
+
+        while (part->held)
+            drop_held(part, part->held->asker.pid);
+        copy_state_close(&part->now);
+        copy_state_close(&part->coming);
+    }
+    free(copies->lost);
+    free(copies->lives);
+    free(copies->parts);
+    free(copies);
+}
+
+uint64_t copies_waiting(const struct copies *copies)
+{
+    uint64_t waiting = 0;
+
+    for (uint32_t i = 0; i < copies->setup.hosts; i++)
+        if (copies->parts[i].role == PART_OWNED)
+            waiting += tags_totals(copies->parts[i].now.tags).waiting;
+    return waiting;
+}
+
+uint64_t copies_held(const struct copies *copies)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < copies->setup.hosts; i++)
+        for (const struct held *held = copies->parts[i].held; held; held = held->next)
+            count++;
+    return count;
+}
+
+uint64_t copies_backed(const struct copies *copies)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < copies->setup.hosts; i++) {
+        const struct part *part = &copies->parts[i];
+
+        if (part->role == PART_BACKED && part->now.tags)
+            bytes += tags_totals(part->now.tags).bytes + log_bytes_all(part->now.log);
+    }
+    return bytes;
+}

@@ -1,0 +1,131 @@
+/* copies.h - parts of the dataspace that several hosts hold, so that the loss of a host loses
+ * nothing that a process has been told.  Pure: messages, and what hosts are lost, are the caller's.
+ *
+ * There is one part for each host.  Its chain is that host and those behind it, around the ring of
+ * hosts: the first that lives owns the part, the `copies` - 1 that live next back it.  The owner
+ * carries out the requests, and sends every change (a put, an object that a get or read was
+ * granted) to those that back it, in one order.  They do the same to their copy, and say so.  An
+ * answer goes out when all of them have made every change up to then.
+ *
+ * Requests that wait are nowhere else: a host whose request was not answered makes it again, with
+ * the same number, to the host that owns the part after a loss, which answers it from the log
+ * (log.h) if it had taken effect there.
+ *
+ * A host is lost when Processor Zero says so, and it no longer acts then.  Who learns of it tells
+ * all others before anything else, on the same ordered links; who is told so learns of it.
+ * Therefore nobody gets a message that it can understand only with news that it does not have.  A
+ * host that is lost does not come back before everything begins anew.
+ *
+ * The new owner sends its part as a whole to each host that backs it from now on.  A host keeps its
+ * earlier copy until the new one is whole: if the owner is lost before, the earlier copy has all
+ * that was answered, since the owner has answered nothing without the new one.  If the next owner
+ * has no whole copy, the part is lost, and all processes must go back.
+ *
+ * What can fail: no memory; a message that breaks these rules.  Either is told to the caller.
+ */
+#ifndef BSPRUN_DATASPACE_COPIES_H
+#define BSPRUN_DATASPACE_COPIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bsprun/dataspace/tags.h"
+
+#define COPIES_MOST 16u
+
+struct copies;
+
+enum copy_kind {
+    COPY_LOST, /* `part` is the number of a host that is lost */
+    /* To a host that backs the part, as a whole: */
+    COPY_BEGIN,
+    COPY_OBJECT, /* tag, data */
+    COPY_ANSWER, /* pid, number, what; data, if has_data */
+    COPY_NEWEST, /* pid, number: of its last answer */
+    COPY_END,    /* it has all changes up to `change` */
+    /* ... and change by change: */
+    COPY_PUT,  /* pid, number, what, tag, data */
+    COPY_TAKE, /* pid, number, what, tag, removes: an object is granted */
+    /* Back: all changes up to `change` are made. */
+    COPY_DONE
+};
+
+struct copy_message {
+    enum copy_kind kind;
+    uint32_t part, pid;
+    uint64_t change, number, what;
+    bool removes, has_data;
+    const void *tag, *data;
+    uint32_t tag_size;
+    uint64_t size; /* of data */
+};
+
+/* None of them may call anything of this interface but copies_owner and copies_is_lost. */
+struct copies_calls {
+    /* To another host, which gets messages in order, or is lost. */
+    void (*send)(void *context, uint32_t host, const struct copy_message *message);
+    /* A request is answered.  object: of a get or read, whose reference goes to the callee; NULL: a
+     * put is stored. */
+    void (*answer)(void *context, const struct asker *to, struct object *object);
+    /* A process, restarted alone, does something else than before: nothing answers it. */
+    void (*differs)(void *context, const struct asker *asker);
+    /* All that held the part are lost. */
+    void (*part_lost)(void *context, uint32_t part);
+    void (*no_memory)(void *context);
+    /* The host broke a rule. */
+    void (*broken)(void *context, uint32_t host, const char *complaint);
+};
+
+struct copies_setup {
+    uint32_t host, hosts; /* own number, and how many there are: 0 to hosts - 1 */
+    uint32_t nprocs;
+    uint32_t copies;   /* of each part, with the owner's: 1 to COPIES_MOST */
+    struct pool *pool; /* for the objects; it must outlive this */
+    uint64_t log;      /* bytes of answers that are kept of each part */
+};
+
+/* NULL: no memory. */
+struct copies *copies_open(const struct copies_setup *setup, const struct copies_calls *calls,
+                           void *context);
+/* Drops everything; nobody is told.  Harmless for NULL. */
+void copies_close(struct copies *copies);
+
+/* The part of a tag, and the host that owns a part as far as this one knows. */
+uint32_t copies_part(const struct copies *copies, const void *tag, size_t size);
+uint32_t copies_owner(const struct copies *copies, uint32_t part);
+bool copies_is_lost(const struct copies *copies, uint32_t host);
+
+/* A request to this host, which owns the part of the tag. */
+struct copies_request {
+    struct asker asker; /* number: above 0; `what` is filled in here */
+    bool repeats;       /* the process had an answer to it */
+    const void *tag;
+    uint32_t tag_size;
+};
+/* Takes over the reference to the object. */
+void copies_put(struct copies *copies, struct copies_request request, struct object *object);
+void copies_ask(struct copies *copies, struct copies_request request, bool removes);
+
+/* The get or read is forgotten if it waits.  False: it does not, and an answer is on its way unless
+ * the process has begun its next life. */
+bool copies_withdraw(struct copies *copies, struct copies_request request);
+
+/* The process repeats no request with a smaller number; all hosts are to be told. */
+void copies_cut(struct copies *copies, uint32_t pid, uint64_t number);
+/* The largest number of a request of the process that has taken effect in the parts which this host
+ * owns; 0: none.  All before it have been answered: what a process that is restarted on another
+ * host needs to know of its past is the largest of all hosts. */
+uint64_t copies_newest(const struct copies *copies, uint32_t pid);
+
+/* A host is lost; no effect if that is known. */
+void copies_lost(struct copies *copies, uint32_t host);
+/* What another host has sent; ignored if that is lost. */
+void copies_message(struct copies *copies, uint32_t host, const struct copy_message *message);
+
+/* Requests that wait in the parts which this host owns, and answers that wait for changes. */
+uint64_t copies_waiting(const struct copies *copies);
+uint64_t copies_held(const struct copies *copies);
+/* Bytes of answers and of objects that this host holds for parts which others own. */
+uint64_t copies_backed(const struct copies *copies);
+
+#endif

@@ -1,0 +1,86 @@
+/* copies_inside.h - what the files of copies.h share.
+ *
+ *   copies.c        requests, losses, life
+ *   copies_state.c  what a part holds, and its changes as a host that backs it makes them
+ */
+#ifndef BSPRUN_DATASPACE_COPIES_INSIDE_H
+#define BSPRUN_DATASPACE_COPIES_INSIDE_H
+
+#include "bsprun/dataspace/copies.h"
+#include "bsprun/dataspace/log.h"
+
+/* What a part holds; NULL: nothing. */
+struct copy_state {
+    struct tags *tags;
+    struct log *log;
+    uint64_t change; /* the last one that is made */
+};
+
+/* Where a part is, as a host sees it. */
+enum part_role {
+    PART_ELSEWHERE, /* others hold it */
+    PART_BACKED,    /* this host has a copy, or will have one */
+    PART_OWNED,     /* this host carries out requests */
+    PART_LOST,      /* nobody has it */
+    PART_ROLE_COUNT
+};
+
+/* A host that backs a part, as its owner sees it. */
+struct backup {
+    uint32_t host;
+    bool whole;    /* it has said that it has all changes up to `done` */
+    uint64_t done; /* ... */
+};
+
+/* An answer that waits until all that back the part have made a change. */
+struct held {
+    struct held *next;
+    uint64_t change;
+    struct asker asker;
+    struct object *object; /* NULL: a put */
+};
+
+struct part {
+    struct copies *copies;
+    uint32_t number;
+    enum part_role role;
+    struct copy_state now;    /* whole */
+    struct copy_state coming; /* from a new owner, not whole yet */
+    struct backup backups[COPIES_MOST];
+    uint32_t backup_count;
+    struct held *held, **last_held;
+    /* While a request is carried out, or a change is made: */
+    const void *tag;
+    uint32_t tag_size;
+    struct object *taken; /* what a get or read was granted, where the part is backed */
+};
+
+struct copies {
+    const struct copies_calls *calls;
+    void *context;
+    struct copies_setup setup;
+    bool *lost;      /* by host */
+    uint32_t *lives; /* by process: the newest life that has asked for anything */
+    struct part *parts;
+};
+
+/* ---- copies_state.c ---- */
+
+/* 0 or -ENOMEM: *state is empty. */
+int copy_state_open(struct copy_state *state, const struct copies_setup *setup,
+                    const struct tags_calls *calls, struct part *part);
+void copy_state_close(struct copy_state *state);
+/* Sends what the part holds to a host that is to back it. */
+void copy_state_send(struct part *part, uint32_t host);
+
+enum copy_made {
+    COPY_MADE,      /* the copy has what the message says */
+    COPY_WHOLE,     /* ... and all up to its change */
+    COPY_NO_MEMORY, /* it has not */
+    COPY_BROKEN     /* the message does not fit what there is */
+};
+/* A change, or a piece of a part as a whole. */
+enum copy_made copy_state_make(struct part *part, const struct copy_message *message,
+                               const struct tags_calls *calls);
+
+#endif
