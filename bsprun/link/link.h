@@ -127,7 +127,8 @@ enum links_wait {
     LINKS_WAIT_POLL  /* the thread of the bell may poll for them */
 };
 struct links_express {
-    /* Ranks have rung: puts what they have written into the queues by links_put.  False: nothing. */
+    /* Ranks have rung: puts what they have written into the queues by links_put.  False: nothing.
+     */
     bool (*rung)(void *context);
     /* False: it is left to links_calls.message, and nothing has changed. */
     bool (*message)(void *context, uint32_t host, const struct wire_message *message);

@@ -16,8 +16,10 @@ void link_push(struct link *link)
 
     if (!link->up || link->broken || link->want_write)
         return;
+    /* Once what was loaded earlier is written, as well, there may be more: nobody else asks. */
     do {
-        more = link->links->replicas && link_replicas_fill(link);
+        more = link->links->replicas &&
+               (link_replicas_fill(link) || net_frames_out_loaded(&link->out));
         result = net_frames_out_write(&link->out, link->fd);
     } while (more && result == 0);
     if (result < 0)

@@ -75,8 +75,9 @@ struct replica_difference {
 struct replica_mismatch {
     uint32_t pid;
     uint64_t key;
-    uint32_t homes[2]; /* the first that was heard of, and the one that differs; once that is decided,
-                        * where several must agree: the one that counts, and one that does not */
+    uint32_t
+        homes[2]; /* the first that was heard of, and the one that differs; once that is decided,
+                   * where several must agree: the one that counts, and one that does not */
     uint32_t alike[2]; /* how many were heard of that agree with each, itself included */
     bool open;         /* another home, which is still to be heard of, decides */
     struct replica_difference difference;
@@ -153,7 +154,8 @@ int replica_set_note(struct replica_set *set, uint32_t home, const struct replic
  * be asked again after what others tell, and when one is lost, until it is true; then the stage has
  * been passed. */
 bool replica_set_may_pass(struct replica_set *set, uint64_t key);
-/* They pass it at once, and the next stage only when the contents of this one are agreed on, too. */
+/* They pass it at once, and the next stage only when the contents of this one are agreed on, too.
+ */
 void replica_set_pass_ahead(struct replica_set *set, uint64_t key);
 /* Whether the contents of all stages that were passed ahead are agreed on. */
 bool replica_set_is_sure(const struct replica_set *set);

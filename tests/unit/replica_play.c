@@ -219,12 +219,12 @@ static bool complete(unsigned host, enum bspz_stage stage)
            atomic_load(&at->at.board->gate[at->superstep & 1][stage]) > at->superstep;
 }
 
-static void flip(unsigned host)
+static void flip(unsigned host, enum bspz_kind kind)
 {
     struct play_host *at = &play[host];
     const struct bspz_entry *entry =
         bspz_entry_at(at->at.board, PLAY_PROCS, at->flip_pid, at->flip_to, at->superstep);
-    uint64_t offset = entry->first[BSPZ_PUTS] + sizeof(struct bspz_chunk);
+    uint64_t offset = entry->first[kind] + sizeof(struct bspz_chunk);
 
     ((unsigned char *)at->at.board + offset)[at->flip_at / 8] ^=
         (unsigned char)(1u << at->flip_at % 8);
@@ -250,8 +250,8 @@ static void arrive(unsigned host)
     send_all(host, BSPZ_PUTS, bytes);
     if (gets(at->superstep))
         send_all(host, BSPZ_REQUESTS, 2 * BSPZ_REQUEST_BYTES);
-    if (at->flip_to >= 0 && at->superstep == at->flip_superstep)
-        flip(host);
+    if (at->flip_to >= 0 && !at->flips_reply && at->superstep == at->flip_superstep)
+        flip(host, BSPZ_PUTS);
     for (uint32_t i = 0; i < layout->counts[host]; i++)
         board_arrive(&at->at, (int)layout->pids[host][i], at->superstep, flags);
     link_bell_rung(&at->bell);
@@ -282,6 +282,8 @@ static void go_on(unsigned host, bool matched)
     } else if (gets(at->superstep)) {
         at->phase = PLAY_REPLIED;
         send_all(host, BSPZ_REPLIES, 48);
+        if (at->flip_to >= 0 && at->flips_reply && at->superstep == at->flip_superstep)
+            flip(host, BSPZ_REPLIES);
         ring(host, BSPZ_STAGE_REPLIED);
     } else {
         at->phase = PLAY_COMPUTES;

@@ -32,6 +32,7 @@ struct play_host {
     /* Where one bit is flipped when the superstep is made; destination < 0: nowhere. */
     uint64_t flip_superstep, flip_at;
     int flip_pid, flip_to;
+    bool flips_reply; /* and not what is put */
 };
 
 extern struct play_host play[PLAY_HOSTS];

@@ -89,6 +89,22 @@ START_TEST(one_is_frozen)
 }
 END_TEST
 
+/* All that waits for it is written as it reads, though nothing else happens. */
+START_TEST(one_reads_again)
+{
+    play_begin(PLAY_TWO_OF_EACH);
+    ck_assert(play_until(10, present()));
+    play[3].frozen = true;
+    ck_assert(play_until(60, present() & ~(1u << 3)));
+    turns(50);
+    ck_assert_uint_gt(held(0).copies, 0);
+    play[3].frozen = false;
+    turns(400);
+    for (unsigned host = 0; host < 3; host++)
+        ck_assert_uint_eq(held(host).copies, 0);
+}
+END_TEST
+
 START_TEST(one_is_lost)
 {
     unsigned lost = (unsigned)_i % play_all[PLAY_TWO_OF_EACH].hosts;
@@ -299,6 +315,40 @@ START_TEST(majority_counts)
 }
 END_TEST
 
+/* A host that takes a snapshot goes ahead of the others to its end, and knows only when they have
+ * come as far whether a reply in its images is right. */
+START_TEST(sure_of_a_snapshot)
+{
+    struct bspz_board *board;
+
+    play_setup.agree = 2;
+    play_checks = false;
+    play_begin(PLAY_THREE_OF_EACH);
+    ck_assert(play_until(10, present()));
+    board = play[0].at.board;
+    atomic_store(&board->answer, BSPZ_DECIDE_SNAPSHOT);
+    atomic_store(&board->answered, 11);
+    play[0].flips_reply = true;
+    play[0].flip_superstep = 10;
+    play[0].flip_to = _i == 1 ? 3 : -1;
+    for (unsigned host = 0; host < play_hosts(); host++)
+        play_step(host);
+    turns(20);
+    ck_assert(links_sure(play[0].links));
+    for (unsigned host = 0; host < play_hosts(); host++)
+        if (host != 2 && host != 4)
+            ck_assert(play_step(host)); /* replies, but of the other replicas of its processes */
+    turns(20);
+    ck_assert(play_step(0));
+    ck_assert_uint_eq(play[0].superstep, 11);
+    ck_assert(!links_sure(play[0].links));
+    ck_assert(play_until(11, present() & ~1u));
+    turns(20);
+    ck_assert_int_eq(links_sure(play[0].links), _i == 0);
+    ck_assert_int_eq(play[0].mismatches > 0, _i == 1);
+}
+END_TEST
+
 /* Where both of two must have spoken, all take what the lower one has sent, whichever is first and
  * whichever is wrong. */
 START_TEST(lowest_counts)
@@ -450,6 +500,7 @@ int main(void)
     tcase_add_loop_test(cases, same_pace, 0, 2 * PLAY_LAYOUTS);
     tcase_add_loop_test(cases, one_is_slow, 0, 3);
     tcase_add_test(cases, one_is_frozen);
+    tcase_add_test(cases, one_reads_again);
     tcase_add_loop_test(cases, one_is_lost, 0, 12);
     tcase_add_test(cases, leader_is_lost);
     tcase_add_test(cases, unique_is_waited_for);
@@ -460,6 +511,7 @@ int main(void)
     tcase_add_loop_test(cases, behind_in_digests, 0, 2);
     tcase_add_loop_test(cases, flipped_bit, 0, 60);
     tcase_add_loop_test(cases, majority_counts, 0, 30);
+    tcase_add_loop_test(cases, sure_of_a_snapshot, 0, 2);
     tcase_add_loop_test(cases, lowest_counts, 0, 24);
     tcase_add_test(cases, agreement_of_what_is_left);
     tcase_add_test(cases, two_need_not_agree);

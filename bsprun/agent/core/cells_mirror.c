@@ -60,15 +60,15 @@ int agent_cells_mirror(struct agent *agent)
     homes.pids = calloc((size_t)count * (size_t)agent->nprocs, sizeof *homes.pids);
     if (homes.items && homes.pids) {
         list_homes(agent, &homes);
-        error = agent_peers_mirror(agent, &(struct links_replicas){
-                                              .homes = homes.items,
-                                              .home_count = homes.count,
-                                              .log_bytes = agent->order.replica_log,
-                                              .agree = agent->order.replicas > 2 ? 2 : 1,
-                                              .majority = agent->order.on_mismatch ==
-                                                          WIRE_MISMATCH_CONTINUE,
-                                              .spill_bytes = AGENT_REPLICA_SPILL,
-                                          });
+        error = agent_peers_mirror(
+            agent, &(struct links_replicas){
+                       .homes = homes.items,
+                       .home_count = homes.count,
+                       .log_bytes = agent->order.replica_log,
+                       .agree = agent->order.replicas > 2 ? 2 : 1,
+                       .majority = agent->order.on_mismatch == WIRE_MISMATCH_CONTINUE,
+                       .spill_bytes = AGENT_REPLICA_SPILL,
+                   });
     }
     free(homes.items);
     free(homes.pids);
