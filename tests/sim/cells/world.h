@@ -63,6 +63,7 @@ struct zero {
     uint32_t host;
     bool dead, unheard; /* with its host; bsprun does not listen to it */
     bool finished;
+    unsigned timers[COORD_TIMER_COUNT]; /* settings */
 };
 
 enum action_kind {
@@ -103,7 +104,6 @@ struct world {
     struct replica_counts counts; /* count 0: all processes have `replicas` */
     uint64_t supersteps;          /* the last one, which ends with bsp_end */
     struct host hosts[HOSTS];
-    unsigned timers[COORD_TIMER_COUNT]; /* settings */
     bool finished, by_death, closed;
     bool ran;           /* RUN was said */
     bool stopped, well; /* some processes were; it has ended as it should */

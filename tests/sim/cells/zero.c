@@ -82,12 +82,12 @@ static void carry_out(struct world *world, uint32_t era, const struct coord_effe
         case COORD_EFFECT_SET_TIMER: {
             struct action *action =
                 cells_plan(world, DO_TIMER, effect->milliseconds, effect->timer);
-            action->number = ++world->timers[effect->timer];
+            action->number = ++world->zeros[era].timers[effect->timer];
             action->era = era;
             break;
         }
         case COORD_EFFECT_CANCEL_TIMER:
-            world->timers[effect->timer]++;
+            world->zeros[era].timers[effect->timer]++;
             break;
         default:
             finish(world, era);
@@ -124,7 +124,7 @@ void cells_expire(struct world *world, const struct action *action)
 {
     struct coord_effects effects;
 
-    if (world->finished || action->number != world->timers[action->host] ||
+    if (world->finished || action->number != world->zeros[action->era].timers[action->host] ||
         world->zeros[action->era].dead || world->zeros[action->era].finished)
         return;
     coord_expire(world->zeros[action->era].coord, world->time.now * 1000000u,
