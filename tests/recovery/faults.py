@@ -57,8 +57,7 @@ def ranks_and_copies_at_once():
         held_everywhere(place, 3, 6)
         job = place.ticker(3, 15, "-m", 1)
         ranks = wait_all(place, 3, 6)
-        for copy in copies(job):
-            send(copy, signal.SIGKILL)
+        kill_copies(job.agent())
         place.kill(*ranks)
         let_go(place, 3, 6)
         ended(place, job, reference)
@@ -232,8 +231,8 @@ def shortened_by_itself():
             job = place.ticker(2, 15, "-c", options=["--every", "3"])
             ranks = [place.wait_executed(pid, 8) for pid in range(2)]
             place.wait_committed(6)
-            for copy in [] if with_copies else copies(job):
-                send(copy, signal.SIGKILL)
+            if not with_copies:
+                kill_copies(job.agent())
             place.kill(ranks[0])
             let_go(place, 2, 8)
             ended(place, job, reference)
@@ -380,8 +379,8 @@ def forgotten_descriptors():
             held_everywhere(place, 2, 8)
             job = place.ticker(2, 15, pass_fds=fds)
             ranks = wait_all(place, 2, 8)
-            for copy in [] if with_copies else copies(job):
-                send(copy, signal.SIGKILL)
+            if not with_copies:
+                kill_copies(job.agent())
             place.kill(*ranks)
             let_go(place, 2, 8)
             wait_until(lambda: len(place.executed(1, 8)) == 2, "superstep 8 again")

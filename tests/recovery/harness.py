@@ -104,9 +104,11 @@ def copies_of(agent):
 
 
 def kill_copies(agent):
-    """Then all processes come back from images."""
-    for copy in copies_of(agent):
+    """Then all processes come back from images: a copy that is not dead yet would be thawed, die, and cost a restart."""
+    copies = copies_of(agent)
+    for copy in copies:
         send(copy, signal.SIGKILL)
+    wait_until(lambda: not any(map(alive, copies)), "the end of the copies")
 
 
 def marked(mark):
