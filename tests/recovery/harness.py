@@ -300,8 +300,9 @@ class Place:
             count[pid, superstep] = count.get((pid, superstep), 0) + 1
         for (pid, superstep), times in sorted(count.items()):
             most = 1 + sum(1 for committed in self.kills if committed <= superstep)
-            check(times <= most, "process", pid, "executed superstep", superstep, times,
-                  "times; snapshots at the kills:", self.kills, "witness:", self.witness(), *self.started)
+            if times > most:
+                raise Failed(f"process {pid} executed superstep {superstep} {times} times; snapshots at the kills: "
+                             f"{self.kills}; executed: {self.witness()}\n" + "\n".join(map(str, self.started)))
 
     def check_clean(self):
         left = marked(self.mark)

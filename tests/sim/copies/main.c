@@ -7,7 +7,7 @@
  *   copies [OPTIONS of seeds.h]
  *
  * Checked: every object that is returned was put, whole, under that tag; the operations on each tag
- * have an order that explains them (linear.h); a process that is restarted gets what it got before;
+ * have an order that explains them (zones.h); a process that is restarted gets what it got before;
  * who still waits at the end has nothing to wait for; a part is lost only if as many hosts are lost
  * as there are copies; hosts do not complain of each other, and never get a message that they lack
  * the news for.
@@ -323,7 +323,7 @@ static void check_histories(struct world *world)
 
         for (unsigned i = 0; i < history->count; i++)
             waits |= history->operations[i].returned == LINEAR_NEVER;
-        if (!linear_holds(history->operations, history->count, waits && !world->over))
+        if (!zones_hold(history->operations, history->count, waits && !world->over))
             fail(world, "no order of the operations on \"%s\" explains them", tag_names[tag]);
     }
 }

@@ -4,7 +4,7 @@
 #define SIM_COPIES_WORLD_H
 
 #include "bsprun/dataspace/copies.h"
-#include "tests/sim/dataspace/linear.h"
+#include "tests/sim/dataspace/zones.h"
 #include "tests/sim/timeline.h"
 
 #define HOSTS         5u
