@@ -154,6 +154,9 @@ struct links_replicas {
     /* Instead of that more than half of the replicas, with two both: where no majority decides, all
      * hosts take what the lowest one has sent. */
     bool majority;
+    /* How long a large content at least waits for another replica whose turn it is to send it; 0:
+     * 10 ms. */
+    uint64_t turn_ns;
 };
 
 /* NULL: no memory. */

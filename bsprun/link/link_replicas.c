@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bsprun/link/link_turn.h"
 #include "lib/base/clock.h"
 
 #define FLYING_BYTES (UINT64_C(1) << 20)
@@ -167,9 +168,20 @@ static void land(struct link *link)
     link->flying = 0;
 }
 
-bool link_replicas_fill(struct link *link)
+static bool next_for(struct link *link, struct replica_order *order)
 {
     struct replica_set *set = link->links->replicas->set;
+
+    if (replica_set_next(set, link->home, order))
+        return true;
+    if (order->wait.key == 0 || !link_turn_is_over(link, &order->wait))
+        return false;
+    replica_set_release(set, link->home);
+    return replica_set_next(set, link->home, order);
+}
+
+bool link_replicas_fill(struct link *link)
+{
     struct replica_order order;
     uint64_t bytes = 0;
     bool any = false;
@@ -178,8 +190,7 @@ bool link_replicas_fill(struct link *link)
     if (link->home == LINK_NO_HOME || net_frames_out_loaded(&link->out))
         return false;
     land(link);
-    while (!error && bytes < FLYING_BYTES && link->flying < LINK_FLYING &&
-           replica_set_next(set, link->home, &order)) {
+    while (!error && bytes < FLYING_BYTES && link->flying < LINK_FLYING && next_for(link, &order)) {
         struct mirror_block block;
 
         error = order.copy ? make_content(link, order.copy, &block) : make_notes(&order, &block);

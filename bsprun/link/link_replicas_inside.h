@@ -34,6 +34,10 @@ struct link_replicas {
     bool waits;
     uint64_t superstep;
     enum bspz_stage stage;
+    /* link_turn.c */
+    uint64_t turn_ns;     /* as in the setup */
+    int turn_fd;          /* a timer; -1: none */
+    uint64_t turn_due_ns; /* when it expires; 0: it is not set */
 };
 
 /* [nprocs]: which processes live there. */

@@ -261,6 +261,26 @@ int replica_set_take(struct replica_set *set, uint32_t home, uint32_t number, ui
     return error ? error : replica_apply_ready(set, number);
 }
 
+/* Whether this host has another content, as it has told its homes: the home that sends the note is
+ * about to send its own, too, which shows where the two differ. */
+static bool is_to_come(struct replica_set *set, struct replica_pid *pid,
+                       const struct replica_note *note)
+{
+    const struct replica_logged *logged;
+
+    if (note->have || pid->here)
+        return false;
+    if (note->key <= pid->applied) {
+        logged = recall(set, note->pid, note->key);
+        return logged && !replica_same(&logged->digest, &note->digest);
+    }
+    logged = find(pid, note->key);
+    for (const struct replica_logged *at = logged; at; at = at > front(pid) ? at - 1 : NULL)
+        if (at->key == note->key && replica_same(&at->digest, &note->digest))
+            return false;
+    return logged != NULL;
+}
+
 int replica_set_note(struct replica_set *set, uint32_t home, const struct replica_note *note)
 {
     struct replica_pid *pid = note->pid < set->nprocs ? &set->pids[note->pid] : NULL;
@@ -272,6 +292,8 @@ int replica_set_note(struct replica_set *set, uint32_t home, const struct replic
         return -EPROTO;
     if (note->have && note->key > set->others[home].have[note->pid])
         set->others[home].have[note->pid] = note->key;
+    if (is_to_come(set, pid, note))
+        return 0;
     error = replica_tell(set, note->pid, note->about, note->key, &note->digest, !note->have, NULL);
     if (!error && !pid->here)
         error = replica_apply_ready(set, note->pid);

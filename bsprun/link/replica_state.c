@@ -275,9 +275,11 @@ int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64
     return 0;
 }
 
-bool replica_agree(const struct replica_set *set, uint32_t pid, uint64_t key)
+bool replica_agree(const struct replica_set *set, uint32_t pid, uint64_t key,
+                   const struct replica_digest *digest)
 {
     const struct replica_entry *entry = replica_ledger_of(&set->pids[pid].ledger, key);
 
-    return !entry || !replica_entry_differs(entry);
+    return !entry || replica_entry_alike(entry, digest) ==
+                         (unsigned)__builtin_popcount(entry->spoken);
 }

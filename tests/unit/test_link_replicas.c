@@ -181,6 +181,65 @@ START_TEST(held_back)
 }
 END_TEST
 
+static uint64_t written_by_all(void)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned host = 0; host < play_hosts(); host++)
+        for (uint32_t i = 0; i < play[host].links->count; i++)
+            bytes += play[host].links->all[i].out.written;
+    return bytes;
+}
+
+/* What the processes of a host are sent of a superstep by those that live elsewhere. */
+static uint64_t needed_by(unsigned host, uint64_t superstep)
+{
+    uint32_t here = 0;
+
+    for (int pid = 0; pid < PLAY_PROCS; pid++)
+        here += bspz_is_here(play[host].at.board, pid);
+    return (uint64_t)here * (PLAY_PROCS - here) * 2 * play_bytes(superstep); /* two records each */
+}
+
+/* All homes make large contents at the same time, and each host gets them once. */
+START_TEST(sent_once)
+{
+    uint64_t before, needed = 0, sent;
+
+    play_setup.agree = (unsigned)_i + 1;
+    play_setup.turn_ns = UINT64_C(60000000000);
+    play_begin((unsigned)_i == 0 ? PLAY_TWO_OF_EACH : PLAY_THREE_OF_EACH);
+    ck_assert(play_until(10, present()));
+    turns(50);
+    before = written_by_all();
+    ck_assert(play_until(150, present()));
+    turns(50);
+    sent = written_by_all() - before;
+    for (uint64_t superstep = 10; superstep < 150; superstep++)
+        for (unsigned host = 0; host < play_hosts() && play_bytes(superstep) > 4096; host++)
+            needed += needed_by(host, superstep);
+    ck_assert_uint_gt(needed, 0);
+    ck_assert_msg(sent >= needed && sent < needed + needed / 4,
+                  "%lu bytes, of which %lu are needed", (unsigned long)sent, (unsigned long)needed);
+    check_quiet();
+}
+END_TEST
+
+/* The home whose turn it is stops after it has told the others that it has made its content. */
+START_TEST(turn_is_given_up)
+{
+    play_begin(PLAY_TWO_OF_EACH);
+    ck_assert(play_until(17, present())); /* superstep 17 has large contents */
+    for (unsigned host = 0; host < play_hosts(); host++)
+        ck_assert(play_step(host));
+    play[_i].frozen = true;
+    ck_assert(play_until(60, present() & ~(1u << _i)));
+    play[_i].frozen = false;
+    ck_assert(play_until(70, present()));
+    check_quiet();
+}
+END_TEST
+
 /* ---- Bounds -------------------------------------------------------------------------------- */
 
 START_TEST(spilled)
@@ -506,6 +565,8 @@ int main(void)
     tcase_add_test(cases, unique_is_waited_for);
     tcase_add_test(cases, forgotten);
     tcase_add_test(cases, held_back);
+    tcase_add_loop_test(cases, sent_once, 0, 2);
+    tcase_add_loop_test(cases, turn_is_given_up, 0, 4);
     tcase_add_loop_test(cases, spilled, 0, 2);
     tcase_add_loop_test(cases, behind, 0, 2);
     tcase_add_loop_test(cases, behind_in_digests, 0, 2);

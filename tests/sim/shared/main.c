@@ -11,6 +11,7 @@
  * order;
  *   - hosts that together have all processes are not held up by any other;
  *   - what is kept stays within its bounds, and no host is given up that alone has some process;
+ *   - what one home holds back for another is sent in the end, however slow that is;
  *   - a content that differs is reported by a host that can see it;
  *   - where two of three must agree, only what two have made is applied, and a host whose own
  * content is another one does not go on;
@@ -30,13 +31,13 @@
 #define SLACK      (UINT64_C(1) << 16)
 #define TOLD_MOST  (UINT64_C(1) << 20) /* the least bound of what is told */
 
-enum kind { PUBLISH, ARRIVES, FREEZE, LOSE, LEAVE, HEARS };
+enum kind { PUBLISH, ARRIVES, FREEZE, LOSE, LEAVE, HEARS, RELEASE };
 
 struct action {
     struct moment moment;
     enum kind kind;
     uint32_t host, other;
-    uint64_t until;
+    uint64_t until; /* RELEASE: the key */
 };
 
 /* What one host sends another: a list of notes or a content. */
@@ -65,6 +66,7 @@ struct host {
     uint64_t applied[PIDS_MOST];
     struct way ways[HOSTS_MOST]; /* to each other one */
     bool reported[PIDS_MOST];
+    uint64_t waits[HOSTS_MOST]; /* the key that is held back for each other one; 0: none */
 };
 
 struct flip {
@@ -81,14 +83,14 @@ struct world {
     uint32_t host_count, pid_count, agree;
     bool majority;
     uint64_t last; /* key */
-    uint64_t log_bytes, spill_bytes;
+    uint64_t log_bytes, spill_bytes, turn_bytes, patience;
     struct flip flip;
     bool any_lost, any_left, over;
 };
 
 static struct {
     uint64_t frozen, lost, behind_self, behind_other, flips, flips_due, spilled, held_back, agreed,
-        over, left, tied;
+        over, left, tied, released;
 } summary;
 
 static struct host *home_of(struct world *world, uint32_t host)
@@ -346,6 +348,23 @@ static void load(struct world *world, uint32_t host, struct way *way, struct rep
     free(read);
 }
 
+/* Holds back for another home, for some time. */
+static void wait_for_turn(struct world *world, uint32_t host, uint32_t other, uint64_t key)
+{
+    struct action *action;
+
+    if (key == home_of(world, host)->waits[other])
+        return;
+    home_of(world, host)->waits[other] = key;
+    if (key == 0)
+        return;
+    action = timeline_plan(&world->time, 1 + timeline_random(&world->time, world->patience));
+    action->kind = RELEASE;
+    action->host = host;
+    action->other = other;
+    action->until = key;
+}
+
 static void send_on(struct world *world, uint32_t host)
 {
     struct host *from = home_of(world, host);
@@ -355,9 +374,12 @@ static void send_on(struct world *world, uint32_t host)
         struct replica_order order;
         struct action *action;
 
-        if (other == host || way->busy || from->cut[other] ||
-            !replica_set_next(from->set, other, &order))
+        if (other == host || way->busy || from->cut[other])
             continue;
+        if (!replica_set_next(from->set, other, &order)) {
+            wait_for_turn(world, host, other, order.wait.key);
+            continue;
+        }
         load(world, host, way, &order);
         way->busy = true;
         action =
@@ -411,6 +433,18 @@ static void arrives(struct world *world, const struct action *action)
         go_on(world, action->other);
     }
     empty(&way);
+    send_on(world, action->host);
+}
+
+static void release(struct world *world, const struct action *action)
+{
+    struct host *host = home_of(world, action->host);
+
+    if (host->lost || host->frozen_until == NEVER || host->waits[action->other] != action->until)
+        return;
+    summary.released++;
+    host->waits[action->other] = 0;
+    replica_set_release(host->set, action->other);
     send_on(world, action->host);
 }
 
@@ -610,7 +644,8 @@ static void make_hosts(struct world *world)
                                   .log_bytes = world->log_bytes,
                                   .spill_bytes = world->spill_bytes,
                                   .agree = world->agree,
-                                  .majority = world->majority};
+                                  .majority = world->majority,
+                                  .turn_bytes = world->turn_bytes};
     uint64_t delay = 1 + timeline_random(&world->time, 200);
 
     for (uint32_t host = 0; host < world->host_count; host++)
@@ -646,6 +681,8 @@ static void make_world(struct world *world, const struct seeds_job *job)
     /* A superstep is 8 kB at most, and a host that is waited for trails by little more than one. */
     world->log_bytes = timeline_chance(&world->time, 50) ? 1u << 20 : 64u << 10;
     world->spill_bytes = timeline_chance(&world->time, 50) ? 1u << 20 : 64u << 10;
+    world->turn_bytes = timeline_random(&world->time, 3) * 100;
+    world->patience = 1 + timeline_random(&world->time, 2000);
     place(world);
     choose_flip(world);
     make_hosts(world);
@@ -703,7 +740,9 @@ static void check_left(struct world *world)
         for (uint32_t other = 0; other < world->host_count; other++)
             any_frozen |= home_of(world, other)->frozen_until == NEVER;
         if (!any_frozen && held.copies + held.logged + held.told > 0)
-            timeline_fail(&world->time, "host %u keeps something at the end", host);
+            timeline_fail(&world->time, "host %u keeps something at the end: %lu %lu %lu", host,
+                          (unsigned long)held.copies, (unsigned long)held.logged,
+                          (unsigned long)held.told);
     }
 }
 
@@ -719,8 +758,8 @@ static void run_one(const struct seeds_job *job)
         go_on(&world, host);
     while (!world.over && timeline_next(&world.time, &action)) {
         static void (*const handlers[])(struct world *, const struct action *) = {
-            [PUBLISH] = publish, [ARRIVES] = arrives, [FREEZE] = freeze,
-            [LOSE] = lose,       [LEAVE] = leave,     [HEARS] = hears};
+            [PUBLISH] = publish, [ARRIVES] = arrives, [FREEZE] = freeze,  [LOSE] = lose,
+            [LEAVE] = leave,     [HEARS] = hears,     [RELEASE] = release};
 
         handlers[action.kind](&world, &action);
     }
@@ -747,6 +786,7 @@ static int report(uint64_t count)
                 {"contents that two of three agreed on, with one that differed", summary.agreed},
                 {"contents of the lowest of two", summary.tied},
                 {"hosts that left, as two others differed", summary.left, 50000},
+                {"contents that waited in vain for another home's turn", summary.released},
                 {"contents that were not copied, as all had them", summary.held_back},
                 {"looks that saw a file in use", summary.spilled}};
     int missing = 0;
