@@ -153,7 +153,8 @@ static int make_content(struct link *link, struct replica_copy *copy, struct mir
                                       .head_bytes = sizeof(struct replica_head) + block->head_bytes,
                                       .data_bytes = block->data_bytes,
                                       .key = facts.key,
-                                      .digest = facts.digest});
+                                      .digest = facts.digest,
+                                      .large = facts.large});
     return 0;
 }
 
@@ -166,6 +167,15 @@ static void land(struct link *link)
         free(link->flights[i].read);
     }
     link->flying = 0;
+}
+
+bool link_replicas_is_urgent(struct link *link)
+{
+    if (link->home == LINK_NO_HOME)
+        return false;
+    if (!net_frames_out_loaded(&link->out))
+        land(link);
+    return replica_set_is_urgent(link->links->replicas->set, link->home);
 }
 
 static bool next_for(struct link *link, struct replica_order *order)
@@ -289,12 +299,16 @@ int link_replicas_accept(struct link *link, struct mirror_block *block)
     struct link_replicas *replicas = link->links->replicas;
     const struct replica_head *head = (const void *)block->head;
     void *content = block->content;
+    struct replica_copy_facts facts;
 
     if (head->kind == REPLICA_HEAD_NOTES)
         return accept_notes(link, head);
     block->content = NULL;
     adjust_times(replicas, link->home, content);
-    return replica_set_take(replicas->set, link->home, (uint32_t)head->pid, head->key,
-                            &head->digest, content,
+    facts = (struct replica_copy_facts){.pid = (uint32_t)head->pid,
+                                        .key = head->key,
+                                        .digest = head->digest,
+                                        .large = head->large == 1};
+    return replica_set_take(replicas->set, link->home, &facts, content,
                             head->head_bytes - sizeof *head + head->data_bytes);
 }

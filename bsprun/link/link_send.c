@@ -76,7 +76,9 @@ void links_answer(struct links *links)
     if (!links->receipts || !links->replicas)
         return;
     links->receipts = false;
-    links_push_all(links);
+    for (uint32_t i = 0; i < links->count; i++)
+        if (link_replicas_is_urgent(&links->all[i]))
+            link_push(&links->all[i]);
 }
 
 /* With replicas.  The others are served first: they may wait for this host. */

@@ -41,6 +41,7 @@ struct replica_copy {
     uint64_t key;
     struct replica_digest digest;
     struct replica_kept kept;
+    bool large;      /* homes take turns */
     bool differs;    /* from what another home has made */
     uint32_t left;   /* homes that are due, */
     uint64_t *due;   /* by bits */
@@ -63,6 +64,7 @@ struct replica_other {
     uint64_t *have;              /* [nprocs] the highest key it is known to have */
     struct bspz_buffer notes;    /* of struct replica_note, */
     bool notes_given;            /* all of which replica_set_next has handed out */
+    bool urgent;                 /* one of them is not to wait for contents that go the same way */
     struct replica_turn turn;
 };
 
@@ -115,7 +117,8 @@ void replica_give_up(struct replica_set *set, uint32_t home, uint64_t key);
 
 /* ---- replica_out.c ---- */
 
-int replica_add_note(struct replica_set *set, uint32_t home, const struct replica_note *note);
+int replica_add_note(struct replica_set *set, uint32_t home, const struct replica_note *note,
+                     bool urgent);
 void replica_out_drop(struct replica_set *set, uint32_t home);
 void replica_out_free(struct replica_set *set);
 

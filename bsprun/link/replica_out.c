@@ -20,7 +20,8 @@ static void clear_given(struct replica_set *set, struct replica_other *other)
     other->notes_given = false;
 }
 
-int replica_add_note(struct replica_set *set, uint32_t home, const struct replica_note *note)
+int replica_add_note(struct replica_set *set, uint32_t home, const struct replica_note *note,
+                     bool urgent)
 {
     struct replica_other *other = &set->others[home];
 
@@ -30,6 +31,7 @@ int replica_add_note(struct replica_set *set, uint32_t home, const struct replic
     if (!bspz_buffer_add(&other->notes, note, sizeof *note))
         return -ENOMEM;
     set->told += sizeof *note;
+    other->urgent |= urgent;
     return 0;
 }
 
@@ -47,7 +49,7 @@ static int tell_digest(struct replica_set *set, uint32_t home, uint32_t pid, uin
     const struct replica_note note = {
         .pid = pid, .about = set->own, .key = key, .digest = *digest, .have = 0};
 
-    return replica_add_note(set, home, &note);
+    return replica_add_note(set, home, &note, true);
 }
 
 /* ---- Copies -------------------------------------------------------------------------------- */
@@ -186,6 +188,8 @@ int replica_set_keep(struct replica_set *set, void *bytes, uint64_t size)
     int error = 0;
 
     set->making = NULL;
+    if (copy)
+        copy->large = set->turn_bytes > 0 && size >= set->turn_bytes;
     if (copy && bytes) {
         error = make_room(set, copy, bytes, size);
         bytes = error ? bytes : NULL;
@@ -220,6 +224,7 @@ static bool hand_out_notes(struct replica_other *other, struct replica_order *or
     order->notes = (const struct replica_note *)(const void *)other->notes.data;
     order->note_count = other->notes.size / sizeof *order->notes;
     other->notes_given = true;
+    other->urgent = false;
     return true;
 }
 
@@ -289,9 +294,14 @@ void replica_set_sent(struct replica_set *set, uint32_t home, struct replica_cop
     free_front(set);
 }
 
+bool replica_set_is_urgent(const struct replica_set *set, uint32_t home)
+{
+    return set->others[home].urgent || set->others[home].cursor != NULL;
+}
+
 struct replica_copy_facts replica_set_facts(const struct replica_copy *copy)
 {
-    return (struct replica_copy_facts){copy->pid, copy->key, copy->digest};
+    return (struct replica_copy_facts){copy->pid, copy->key, copy->digest, copy->large};
 }
 
 void *replica_set_see(const struct replica_set *set, const struct replica_copy *copy,

@@ -129,10 +129,12 @@ struct replica_order {
     struct replica_wait wait;
 };
 
+/* large: other homes may hold theirs back until they hear that this one has come. */
 struct replica_copy_facts {
     uint32_t pid;
     uint64_t key;
     struct replica_digest digest;
+    bool large;
 };
 
 /* NULL and *error: -ENOMEM, or -EINVAL: a process has no home or more than REPLICA_MOST. */
@@ -156,15 +158,17 @@ bool replica_set_next(struct replica_set *set, uint32_t home, struct replica_ord
  * row. */
 void replica_set_release(struct replica_set *set, uint32_t home);
 void replica_set_sent(struct replica_set *set, uint32_t home, struct replica_copy *copy);
+/* Whether anything for that home is not to wait until this host has made its next contents. */
+bool replica_set_is_urgent(const struct replica_set *set, uint32_t home);
 struct replica_copy_facts replica_set_facts(const struct replica_copy *copy);
 /* As replica_store_see. */
 void *replica_set_see(const struct replica_set *set, const struct replica_copy *copy,
                       uint64_t *size, void **read);
 
-/* A content has come from a home of the process, of malloc, and is taken over in any case.  0, or
- * the error of `apply`, or -ENOMEM, or -EPROTO. */
-int replica_set_take(struct replica_set *set, uint32_t home, uint32_t pid, uint64_t key,
-                     const struct replica_digest *digest, void *bytes, uint64_t size);
+/* A content has come from a home of the process; the bytes, of malloc, are taken over in any case.
+ * 0, or the error of `apply`, or -ENOMEM, or -EPROTO. */
+int replica_set_take(struct replica_set *set, uint32_t home, const struct replica_copy_facts *facts,
+                     void *bytes, uint64_t size);
 /* A note has come from that host.  The same errors. */
 int replica_set_note(struct replica_set *set, uint32_t home, const struct replica_note *note);
 

@@ -280,6 +280,6 @@ bool replica_agree(const struct replica_set *set, uint32_t pid, uint64_t key,
 {
     const struct replica_entry *entry = replica_ledger_of(&set->pids[pid].ledger, key);
 
-    return !entry || replica_entry_alike(entry, digest) ==
-                         (unsigned)__builtin_popcount(entry->spoken);
+    return !entry ||
+           replica_entry_alike(entry, digest) == (unsigned)__builtin_popcount(entry->spoken);
 }

@@ -38,8 +38,7 @@ bool replica_turn_waits(struct replica_set *set, uint32_t home, const struct rep
     struct replica_turn *turn = &set->others[home].turn;
     unsigned slot;
 
-    if (set->turn_bytes == 0 || copy->kept.size < set->turn_bytes || copy->differs ||
-        copy->key <= turn->released)
+    if (!copy->large || copy->differs || copy->key <= turn->released)
         return false;
     slot = whose_turn(set, turn, copy);
     if (pid->homes[slot] == set->own)

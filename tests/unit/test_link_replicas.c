@@ -42,6 +42,12 @@ START_TEST(same_pace)
     play_begin((unsigned)_i % PLAY_LAYOUTS);
     ck_assert(play_until(130, present()));
     turns(20);
+    /* What would go with the next contents. */
+    for (unsigned host = 0; host < play_hosts(); host++)
+        links_push_all(play[host].links);
+    turns(20);
+    for (unsigned host = 0; host < play_hosts(); host++)
+        links_push_all(play[host].links);
     check_quiet();
     /* Nothing is left behind. */
     for (unsigned host = 0; host < play_hosts(); host++) {

@@ -46,9 +46,7 @@ struct way {
     struct replica_note *notes;
     size_t note_count;
     struct replica_copy *copy;
-    uint32_t pid;
-    uint64_t key;
-    struct replica_digest digest;
+    struct replica_copy_facts facts;
     void *bytes;
     uint64_t size;
 };
@@ -85,7 +83,7 @@ struct world {
     uint64_t last; /* key */
     uint64_t log_bytes, spill_bytes, turn_bytes, patience;
     struct flip flip;
-    bool any_lost, any_left, over;
+    bool any_lost, any_left, over, ended;
 };
 
 static struct {
@@ -326,7 +324,6 @@ static void check_bounds(struct world *world, uint32_t host)
 
 static void load(struct world *world, uint32_t host, struct way *way, struct replica_order *order)
 {
-    struct replica_copy_facts facts;
     void *read, *bytes;
 
     if (!order->copy) {
@@ -335,11 +332,8 @@ static void load(struct world *world, uint32_t host, struct way *way, struct rep
         memcpy(way->notes, order->notes, order->note_count * sizeof *way->notes);
         return;
     }
-    facts = replica_set_facts(order->copy);
     way->copy = order->copy;
-    way->pid = facts.pid;
-    way->key = facts.key;
-    way->digest = facts.digest;
+    way->facts = replica_set_facts(order->copy);
     bytes = replica_set_see(home_of(world, host)->set, order->copy, &way->size, &read);
     if (!bytes)
         timeline_fail(&world->time, "the bytes of a copy are gone");
@@ -365,7 +359,8 @@ static void wait_for_turn(struct world *world, uint32_t host, uint32_t other, ui
     action->until = key;
 }
 
-static void send_on(struct world *world, uint32_t host)
+/* What is not urgent waits until the host has made more. */
+static void send_on(struct world *world, uint32_t host, bool only_urgent)
 {
     struct host *from = home_of(world, host);
 
@@ -374,7 +369,8 @@ static void send_on(struct world *world, uint32_t host)
         struct replica_order order;
         struct action *action;
 
-        if (other == host || way->busy || from->cut[other])
+        if (other == host || way->busy || from->cut[other] ||
+            (only_urgent && !world->ended && !replica_set_is_urgent(from->set, other)))
             continue;
         if (!replica_set_next(from->set, other, &order)) {
             wait_for_turn(world, host, other, order.wait.key);
@@ -397,7 +393,7 @@ static void empty(struct way *way)
     *way = (struct way){0};
 }
 
-static void go_on(struct world *world, uint32_t host);
+static void go_on(struct world *world, uint32_t host, bool has_made);
 
 /* Nothing comes out of a way whose ends take each other for lost. */
 static void arrives(struct world *world, const struct action *action)
@@ -425,15 +421,14 @@ static void arrives(struct world *world, const struct action *action)
         for (size_t i = 0; i < way.note_count; i++)
             must(world, replica_set_note(to->set, action->host, &way.notes[i]));
         if (way.copy)
-            must(world, replica_set_take(to->set, action->host, way.pid, way.key, &way.digest,
-                                         way.bytes, way.size));
+            must(world, replica_set_take(to->set, action->host, &way.facts, way.bytes, way.size));
         if (way.copy)
             way.bytes = NULL;
         check_bounds(world, action->other);
-        go_on(world, action->other);
+        go_on(world, action->other, false);
     }
     empty(&way);
-    send_on(world, action->host);
+    send_on(world, action->host, true);
 }
 
 static void release(struct world *world, const struct action *action)
@@ -445,7 +440,7 @@ static void release(struct world *world, const struct action *action)
     summary.released++;
     host->waits[action->other] = 0;
     replica_set_release(host->set, action->other);
-    send_on(world, action->host);
+    send_on(world, action->host, false);
 }
 
 /* ---- Ranks --------------------------------------------------------------------------------- */
@@ -460,12 +455,12 @@ static bool is_complete(const struct world *world, const struct host *host)
     return true;
 }
 
-static void go_on(struct world *world, uint32_t number)
+static void go_on(struct world *world, uint32_t number, bool has_made)
 {
     struct host *host = home_of(world, number);
     struct action *action;
 
-    send_on(world, number);
+    send_on(world, number, !has_made);
     if (is_gone(host) || host->computes || host->made >= world->last || !is_complete(world, host))
         return;
     host->computes = true;
@@ -514,7 +509,7 @@ static void publish(struct world *world, const struct action *action)
     host->made = next_key(host->made);
     must(world, replica_set_advance(host->set));
     check_bounds(world, action->host);
-    go_on(world, action->host);
+    go_on(world, action->host, true);
 }
 
 /* ---- Faults -------------------------------------------------------------------------------- */
@@ -543,7 +538,7 @@ static void hears(struct world *world, const struct action *action)
         replica_set_sent(host->set, action->other, host->ways[action->other].copy);
     empty(&host->ways[action->other]);
     must(world, replica_set_lost(host->set, action->other));
-    go_on(world, action->host);
+    go_on(world, action->host, false);
 }
 
 static void lose(struct world *world, const struct action *action)
@@ -746,6 +741,16 @@ static void check_left(struct world *world)
     }
 }
 
+/* What was not urgent goes with the next contents, but at the end there are none.  Whether there is
+ * an action. */
+static bool send_rest(struct world *world, struct action *action)
+{
+    for (uint32_t host = 0; host < world->host_count && !world->ended; host++)
+        send_on(world, host, false);
+    world->ended = true;
+    return timeline_next(&world->time, action);
+}
+
 static void run_one(const struct seeds_job *job)
 {
     static struct world world;
@@ -755,8 +760,8 @@ static void run_one(const struct seeds_job *job)
     make_world(&world, job);
     plan_faults(&world);
     for (uint32_t host = 0; host < world.host_count; host++)
-        go_on(&world, host);
-    while (!world.over && timeline_next(&world.time, &action)) {
+        go_on(&world, host, true);
+    while (!world.over && (timeline_next(&world.time, &action) || send_rest(&world, &action))) {
         static void (*const handlers[])(struct world *, const struct action *) = {
             [PUBLISH] = publish, [ARRIVES] = arrives, [FREEZE] = freeze,  [LOSE] = lose,
             [LEAVE] = leave,     [HEARS] = hears,     [RELEASE] = release};
