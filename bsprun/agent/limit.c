@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/debug.h"
 
@@ -21,7 +23,7 @@ int agent_limit_open(struct agent *agent)
     agent->limit = calloc(1, sizeof *agent->limit);
     if (!agent->limit)
         return -ENOMEM;
-    uv_timer_init(&agent->loop, &agent->limit->timer);
+    uv_timer_init(agent_loop(agent), &agent->limit->timer);
     agent->limit->timer.data = agent;
     return 0;
 }
@@ -49,21 +51,22 @@ static void on_limit(uv_timer_t *timer)
         uv_timer_start(timer, on_limit, LIMIT_DEBUG_MS, 0);
         return;
     }
-    if (agent->job == JOB_REWINDING) { /* bsprun does not wait for this agent now */
+    if (agent_job(agent) == JOB_REWINDING) { /* bsprun does not wait for this agent now */
         uv_timer_start(timer, on_limit, LIMIT_AGAIN_MS, 0);
         return;
     }
     snprintf(text, sizeof text,
              "the job took longer than its time limit (--timeout %g) and was ended",
-             (double)agent->order.timeout_ns / 1e9);
+             (double)agent_order(agent)->timeout_ns / 1e9);
     agent_stop(agent, WIRE_STOP_TIMEOUT, 0, text);
 }
 
 void agent_limit_begin(struct agent *agent)
 {
-    if (agent->order.timeout_ns)
-        uv_timer_start(&agent->limit->timer, on_limit,
-                       agent->order.timeout_ns / 1000000u + 1 + agent->order.stacks_ms, 0);
+    if (agent_order(agent)->timeout_ns)
+        uv_timer_start(
+            &agent->limit->timer, on_limit,
+            agent_order(agent)->timeout_ns / 1000000u + 1 + agent_order(agent)->stacks_ms, 0);
 }
 
 void agent_limit_reached(struct agent *agent)

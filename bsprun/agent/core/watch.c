@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/process.h"
 
 static void on_pidfd(uv_poll_t *handle, int status, int events)
 {
@@ -16,7 +17,7 @@ static void on_pidfd(uv_poll_t *handle, int status, int events)
     uv_poll_stop(handle);
     process->state = WATCH_GONE;
     process->death = process_death(process->pidfd);
-    process->agent->calls->ended(process);
+    agent_calls(process->agent)->ended(process);
 }
 
 int agent_watch(struct agent *agent, struct watched *process, int pid, pid_t ospid)
@@ -33,7 +34,7 @@ int agent_watch(struct agent *agent, struct watched *process, int pid, pid_t osp
     process->death = (struct death){0};
     process->paused = process->in_group = false;
     process->poll = malloc(sizeof *process->poll);
-    error = process->poll ? uv_poll_init(&agent->loop, process->poll, pidfd) : -ENOMEM;
+    error = process->poll ? uv_poll_init(agent_loop(agent), process->poll, pidfd) : -ENOMEM;
     if (error) {
         free(process->poll);
         close(pidfd);
