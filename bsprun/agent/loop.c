@@ -34,6 +34,7 @@
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/tool.h"
 #include "bsprun/agent/core/watch.h"
@@ -267,15 +268,13 @@ int agent_init(struct agent *agent, bool bare)
     error = open_wakers(agent);
     if (error)
         return error;
-    error = agent_ending_open(agent);
+    error = agent_timers_open(agent);
+    if (!error)
+        error = agent_ending_open(agent);
     if (!error)
         error = agent_terms_open(agent);
     if (!error)
         error = agent_zero_open(agent);
-    if (!error)
-        error = agent_status_open(agent);
-    if (!error)
-        error = agent_limit_open(agent);
     return error ? error : catch_signals(agent);
 }
 
@@ -296,11 +295,7 @@ void agent_close(struct agent *agent)
     for (int pid = 0; pid < agent_nprocs(agent); pid++)
         agent_unwatch(agent_process(agent, pid));
     agent_unwatch(agent_root(agent));
-    agent_ending_close(agent);
-    agent_terms_close(agent);
-    agent_zero_close(agent);
-    agent_status_close(agent);
-    agent_limit_close(agent);
+    agent_timers_close(agent);
     agent_snapshots_close(agent);
     agent_input_close(agent);
     agent_relay_close(agent);
@@ -326,8 +321,7 @@ int agent_run(struct agent *agent)
     status = agent_outcome(agent)->status;
     uv_loop_close(agent_loop(agent));
     agent_zero_free(agent);
-    agent_status_free(agent);
-    agent_limit_free(agent);
+    agent_timers_free(agent);
     agent_binding_free(agent);
     agent_snapshots_free(agent);
     agent_replicas_free(agent);

@@ -1,17 +1,16 @@
 /* status.c - see status.h. */
 #include "bsprun/agent/status.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "bsprun/agent/alone.h"
-#include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/snapshot/memory.h"
@@ -32,34 +31,6 @@ static uint32_t os_pid_of(const struct agent *agent, int pid)
 /* ---- Times ---- */
 
 /* When nobody wants them any more. */
-struct agent_times {
-    uv_timer_t timer;
-};
-
-int agent_status_open(struct agent *agent)
-{
-    agent->times = calloc(1, sizeof *agent->times);
-    if (!agent->times)
-        return -ENOMEM;
-    uv_timer_init(agent_loop(agent), &agent->times->timer);
-    agent->times->timer.data = agent;
-    return 0;
-}
-
-void agent_status_close(struct agent *agent)
-{
-    uv_handle_t *timer = (uv_handle_t *)&agent->times->timer;
-
-    if (!uv_is_closing(timer))
-        uv_close(timer, NULL);
-}
-
-void agent_status_free(struct agent *agent)
-{
-    free(agent->times);
-    agent->times = NULL;
-}
-
 static void on_unwanted(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
@@ -74,8 +45,7 @@ static void want_times(struct agent *agent)
     for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid))
             rank_times_want(agent_board(agent), pid, bspz_now_ns());
-    uv_timer_start(&agent->times->timer, on_unwanted, AGENT_TIMES_MS, 0);
-    uv_unref((uv_handle_t *)&agent->times->timer);
+    uv_timer_start(agent_timer(agent, AGENT_TIMER_TIMES), on_unwanted, AGENT_TIMES_MS, 0);
 }
 
 /* ---- The answer ---- */

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent_inside.h"
@@ -31,6 +30,7 @@
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/dataspace.h"
@@ -56,25 +56,12 @@ struct agent_rewinding {
     uint64_t since_ns;
     uint64_t largest; /* the memory of the largest of its processes here, in bytes */
     bool all_gone;    /* no process of the term is left that could fork */
-    uv_timer_t timer; /* to look again */
 };
 
 int agent_terms_open(struct agent *agent)
 {
     agent->rewinding = calloc(1, sizeof *agent->rewinding);
-    if (!agent->rewinding)
-        return -ENOMEM;
-    uv_timer_init(agent_loop(agent), &agent->rewinding->timer);
-    agent->rewinding->timer.data = agent;
-    return 0;
-}
-
-void agent_terms_close(struct agent *agent)
-{
-    uv_handle_t *timer = (uv_handle_t *)&agent->rewinding->timer;
-
-    if (!uv_is_closing(timer))
-        uv_close(timer, NULL);
+    return agent->rewinding ? 0 : -ENOMEM;
 }
 
 void agent_terms_free(struct agent *agent)
@@ -128,21 +115,11 @@ void agent_rewind(struct agent *agent)
 
 /* ---- The next term ---- */
 
-static void bury(struct watched *process)
-{
-    pid_t ospid = process->ospid;
-
-    if (process->state == WATCH_NONE)
-        return;
-    agent_unwatch(process);
-    waitpid(ospid, NULL, WNOHANG | __WALL);
-}
-
 static void forget_members(struct agent *agent)
 {
     for (int pid = 0; pid < agent_nprocs(agent); pid++)
-        bury(agent_process(agent, pid));
-    bury(agent_root(agent));
+        agent_bury(agent_process(agent, pid));
+    agent_bury(agent_root(agent));
     agent_roster_clear(agent);
     agent_decided_forget(agent);
     agent_forget_passed(agent);
@@ -257,16 +234,16 @@ void agent_check_rewound(struct agent *agent)
     if (agent_is_finished(agent) || agent_job(agent) != JOB_REWINDING)
         return;
     if (!is_term_gone(agent)) {
-        uv_timer_start(&agent->rewinding->timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
+        uv_timer_start(agent_timer(agent, AGENT_TIMER_REWIND), on_sweep_again, SWEEP_AGAIN_MS, 0);
         return;
     }
-    uv_timer_stop(&agent->rewinding->timer);
+    uv_timer_stop(agent_timer(agent, AGENT_TIMER_REWIND));
     if (!agent_election(agent)->pending)
         return;
     if (is_memory_freed(agent))
         begin_term(agent);
     else
-        uv_timer_start(&agent->rewinding->timer, on_sweep_again, FREE_AGAIN_MS, 0);
+        uv_timer_start(agent_timer(agent, AGENT_TIMER_REWIND), on_sweep_again, FREE_AGAIN_MS, 0);
 }
 
 /* ---- ELECT ---- */

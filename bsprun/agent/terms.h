@@ -7,10 +7,8 @@
 struct agent;
 struct wire_message;
 
-/* For the ends of terms, once the loop is there: 0 or -ENOMEM.  agent_terms_close closes its timer.
- */
+/* For the ends of terms: 0 or -ENOMEM. */
 int agent_terms_open(struct agent *agent);
-void agent_terms_close(struct agent *agent);
 void agent_terms_free(struct agent *agent);
 
 /* Handles ELECT: a restart from a snapshot first ends the processes of older terms. */

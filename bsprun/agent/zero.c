@@ -25,6 +25,7 @@
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/core/zero_here.h"
@@ -35,32 +36,13 @@
 
 /* What Processor Zero needs where it is. */
 struct agent_hosting {
-    uv_timer_t timers[COORD_TIMER_COUNT];
     struct wire_real learned[ESTIMATE_NUMBERS]; /* its estimates, for bsprun */
 };
 
 int agent_zero_open(struct agent *agent)
 {
-    struct agent_hosting *hosting = calloc(1, sizeof *hosting);
-
-    if (!hosting)
-        return -ENOMEM;
-    agent->hosting = hosting;
-    for (int i = 0; i < COORD_TIMER_COUNT; i++) {
-        uv_timer_init(agent_loop(agent), &hosting->timers[i]);
-        hosting->timers[i].data = agent;
-    }
-    return 0;
-}
-
-void agent_zero_close(struct agent *agent)
-{
-    for (int i = 0; i < COORD_TIMER_COUNT; i++) {
-        uv_handle_t *timer = (uv_handle_t *)&agent->hosting->timers[i];
-
-        if (!uv_is_closing(timer))
-            uv_close(timer, NULL);
-    }
+    agent->hosting = calloc(1, sizeof *agent->hosting);
+    return agent->hosting ? 0 : -ENOMEM;
 }
 
 void agent_zero_free(struct agent *agent)
@@ -83,25 +65,30 @@ static void deliver(void *context, uint32_t host, const struct wire_message *mes
         agent_send(agent, &copy);
 }
 
+static uv_timer_t *zero_timer(const struct agent *agent, enum coord_timer timer)
+{
+    return agent_timer(agent, AGENT_TIMER_ZERO + timer);
+}
+
 static void on_zero_timer(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
 
-    coord_shell_timer(agent_zero(agent), (enum coord_timer)(timer - agent->hosting->timers));
+    coord_shell_timer(agent_zero(agent), (enum coord_timer)(timer - zero_timer(agent, 0)));
 }
 
 static void set_timer(void *context, enum coord_timer timer, uint64_t milliseconds)
 {
     struct agent *agent = context;
 
-    uv_timer_start(&agent->hosting->timers[timer], on_zero_timer, milliseconds, 0);
+    uv_timer_start(zero_timer(agent, timer), on_zero_timer, milliseconds, 0);
 }
 
 static void cancel_timer(void *context, enum coord_timer timer)
 {
     struct agent *agent = context;
 
-    uv_timer_stop(&agent->hosting->timers[timer]);
+    uv_timer_stop(zero_timer(agent, timer));
 }
 
 /* If it is this host, a broken rule is a defect of the agent itself. */
@@ -190,7 +177,7 @@ static void trace(void *context, const char *text)
 void agent_free_zero(struct agent *agent)
 {
     for (int i = 0; i < COORD_TIMER_COUNT; i++)
-        uv_timer_stop(&agent->hosting->timers[i]);
+        uv_timer_stop(zero_timer(agent, (enum coord_timer)i));
     agent_set_zero(agent, NULL);
 }
 

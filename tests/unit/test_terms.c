@@ -17,6 +17,7 @@
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/dataspace.h"
@@ -173,7 +174,7 @@ NOTHING(agent_snapshots_forget, struct agent *at)
 NOTHING(agent_snapshots_rewind, struct agent *at)
 NOTHING(agent_replicas_forget, struct agent *at)
 NOTHING(agent_tell_held, struct agent *at)
-NOTHING(agent_unwatch, struct watched *process)
+NOTHING(agent_bury, struct watched *process)
 NOTHING(agent_write_homes, struct agent *at)
 
 bool agent_is_copy(const void *at, pid_t ospid)
@@ -201,6 +202,7 @@ static void set_up(void)
     send_error = 0;
     ck_assert_int_eq(uv_loop_init(&agent.loop), 0);
     ck_assert_int_eq(agent_roster_open(&agent), 0);
+    ck_assert_int_eq(agent_timers_open(&agent), 0);
     ck_assert_int_eq(agent_terms_open(&agent), 0);
     ck_assert_int_eq(agent_known_open(&agent), 0);
     ck_assert_int_eq(agent_zero_open(&agent), 0);
@@ -217,6 +219,7 @@ static void tear_down(void)
 {
     agent_zero_free(&agent);
     agent_terms_free(&agent);
+    agent_timers_free(&agent);
     agent_known_free(&agent);
     agent_roster_free(&agent);
 }

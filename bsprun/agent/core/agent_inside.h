@@ -16,8 +16,7 @@ struct agent_binding;   /* binding.c */
 struct agent_roster;    /* roster.c */
 struct agent_cells;     /* cells.c */
 struct agent_hosting;   /* zero.c */
-struct agent_limit;     /* limit.c */
-struct agent_times;     /* status.c */
+struct agent_timers;    /* timers.c */
 struct agent_decided;   /* decided.c */
 struct agent_known;     /* known.c */
 struct kept_account;    /* succession.c */
@@ -86,8 +85,7 @@ struct agent {
     struct agent_known *known;     /* what of decisions, where processes have replicas */
     struct kept_account *accounts; /* of other hosts, before this one is Processor Zero's; a list */
     uint64_t asked_passed;         /* passed.c: + 1; bsprun waits for PASSED of it; 0: none */
-    struct agent_limit *limit;     /* of time */
-    struct agent_times *times;     /* that processes here count */
+    struct agent_timers *timers;   /* that last as long as the loop */
     struct agent_binding *binding; /* of processes to processors */
     struct agent_peers *peers;     /* the other hosts; NULL in a job of one */
     struct link_bell link_bell;    /* peers.c: for the links of the present term */

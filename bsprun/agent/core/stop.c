@@ -28,6 +28,7 @@
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/core/zero_here.h"
@@ -51,7 +52,6 @@ struct agent_ending {
     int stop_signal;   /* the user's, 0 if none */
     unsigned more_graces;
     int spare[SPARE_DESCRIPTORS];
-    uv_timer_t grace_timer, sweep_timer;
 };
 
 int agent_ending_open(struct agent *agent)
@@ -61,24 +61,9 @@ int agent_ending_open(struct agent *agent)
     if (!ending)
         return -ENOMEM;
     agent->ending = ending;
-    uv_timer_init(agent_loop(agent), &ending->grace_timer);
-    uv_timer_init(agent_loop(agent), &ending->sweep_timer);
-    ending->grace_timer.data = ending->sweep_timer.data = agent;
     for (int i = 0; i < SPARE_DESCRIPTORS; i++)
         ending->spare[i] = open("/", O_PATH | O_CLOEXEC);
     return 0;
-}
-
-static void close_timer(uv_timer_t *timer)
-{
-    if (!uv_is_closing((uv_handle_t *)timer))
-        uv_close((uv_handle_t *)timer, NULL);
-}
-
-void agent_ending_close(struct agent *agent)
-{
-    close_timer(&agent->ending->grace_timer);
-    close_timer(&agent->ending->sweep_timer);
 }
 
 void agent_ending_free(struct agent *agent)
@@ -126,7 +111,7 @@ void agent_cannot_begin(struct agent *agent)
 
 void agent_stop_graces(struct agent *agent)
 {
-    uv_timer_stop(&agent->ending->grace_timer);
+    uv_timer_stop(agent_timer(agent, AGENT_TIMER_GRACE));
 }
 
 /* Bare runs have no bsprun to print the message; ranks have printed their own to the same
@@ -372,7 +357,8 @@ static void on_forward(uv_timer_t *timer)
 
     if (agent_root(agent)->state == WATCH_LIVES)
         process_signal(agent_root(agent)->pidfd, signal);
-    uv_timer_start(&agent->ending->grace_timer, on_grace_over, AGENT_GRACE_SEQUENTIAL_MS, 0);
+    uv_timer_start(agent_timer(agent, AGENT_TIMER_GRACE), on_grace_over, AGENT_GRACE_SEQUENTIAL_MS,
+                   0);
 }
 
 /* For failed snapshots the table of processes is irrelevant. */
@@ -420,9 +406,9 @@ void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
     if (by_signal && before == JOB_RUNNING)
         pass_signal_to_ranks(agent, agent->ending->stop_signal);
     if (before == JOB_SEQUENTIAL || before == JOB_ENDING)
-        uv_timer_start(&agent->ending->grace_timer, on_forward, FORWARD_DELAY_MS, 0);
+        uv_timer_start(agent_timer(agent, AGENT_TIMER_GRACE), on_forward, FORWARD_DELAY_MS, 0);
     else
-        uv_timer_start(&agent->ending->grace_timer, on_grace_over, AGENT_GRACE_MS, 0);
+        uv_timer_start(agent_timer(agent, AGENT_TIMER_GRACE), on_grace_over, AGENT_GRACE_MS, 0);
     sweep_if_gone(agent);
 }
 
@@ -461,13 +447,13 @@ void agent_sweep(struct agent *agent)
 
     if (agent_is_finished(agent) || agent_job(agent) == JOB_OVER)
         return;
-    uv_timer_stop(&agent->ending->grace_timer);
+    uv_timer_stop(agent_timer(agent, AGENT_TIMER_GRACE));
     use_spare_descriptors(agent);
     if (process_kill_descendants(0) > 0) {
-        uv_timer_start(&agent->ending->sweep_timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
+        uv_timer_start(agent_timer(agent, AGENT_TIMER_SWEEP), on_sweep_again, SWEEP_AGAIN_MS, 0);
         return;
     }
-    uv_timer_stop(&agent->ending->sweep_timer);
+    uv_timer_stop(agent_timer(agent, AGENT_TIMER_SWEEP));
     if (!agent_zero(agent) && agent->ending->blame_table)
         message.ranks_stopped.table = agent->ending->blame_table;
     agent_job_move(agent, JOB_OVER);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
@@ -60,6 +61,16 @@ void agent_unwatch(struct watched *process)
     process->pidfd = -1;
     process->poll = NULL;
     process->state = WATCH_NONE;
+}
+
+void agent_bury(struct watched *process)
+{
+    pid_t ospid = process->ospid;
+
+    agent_unwatch(process);
+    if (ospid > 0)
+        waitpid(ospid, NULL, WNOHANG | __WALL);
+    *process = (struct watched){.pidfd = -1};
 }
 
 void agent_move_watched(struct watched *from, struct watched *to)

@@ -2,7 +2,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
@@ -97,16 +96,6 @@ static void clear_place(struct agent *agent, int pid)
     bspz_word_set(&rank->state, BSPZ_RANK_HELD);
 }
 
-static void bury(struct watched *process)
-{
-    pid_t ospid = process->ospid;
-
-    agent_unwatch(process);
-    if (ospid > 0)
-        waitpid(ospid, NULL, WNOHANG | __WALL);
-    *process = (struct watched){.pidfd = -1};
-}
-
 /* False: it cannot be watched, and is killed. */
 static bool take_its_place(struct agent *agent, int pid, pid_t ospid)
 {
@@ -116,8 +105,8 @@ static bool take_its_place(struct agent *agent, int pid, pid_t ospid)
     if (pid > 0 && lost > 0 && getpgid(lost) == lost)
         kill(-lost, SIGKILL); /* what it has started */
     if (pid == 0)
-        bury(agent_root(agent));
-    bury(process);
+        agent_bury(agent_root(agent));
+    agent_bury(process);
     agent_member_anew(agent, pid, BSPZ_RANK_RUNNING);
     agent_member_move(agent, pid, MEMBER_KNOWN);
     if (agent_watch(agent, process, pid, ospid) != 0) {
