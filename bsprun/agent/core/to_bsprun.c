@@ -20,6 +20,14 @@ int agent_send(struct agent *agent, struct wire_message *message)
     return net_send(agent_control(agent), message);
 }
 
+/* A message with a text for the user, who sees it on stderr in a bare run. */
+static void tell_user(struct agent *agent, struct wire_message *message, const char *text)
+{
+    if (agent_is_bare(agent))
+        dprintf(STDERR_FILENO, "bspzero: %s\n", text);
+    agent_send(agent, message);
+}
+
 void agent_notice(struct agent *agent, const char *format, ...)
 {
     struct wire_message message = {.kind = WIRE_NOTICE};
@@ -30,9 +38,7 @@ void agent_notice(struct agent *agent, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     message.notice.text = text;
-    if (agent_is_bare(agent))
-        dprintf(STDERR_FILENO, "bspzero: %s\n", text);
-    agent_send(agent, &message);
+    tell_user(agent, &message, text);
 }
 
 void agent_tell_restarted(struct agent *agent, int pid, const char *text)
@@ -41,9 +47,7 @@ void agent_tell_restarted(struct agent *agent, int pid, const char *text)
 
     message.restarted.pid = (uint32_t)pid;
     message.restarted.text = text;
-    if (agent_is_bare(agent))
-        dprintf(STDERR_FILENO, "bspzero: %s\n", text);
-    agent_send(agent, &message);
+    tell_user(agent, &message, text);
 }
 
 void agent_notice_leaving(struct agent *agent, int status, const char *why)
