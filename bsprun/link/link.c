@@ -64,8 +64,7 @@ static void tell_lost(struct links *links)
             link_replicas_lost(link);
         links_answer(links);
         links_unlock(links);
-        if (!link->forgotten)
-            links->calls.lost(links->context, link->host, link->why);
+        links->calls.lost(links->context, link->host, link->why);
     }
 }
 

@@ -132,7 +132,8 @@ static void fail_ticket(struct coord *state, enum wire_cause cause, int32_t pid,
 
 /* ---- Two phases --------------------------------------------------------------------------- */
 
-void coord_advance_ticket(struct coord *state, struct coord_effects *effects)
+/* Advances the ticket if what it waits for is complete. */
+static void advance_ticket(struct coord *state, struct coord_effects *effects)
 {
     struct coord_ticket *ticket = &state->ticket;
     if (ticket->state != COORD_TICKET_OPEN || ticket->missing > 0 ||
@@ -246,7 +247,7 @@ static void captured_when_complete(struct coord *state, struct coord_effects *ef
     bool ends = state->wish >= COORD_WISH_MOVE_NOW && !state->takeover.resumes;
     state->takeover.resumes = false;
     coord_move(state, ends ? COORD_SAVING : COORD_RUNNING);
-    coord_advance_ticket(state, effects);
+    advance_ticket(state, effects);
     if (!ends)
         say_resume(state, effects);
     else if (failed)
@@ -303,7 +304,7 @@ int coord_take_image_durable(struct coord *state, struct coord_host *host,
     uint32_t needed = coord_copies(state);
     if (have + 1 == needed)
         ticket->missing--;
-    coord_advance_ticket(state, effects);
+    advance_ticket(state, effects);
     return 0;
 }
 
