@@ -28,8 +28,6 @@
 #include "bsprun/agent/program.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/verdict.h"
-#include "ckpt/capture/attributes.h"
-#include "ckpt/shares.h"
 #include "lib/shm/ahead.h"
 #include "lib/shm/board.h"
 
