@@ -209,9 +209,6 @@ int links_mirror(struct links *links, int board_fd, int nprocs,
  * where the first counts: true. */
 bool links_sure(struct links *links);
 
-/* That host's replicas are gone: drops the peer without calling `lost`. */
-void links_forget(struct links *links, uint32_t host);
-
 /* Called by the thread that waits for the doorbell when it was rung, which is faster than through
  * the loop.  Also receives from others while all ranks here wait for that (spin_ns). */
 void link_bell_rung(struct link_bell *bell);

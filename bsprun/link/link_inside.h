@@ -47,7 +47,6 @@ struct link {
     int fd;                  /* -1: not connected yet, or lost */
     _Atomic uint32_t events; /* in links->ready */
     bool up, told;
-    bool forgotten; /* its loss is known already */
     bool want_write;
     _Atomic bool broken;
     _Atomic bool heard; /* data have arrived since the last beat ... */

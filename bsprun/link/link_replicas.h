@@ -65,9 +65,6 @@ int link_replicas_expect(struct link *link, unsigned char *head, uint64_t bytes,
                          struct mirror_block *block);
 int link_replicas_accept(struct link *link, struct mirror_block *block);
 
-/* For tests. */
-const struct replica_set *link_replicas_set(const struct link_replicas *replicas);
-
 /* By the loop, without the lock: calls `mismatch` and `behind`. */
 void links_replicas_report(struct links *links);
 

@@ -279,11 +279,6 @@ void link_replicas_free(struct links *links)
     links->replicas = NULL;
 }
 
-const struct replica_set *link_replicas_set(const struct link_replicas *replicas)
-{
-    return replicas->set;
-}
-
 bool links_sure(struct links *links)
 {
     bool sure = true;

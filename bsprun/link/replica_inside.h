@@ -97,8 +97,6 @@ unsigned replica_needed(const struct replica_set *set, const struct replica_pid 
  * lowest.  REPLICA_MOST: another home, which is still to be heard of, may decide. */
 unsigned replica_chosen(const struct replica_set *set, const struct replica_pid *pid,
                         const struct replica_entry *entry);
-/* Bits of the slots whose homes are left. */
-uint32_t replica_slots_left(const struct replica_set *set, const struct replica_pid *pid);
 
 /* A digest is told of, by its home itself or another.  0 or -ENOMEM. */
 int replica_tell(struct replica_set *set, uint32_t pid, uint32_t home, uint64_t key,

@@ -18,7 +18,8 @@ unsigned replica_slot(const struct replica_pid *pid, uint32_t home)
     return slot < pid->count ? slot : REPLICA_MOST;
 }
 
-uint32_t replica_slots_left(const struct replica_set *set, const struct replica_pid *pid)
+/* Bits of the slots whose homes are left. */
+static uint32_t slots_left(const struct replica_set *set, const struct replica_pid *pid)
 {
     uint32_t left = 0;
 
@@ -38,7 +39,7 @@ unsigned replica_needed(const struct replica_set *set, const struct replica_pid 
 unsigned replica_chosen(const struct replica_set *set, const struct replica_pid *pid,
                         const struct replica_entry *entry)
 {
-    uint32_t left = replica_slots_left(set, pid);
+    uint32_t left = slots_left(set, pid);
     unsigned leader = replica_entry_leader(entry);
 
     /* What fewer have said may be of a home that was lost because it does not count. */
@@ -104,7 +105,7 @@ static void note_new(struct replica_set *set, uint32_t number, uint64_t key, uns
     unsigned own = replica_entry_alike(entry, &entry->digests[slot]);
 
     note_mismatch(set, number, key, entry->first, slot,
-                  first == own && (replica_slots_left(set, pid) & ~entry->spoken) != 0, difference);
+                  first == own && (slots_left(set, pid) & ~entry->spoken) != 0, difference);
 }
 
 /* One more agrees with the first: those that have been as many are not any more. */
@@ -170,7 +171,7 @@ void replica_settle(struct replica_set *set, struct replica_pid *pid)
                     : pid->here                   ? set->passed
                                                   : pid->applied;
 
-    set->told -= replica_ledger_settle(&pid->ledger, replica_slots_left(set, pid), most) *
+    set->told -= replica_ledger_settle(&pid->ledger, slots_left(set, pid), most) *
                  sizeof(struct replica_entry);
 }
 
@@ -234,7 +235,7 @@ bool replica_set_may_pass(struct replica_set *set, uint64_t key)
 /* The home that has told least of a process. */
 static uint32_t laggard(const struct replica_set *set, const struct replica_pid *pid)
 {
-    uint32_t left = replica_slots_left(set, pid);
+    uint32_t left = slots_left(set, pid);
     unsigned last = REPLICA_MOST;
 
     for (unsigned slot = 0; slot < pid->count; slot++)

@@ -425,8 +425,6 @@ void coord_go_on_without(struct coord *state, struct coord_host *host,
  * told: bsprun knows of it. */
 void coord_announce(struct coord *state, struct bspz_snapshot_name name, bool told,
                     struct coord_effects *effects);
-/* Advances the ticket if what it waits for is complete. */
-void coord_advance_ticket(struct coord *state, struct coord_effects *effects);
 
 /* restore.c */
 void coord_choose(struct coord *state, struct coord_effects *effects);

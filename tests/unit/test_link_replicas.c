@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "bsprun/link/link_replicas_inside.h"
 #include "tests/unit/replica_play.h"
 #include "tests/unit/suite.h"
 
@@ -24,7 +25,7 @@ static void turns(unsigned count)
 
 static struct replica_held held(unsigned host)
 {
-    return replica_set_held(link_replicas_set(play[host].links->replicas));
+    return replica_set_held(play[host].links->replicas->set);
 }
 
 static void check_quiet(void)
@@ -151,18 +152,6 @@ START_TEST(unique_is_waited_for)
     /* Hosts 1 and 2 have a replica of the other each. */
     play[2].frozen = true;
     ck_assert(play_until(60, 1u << 0 | 1u << 1));
-}
-END_TEST
-
-START_TEST(forgotten)
-{
-    play_begin(PLAY_TWO_OF_EACH);
-    ck_assert(play_until(5, present()));
-    for (unsigned host = 0; host < 3; host++)
-        links_forget(play[host].links, 3);
-    ck_assert(play_until(30, 7));
-    for (unsigned host = 0; host < 3; host++)
-        ck_assert_uint_eq(play[host].lost, 0);
 }
 END_TEST
 
@@ -569,7 +558,6 @@ int main(void)
     tcase_add_loop_test(cases, one_is_lost, 0, 12);
     tcase_add_test(cases, leader_is_lost);
     tcase_add_test(cases, unique_is_waited_for);
-    tcase_add_test(cases, forgotten);
     tcase_add_test(cases, held_back);
     tcase_add_loop_test(cases, sent_once, 0, 2);
     tcase_add_loop_test(cases, turn_is_given_up, 0, 4);

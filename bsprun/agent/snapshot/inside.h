@@ -13,6 +13,7 @@
 #define BSPRUN_SNAPSHOTS_INSIDE_H
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/snapshot/chain_end.h"
 #include "bsprun/agent/snapshot/plan.h"
 #include "bsprun/agent/snapshot/snapshot_states.h"
@@ -20,6 +21,7 @@
 #include "bsprun/agent/snapshot/sources.h"
 #include "ckpt/shares.h"
 #include "ckpt/store.h"
+#include "lib/shm/board.h"
 
 /* A frozen copy of a rank. */
 struct frozen {
@@ -128,6 +130,15 @@ struct agent_snapshots {
     bool said_memory, said_fell_back;
     unsigned said_failures; /* causes reported since the last successful one, a bit each */
 };
+
+/* ---- inside.c ---- */
+
+/* NULL in a job without. */
+struct agent_snapshots *snapshots_of(const struct agent *agent);
+/* From now on the job has them: empty; NULL: no memory. */
+struct agent_snapshots *snapshots_make(struct agent *agent);
+/* What it points to has been freed. */
+void snapshots_end(struct agent *agent);
 
 /* ---- ticket.c ---- */
 

@@ -5,7 +5,7 @@
 #include "bsprun/agent/snapshot/alone_loss.h"
 #include "bsprun/dataspace/service.h"
 #include "coordinator/core/quiet.h"
-#include "tests/sim/dataspace/linear.h"
+#include "tests/sim/dataspace/calls.h"
 #include "tests/sim/timeline.h"
 
 #define HOSTS            4u
@@ -50,14 +50,6 @@ struct action {
     uint32_t life;   /* of the process, of DO_ACT and DO_DURABLE */
 };
 
-/* A call that a process has made, and makes again after a loss. */
-struct call {
-    enum linear_kind kind;
-    uint32_t tag, operation; /* place in the history of the tag */
-    uint32_t value;
-    uint64_t size;
-};
-
 struct process {
     uint32_t home, left; /* operations to come */
     struct dataspace_request request;
@@ -73,11 +65,6 @@ struct process {
     uint64_t done;
     /* Its barriers: how many it has reached, and passed. */
     uint64_t reached, passed;
-};
-
-struct history {
-    struct linear_operation operations[LINEAR_MOST];
-    unsigned count;
 };
 
 struct world {
@@ -96,8 +83,8 @@ struct world {
     } hosts[HOSTS];
     struct process processes[PROCESSES];
     struct history histories[TAGS];
-    uint32_t values; /* so many objects have been put */
-    uint64_t moments, barriers;
+    struct calls_seen seen;
+    uint64_t barriers;
     struct quiet quiet;    /* of Processor Zero */
     unsigned looks;        /* since anything else has happened */
     bool stuck;            /* Processor Zero has ended the job */
