@@ -25,7 +25,7 @@ int coord_take_link_lost(struct coord *state, struct coord_host *host,
     quiet_lose(&state->quiet, (uint32_t)(host - state->hosts));
     if (survives)
         coord_survive(state, host, effects);
-    else if (!coord_goes_on_without(state, host))
+    if (!survives && !coord_goes_on_without(state, host))
         coord_end_of_host(state, host, effects);
     else if (state->phase == COORD_TAKING_OVER)
         coord_take_over(state, effects);

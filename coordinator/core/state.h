@@ -280,7 +280,7 @@ bool coord_goes_on_without(const struct coord *state, const struct coord_host *h
 
 /* Whether the term goes on without that host, as its processes are restarted alone elsewhere. */
 bool coord_survives(const struct coord *state, const struct coord_host *host);
-/* They are: chooses hosts for them, and says so. */
+/* They are: chooses hosts for them, and says so; coord_go_on_without follows. */
 void coord_survive(struct coord *state, struct coord_host *host, struct coord_effects *effects);
 /* Whether what the host has said of a barrier is not true any more since a host was lost; then the
  * term is over. */

@@ -29,7 +29,8 @@ static int64_t room_of(const struct coord_host *host)
     return (int64_t)host->slots - (int64_t)host->count;
 }
 
-/* The one with most room; of several the one with most memory when the term began.  NULL: nobody. */
+/* The one with most room; of several the one with most memory when the term began.  NULL: nobody.
+ */
 static struct coord_host *find_taker(const struct coord *state, const struct coord_host *lost)
 {
     struct coord_host *best = NULL;
@@ -110,7 +111,6 @@ void coord_survive(struct coord *state, struct coord_host *lost, struct coord_ef
     message->survived.number = state->survived;
     message->survived.name = state->committed;
     message->survived.moves = (struct wire_move_list){state->missed, count};
-    coord_go_on_without(state, lost, effects);
 }
 
 /* ---- Barriers after that ------------------------------------------------------------------- */

@@ -267,8 +267,7 @@ START_TEST(who_waits_is_asked_anew)
     SAY(QUIET, .quiet = {.host = 0, .quiet = true, .sent = 1, .waits = ""});
     ck_assert_uint_eq(message_of(WIRE_ASK_QUIET)->ask_quiet.round, 2);
     for (uint32_t round = 2; round < 4; round++) {
-        SAY(QUIET,
-            .quiet = {.host = 0, .round = round, .quiet = true, .sent = 1, .waits = "\n a"});
+        SAY(QUIET, .quiet = {.host = 0, .round = round, .quiet = true, .sent = 1, .waits = "\n a"});
         SAY(QUIET, .quiet = {.host = 3,
                              .round = round,
                              .quiet = true,

@@ -1,5 +1,5 @@
-/* test_job_survive.c - the job machine of bsprun: hosts are lost whose processes can be restarted alone
- * on others, in the same term. */
+/* test_job_survive.c - the job machine of bsprun: hosts are lost whose processes can be restarted
+ * alone on others, in the same term. */
 #include <check.h>
 
 #include "tests/unit/job_play.h"
