@@ -101,6 +101,16 @@ static enum quiet_act take_answer(struct quiet *quiet, struct quiet_host *host,
     return --quiet->missing == 0 ? conclude(quiet) : QUIET_NOTHING;
 }
 
+void quiet_lose(struct quiet *quiet, uint32_t host)
+{
+    struct quiet_host *lost = &quiet->hosts[host];
+
+    free(lost->waits);
+    *lost = (struct quiet_host){.asked = false};
+    if (quiet->state != QUIET_UNKNOWN)
+        move(quiet, QUIET_UNKNOWN);
+}
+
 enum quiet_act quiet_take(struct quiet *quiet, uint32_t host, const struct wire_quiet *message)
 {
     struct quiet_host *from = &quiet->hosts[host];

@@ -53,6 +53,8 @@ enum quiet_act {
 bool quiet_begin(struct quiet *quiet, uint32_t host_count);
 void quiet_end(struct quiet *quiet);
 
+/* The host is lost: what it has said does not count any more, and who is asked is asked anew. */
+void quiet_lose(struct quiet *quiet, uint32_t host);
 /* Takes QUIET of a host, by its index.  One that answers a question which is not open any more has
  * no effect; its round is at most quiet->round. */
 enum quiet_act quiet_take(struct quiet *quiet, uint32_t host, const struct wire_quiet *message);
