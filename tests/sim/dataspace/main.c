@@ -363,7 +363,12 @@ static void make_world(struct world *world, const struct seeds_job *job)
     for (uint32_t i = 0; i < world->host_count; i++) {
         struct host *host = &world->hosts[i];
         struct pool *pool = pool_open(MEMORY, SMALL, &files, world);
-        struct dataspace_setup setup = {i, world->process_count, homes, PIECE, pool, UINT64_MAX};
+        struct dataspace_setup setup = {.host = i,
+                                        .nprocs = world->process_count,
+                                        .homes = homes,
+                                        .piece = PIECE,
+                                        .pool = pool,
+                                        .log = UINT64_MAX};
 
         *host = (struct host){.world = world, .number = i, .pool = pool};
         host->space = dataspace_open(&setup, &calls, host);
