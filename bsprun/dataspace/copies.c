@@ -326,16 +326,18 @@ static bool is_to_back(const struct part *part)
 static void look_again(struct part *part)
 {
     struct copies *copies = part->copies;
+    uint32_t owner = copies_owner(copies, part->number);
+    bool owns = owner == copies->setup.host;
 
     if (part->role == PART_LOST)
         return;
-    if (copies_owner(copies, part->number) != copies->setup.host) {
+    if (!owns && owner < copies->setup.hosts) {
         if (part->role == PART_ELSEWHERE && is_to_back(part))
             move_part(part, PART_BACKED);
         return;
     }
     copy_state_close(&part->coming);
-    if (!part->now.tags) {
+    if (!owns || !part->now.tags) {
         move_part(part, PART_LOST);
         copies->calls->part_lost(copies->context, part->number);
         return;

@@ -84,8 +84,8 @@ void copying_send(struct dataspace *space, uint32_t host, const struct copy_mess
 
     switch (message->kind) {
     case COPY_LOST:
-        direct.data_lost.host = message->part;
-        service_send(space, host, &direct);
+        direct.data_lost.host = message->part; /* not counted: who says so may have no processes */
+        space->calls->send(space->context, host, &direct);
         return;
     case COPY_DONE:
         direct.kind = WIRE_DATA_COPIED;

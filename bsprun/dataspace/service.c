@@ -185,7 +185,8 @@ void dataspace_message(struct dataspace *space, uint32_t host, const struct wire
     }
     if (space->others[host].lost || space->part_lost)
         return;
-    if (message->kind != WIRE_DATA_COPY) /* which counts when it is whole */
+    /* A copy counts when it is whole, and news of a loss does not. */
+    if (message->kind != WIRE_DATA_COPY && message->kind != WIRE_DATA_LOST)
         space->others[host].traffic.received++;
     if (take_copies(space, host, message))
         return;
