@@ -77,8 +77,15 @@ void losses_part_lost(struct world *world, const struct host *host)
 void losses_past(struct world *world, const struct host *host, uint32_t pid, uint64_t number)
 {
     const struct process *process = &world->processes[pid];
+    uint32_t returned = 0;
 
-    if (process->home != host->number || number > process->made)
+    for (uint32_t i = 0; i < process->made; i++) {
+        const struct call *call = &process->calls[i];
+
+        if (world->histories[call->tag].operations[call->operation].returned != LINEAR_NEVER)
+            returned = i + 1;
+    }
+    if (process->home != host->number || number > process->made || number < returned)
         fail(world, "pid %u is said to have made %llu calls on host %u", pid,
              (unsigned long long)number, host->number);
     summary.past += number > process->at;
@@ -166,6 +173,7 @@ static void told(struct world *world, struct host *host, const struct decision *
         return;
     note(world, "host %u is told that host %u is lost", host->number, decision->lost);
     dataspace_lost(host->space, decision->lost);
+    host->knows[decision->lost] = true;
     for (uint32_t pid = 0; pid < world->process_count && !world->over; pid++) {
         struct process *process = &world->processes[pid];
 

@@ -63,6 +63,8 @@ static void on_send(void *context, uint32_t to, const struct wire_message *messa
 
     if (!copy)
         abort();
+    if (host->knows[to])
+        fail(world, "host %u writes to host %u, and knows that it is lost", host->number, to);
     *copy = *message;
     if (message->kind == WIRE_DATA_PUT) {
         memcpy(bytes, message->data_put.data.data, data);

@@ -214,7 +214,8 @@ void waits_carry_out(struct world *world, const struct action *action)
 
     switch (action->kind) {
     case DO_MIRROR:
-        to->seen[action->from] = action->number;
+        if (to->seen[action->from] < action->number) /* that of a host that is lost may come late */
+            to->seen[action->from] = action->number;
         release(world, to);
         break;
     case DO_LOOK:

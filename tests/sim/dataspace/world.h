@@ -97,7 +97,7 @@ struct world {
     struct host {
         struct world *world;
         uint32_t number;
-        bool lost;
+        bool lost, knows[HOSTS]; /* ... that others are */
         uint64_t heard_until[HOSTS]; /* of a host that is lost: what comes later does not */
         struct pool *pool;
         struct dataspace *space;
