@@ -40,7 +40,7 @@ enum copy_kind {
     /* To a host that backs the part, as a whole: */
     COPY_BEGIN,
     COPY_OBJECT, /* tag, object */
-    COPY_ANSWER, /* pid, number, what; the object of a get or read */
+    COPY_ANSWER, /* pid, number, what; of a get or read object, or same */
     COPY_NEWEST, /* pid, number: of its last answer */
     COPY_END,    /* it has all changes up to `change` */
     /* ... and change by change: */
@@ -55,6 +55,7 @@ struct copy_message {
     uint32_t part, pid;
     uint64_t change, number, what;
     bool removes;
+    uint32_t same; /* the object is that one, from 1, of those that came since COPY_BEGIN; 0: none */
     const void *tag;
     uint32_t tag_size;
     struct object *object; /* shared by who keeps it; NULL: none */

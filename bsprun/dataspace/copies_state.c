@@ -4,6 +4,7 @@
 #include "bsprun/dataspace/copies_inside.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 int copy_state_open(struct copy_state *state, const struct copies_setup *setup,
                     const struct tags_calls *calls, struct part *part)
@@ -16,11 +17,22 @@ int copy_state_open(struct copy_state *state, const struct copies_setup *setup,
     return -ENOMEM;
 }
 
+/* The objects that have come are told apart no longer. */
+static void forget_had(struct copy_state *state)
+{
+    while (state->had_count > 0)
+        object_drop(state->had[--state->had_count]);
+    free(state->had);
+    state->had = NULL;
+    state->had_room = 0;
+}
+
 void copy_state_close(struct copy_state *state)
 {
+    forget_had(state);
     tags_close(state->tags);
     log_close(state->log);
-    *state = (struct copy_state){NULL, NULL, 0};
+    *state = (struct copy_state){.tags = NULL};
 }
 
 /* ---- To a host that is to back it ------------------------------------------------------------ */
@@ -28,7 +40,23 @@ void copy_state_close(struct copy_state *state)
 struct sending {
     struct part *part;
     uint32_t host;
+    uint32_t objects; /* that have been sent: their marks say which is which */
 };
+
+/* What is marked was sent already: its place goes instead of it. */
+static void send_object_once(struct sending *sending, struct copy_message *message,
+                             struct object *object)
+{
+    uint64_t first = (uint64_t)sending->part->copies->sendings << 32;
+
+    if (object && object->mark > first) {
+        message->same = (uint32_t)(object->mark - first);
+        return;
+    }
+    message->object = object;
+    if (object)
+        object->mark = first + ++sending->objects;
+}
 
 static void send(const struct sending *sending, struct copy_message *message)
 {
@@ -42,9 +70,9 @@ static void send_object(void *context, const void *tag, size_t size, struct obje
 {
     struct copy_message message = {.kind = COPY_OBJECT,
                                    .tag = tag,
-                                   .tag_size = (uint32_t)size,
-                                   .object = object};
+                                   .tag_size = (uint32_t)size};
 
+    send_object_once(context, &message, object);
     send(context, &message);
 }
 
@@ -54,18 +82,19 @@ static void send_answer(void *context, uint32_t pid, uint64_t number, uint64_t w
     struct copy_message message = {.kind = COPY_ANSWER,
                                    .pid = pid,
                                    .number = number,
-                                   .what = what,
-                                   .object = object};
+                                   .what = what};
 
+    send_object_once(context, &message, object);
     send(context, &message);
 }
 
 void copy_state_send(struct part *part, uint32_t host)
 {
-    struct sending to = {part, host};
+    struct sending to = {part, host, 0};
     struct copy_message begin = {.kind = COPY_BEGIN};
     struct copy_message end = {.kind = COPY_END, .change = part->now.change};
 
+    part->copies->sendings++;
     send(&to, &begin);
     tags_each_object(part->now.tags, send_object, &to);
     log_each(part->now.log, send_answer, &to);
@@ -140,10 +169,31 @@ static enum copy_made change(struct part *part, struct copy_state *state,
     return made == COPY_MADE ? COPY_WHOLE : made;
 }
 
+/* Notes that an object has come of a part as a whole. */
+static enum copy_made had(struct copy_state *coming, struct object *object)
+{
+    if (coming->had_count == coming->had_room) {
+        uint32_t room = 2 * coming->had_room + 16;
+        struct object **more = realloc(coming->had, room * sizeof *more);
+
+        if (!more)
+            return COPY_NO_MEMORY;
+        coming->had = more;
+        coming->had_room = room;
+    }
+    coming->had[coming->had_count++] = object_share(object);
+    return COPY_MADE;
+}
+
 static enum copy_made answer(struct part *part, const struct copy_message *message)
 {
+    const struct copy_state *coming = &part->coming;
     struct object *object = message->object;
 
+    if (message->same > coming->had_count)
+        return COPY_BROKEN;
+    if (message->same > 0)
+        object = coming->had[message->same - 1];
     return note(&part->coming, message, object ? object_share(object) : NULL);
 }
 
@@ -161,6 +211,8 @@ enum copy_made copy_state_make(struct part *part, const struct copy_message *mes
         return part->now.tags && !coming->tags ? change(part, &part->now, message) : COPY_BROKEN;
     if (!coming->tags)
         return COPY_BROKEN;
+    if (message->object && had(coming, message->object) != COPY_MADE)
+        return COPY_NO_MEMORY;
     switch (message->kind) {
     case COPY_OBJECT:
         return put(coming, message);
@@ -170,10 +222,11 @@ enum copy_made copy_state_make(struct part *part, const struct copy_message *mes
         log_raise(coming->log, message->pid, message->number);
         return COPY_MADE;
     case COPY_END:
+        forget_had(coming);
         copy_state_close(&part->now);
         part->now = *coming;
         part->now.change = message->change;
-        *coming = (struct copy_state){NULL, NULL, 0};
+        *coming = (struct copy_state){.tags = NULL};
         return COPY_WHOLE;
     default:
         return COPY_BROKEN;

@@ -37,6 +37,7 @@ static bool send_pieces(const struct dataspace *space, uint32_t host,
     copy->number = from->number;
     copy->what = from->what;
     copy->removes = from->removes;
+    copy->same = from->same;
     copy->has_object = object != NULL;
     copy->size = object ? object->size : 0;
     while (more && space->calls->has_room(space->context, host)) {
@@ -162,6 +163,7 @@ void copying_take(struct dataspace *space, uint32_t host, const struct wire_data
                                    .number = copy->number,
                                    .what = copy->what,
                                    .removes = copy->removes,
+                                   .same = copy->same,
                                    .tag = copy->tag.data,
                                    .tag_size = copy->tag.size};
 

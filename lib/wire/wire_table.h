@@ -759,6 +759,7 @@
     F(u64, number, WIRE_U64_MAX)                                                                   \
     F(u64, what, WIRE_U64_MAX)                                                                     \
     F(flag, removes, 0)                                                                            \
+    F(u32, same, WIRE_U32_MAX)                                                                     \
     F(flag, has_object, 0)                                                                         \
     F(bytes, tag, WIRE_TAG_MAX)                                                                    \
     F(u64, size, WIRE_OBJECT_MAX)                                                                  \

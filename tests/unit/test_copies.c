@@ -40,8 +40,12 @@ static void on_send(void *context, uint32_t to, const struct copy_message *messa
     queue[queued].message = *message;
     memcpy(queue[queued].tag, message->tag ? message->tag : "", message->tag_size);
     queue[queued].message.tag = queue[queued].tag;
-    if (message->object)
-        object_share(message->object);
+    if (message->object) { /* on the other host it is another one */
+        struct object *object = object_make(pool, message->object->size);
+
+        memcpy(object->bytes, message->object->bytes, object->size);
+        queue[queued].message.object = object;
+    }
     queued++;
 }
 
@@ -243,6 +247,37 @@ START_TEST(the_next_takes_over)
 }
 END_TEST
 
+/* Of an object that was read the tag and the log hold references, also where it goes as a whole. */
+START_TEST(an_object_goes_once)
+{
+    uint64_t before;
+
+    open_hosts(2);
+    put(0, 0, 1, "one");
+    ask(0, 2, 1, false);
+    ask(0, 3, 1, true);
+    put(0, 0, 2, "two");
+    ask(0, 2, 2, false);
+    deliver_all();
+    before = pool_in_memory(pool);
+    copies_lost(hosts[1].copies, 0);
+    deliver_all();
+    ck_assert_uint_eq(pool_in_memory(pool), before + 6); /* each once */
+    ck_assert_uint_eq(hosts[0].answers, 5);
+    copies_lost(hosts[2].copies, 1);
+    deliver_all();
+    ask(2, 2, 1, false); /* again, from what host 2 has got as a whole */
+    ask(2, 3, 1, true);
+    deliver_all();
+    ck_assert_uint_eq(hosts[2].answers, 2);
+    ck_assert_str_eq(hosts[2].text, "one");
+    ask(2, 2, 2, false);
+    deliver_all();
+    ck_assert_str_eq(hosts[2].text, "two");
+    check_complaints();
+}
+END_TEST
+
 START_TEST(one_after_the_other_is_lost)
 {
     open_hosts(2);
@@ -371,6 +406,7 @@ START_TEST(messages_that_break_the_rules)
         {.kind = COPY_TAKE, .part = 0, .change = 1, .number = 1}, /* of what is not there */
         {.kind = COPY_END, .part = 0},                            /* of nothing */
         {.kind = COPY_OBJECT, .part = 0},
+        {.kind = COPY_ANSWER, .part = 0, .number = 1, .same = 1}, /* which has not come */
         {.kind = COPY_BEGIN, .part = 1}, /* which is its own */
         {.kind = COPY_BEGIN, .part = 2}, /* which it does not own */
         {.kind = COPY_BEGIN, .part = HOSTS},
@@ -396,6 +432,7 @@ int main(void)
     const TTest *const tests[] = {an_answer_waits_for_all_copies,
                                   alone_nothing_waits,
                                   the_next_takes_over,
+                                  an_object_goes_once,
                                   one_after_the_other_is_lost,
                                   as_many_as_there_are_copies_are_lost,
                                   half_a_copy_does_not_replace_a_whole_one,
