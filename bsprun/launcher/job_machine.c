@@ -64,7 +64,7 @@ static void elect_when_complete(struct job_machine *machine, const struct job_ev
     machine_forget_asked(machine);
     machine_forget_roll(machine);
     for (uint32_t i = 0; i < machine->config.host_count; i++)
-        machine->hosts[i].given_up = false;
+        machine->hosts[i].given_up = machine->hosts[i].bears = machine->hosts[i].asked = false;
     machine_move(machine, JOB_MACHINE_RUNNING);
     machine_add(machine, effects, JOB_EFFECT_ELECT)->anew = machine->anew != ANEW_NOT;
     if (machine->anew == ANEW_WANTED)
@@ -154,6 +154,18 @@ static void go_on(struct job_machine *machine, const struct job_event *event, bo
         machine_add(machine, effects, JOB_EFFECT_SAY_AGAIN);
 }
 
+/* What Processor Zero says of a host. */
+static void take_of_host(struct job_machine *machine, struct machine_host *host,
+                         const struct job_event *event, struct job_effects *effects)
+{
+    if (!host || machine->state != JOB_MACHINE_RUNNING || event->term != machine->term)
+        effects->dropped = true;
+    else if (event->kind == JOB_EVENT_BEARABLE)
+        host->bears = event->bears;
+    else
+        host->asked = false; /* it is tried again as any that was lost before */
+}
+
 void job_machine_step(struct job_machine *machine, const struct job_event *event,
                       struct job_effects *effects)
 {
@@ -181,6 +193,10 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
         break;
     case JOB_EVENT_RUNNING:
         machine->runs_term = event->term;
+        break;
+    case JOB_EVENT_BEARABLE:
+    case JOB_EVENT_SURVIVED:
+        take_of_host(machine, host, event, effects);
         break;
     case JOB_EVENT_LINK_LOST:
         machine_take_link_lost(machine, event, effects);

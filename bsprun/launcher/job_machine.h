@@ -33,6 +33,9 @@
  * on, and the term is asked to end when that is up.  While fewer hosts take part than at the
  * beginning, lost ones are tried again in this way now and then.
  *
+ * Where the processes of a host can be restarted alone on others (BEARABLE), its loss is Processor
+ * Zero's to decide: the term goes on (SURVIVED), or is over (TERM_OVER).
+ *
  * EXIT is emitted exactly once, as the last effect of all.
  */
 #ifndef BSPRUN_JOB_MACHINE_H
@@ -60,6 +63,8 @@ enum job_event_kind {
     JOB_EVENT_AGENT_UP,   /* host: it waits for ELECT; the first one is elected */
     JOB_EVENT_AGENT_LOST, /* host, unheard, usable, away; also if it could not be started */
     JOB_EVENT_RUNNING,    /* term: its processes run */
+    JOB_EVENT_BEARABLE,   /* term, host, bears: whether the term may go on without it */
+    JOB_EVENT_SURVIVED,   /* term, host: it is lost, and its processes are restarted elsewhere */
     JOB_EVENT_REGISTERED, /* host: process 0 is in bsp_begin */
     JOB_EVENT_CHOSEN,     /* term, name: Processor Zero wants to begin from there */
     JOB_EVENT_RECORDED,   /* term, name, error: RECORD_TERM is done */
@@ -104,6 +109,7 @@ struct job_event {
     enum job_use use;
     uint32_t signal;
     uint64_t grace_ms;
+    bool bears;
     uint32_t replicas; /* REPLICAS: the most of one process, from the next term on */
 };
 

@@ -64,6 +64,24 @@ void machine_replace_late(struct job_machine *machine, struct job_effects *effec
     }
 }
 
+bool machine_has_asked(const struct job_machine *machine)
+{
+    for (uint32_t i = 0; i < machine->config.host_count; i++)
+        if (machine->hosts[i].asked)
+            return true;
+    return false;
+}
+
+/* The term does not go on: they are replaced as if it had ended at once. */
+static void settle_asked(struct job_machine *machine)
+{
+    for (uint32_t i = 0; i < machine->config.host_count; i++) {
+        struct machine_host *host = &machine->hosts[i];
+        host->unreplaced = host->unreplaced || host->asked;
+        host->asked = false;
+    }
+}
+
 void machine_recover(struct job_machine *machine, const struct coord_outcome *outcome,
                      struct job_effects *effects)
 {
@@ -80,6 +98,7 @@ void machine_recover(struct job_machine *machine, const struct coord_outcome *ou
         machine->avoid[machine->avoid_count++] = outcome->bad;
     machine->restores = true;
     machine_move(machine, JOB_MACHINE_GATHERING);
+    settle_asked(machine);
     machine_replace_late(machine, effects);
     machine_let_join(machine);
     machine_remove_drained(machine, effects);
@@ -148,6 +167,10 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
         } else if (machine->config.replicas && !of_zero) {
             /* Processor Zero decides; a new agent comes as for a host that was lost before. */
             host->unreplaced = machine->closed;
+            host->usable = event->usable;
+            machine_add(machine, effects, JOB_EFFECT_LOST_TO_ZERO)->host = host->id;
+        } else if (host->bears && !of_zero && !machine->closed) {
+            host->asked = true;
             host->usable = event->usable;
             machine_add(machine, effects, JOB_EFFECT_LOST_TO_ZERO)->host = host->id;
         } else if (machine->config.snapshots && !machine->closed) {

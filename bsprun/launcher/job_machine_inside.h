@@ -40,6 +40,8 @@ struct machine_host {
     bool unreplaced;
     bool usable; /* gone: another agent could be started there when the last one was lost */
     enum job_use use;
+    bool bears; /* Processor Zero says whether the present term goes on without it; ... */
+    bool asked; /* ... lost: which has been asked */
     bool took_part;   /* in a term, or would have */
     bool given_up;    /* up, but the present term goes on without it */
     bool excluded;    /* others did not hear it, or it is away: it does not come back by itself */
@@ -119,6 +121,9 @@ struct coord_outcome machine_host_lost(void);
 /* The present term is over: begins the next one, unless that is not wanted or pointless. */
 void machine_recover(struct job_machine *machine, const struct coord_outcome *outcome,
                      struct job_effects *effects);
+/* Whether Processor Zero of this term has been asked about a loss, and has not said that the term
+ * goes on. */
+bool machine_has_asked(const struct job_machine *machine);
 /* Ends the job because of a lost host. */
 void machine_end_of_loss(struct job_machine *machine, struct job_effects *effects);
 /* Excludes a host from the job; a spare may replace it. */

@@ -212,6 +212,10 @@ void machine_take_link_lost(struct job_machine *machine, const struct job_event 
 void machine_take_loss(struct job_machine *machine, const struct job_event *event,
                        struct job_effects *effects)
 {
+    if (event->kind == JOB_EVENT_TERM_OVER && machine_has_asked(machine)) {
+        machine_recover(machine, &event->outcome, effects); /* that is its answer */
+        return;
+    }
     machine->roll.loss = *event;
     call(machine, effects);
 }

@@ -322,8 +322,44 @@ static bool claims_to_be_zero(const struct launcher *launcher, const struct laun
                               uint32_t kind)
 {
     return (kind == WIRE_CHOSEN || kind == WIRE_CLOSING || kind == WIRE_SAVED ||
-            kind == WIRE_TERM_OVER) &&
+            kind == WIRE_TERM_OVER || kind == WIRE_BEARABLE) &&
            agent->host != job_machine_zero(launcher->machine);
+}
+
+/* A host is lost, and processes of it go on at that of the agent. */
+static void take_resettled(struct launcher *launcher, const struct launcher_agent *agent,
+                           const struct wire_message *message)
+{
+    const struct wire_resettled *resettled = &message->resettled;
+
+    notices_say(&launcher->common.notices, "%s", resettled->text);
+    output_resettle(&launcher->output,
+                    &(struct output_resettled){.lost = resettled->lost,
+                                               .host = agent->host,
+                                               .superstep = message->envelope.superstep,
+                                               .from = resettled->name,
+                                               .pids = resettled->pids});
+    launcher->restarted_alone += resettled->pids.count;
+    for (uint32_t i = 0; i < resettled->pids.count; i++)
+        launcher_count_process_fault(launcher, (uint32_t)resettled->pids.items[i]);
+    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_SURVIVED,
+                                                .term = message->envelope.term,
+                                                .host = resettled->lost});
+}
+
+static bool is_about_survival(struct launcher *launcher, const struct launcher_agent *agent,
+                              const struct wire_message *message)
+{
+    if (message->kind == WIRE_RESETTLED && agents_of(&launcher->agents, message->resettled.lost))
+        take_resettled(launcher, agent, message);
+    else if (message->kind == WIRE_BEARABLE)
+        launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_BEARABLE,
+                                                    .term = message->envelope.term,
+                                                    .host = message->bearable.of,
+                                                    .bears = message->bearable.bears});
+    else
+        return false;
+    return true;
 }
 
 static void on_message(void *context, struct launcher_agent *agent,
@@ -333,6 +369,8 @@ static void on_message(void *context, struct launcher_agent *agent,
     bool present = is_present(launcher, message);
 
     if (claims_to_be_zero(launcher, agent, message->kind))
+        return;
+    if (present && is_about_survival(launcher, agent, message))
         return;
     switch (message->kind) {
     case WIRE_HELLO:

@@ -16,6 +16,8 @@
 #define WAITING_HIGH (1u << 20)
 #define WAITING_LOW  (1u << 18)
 #define SPOOL_MEMORY (2u << 20)
+/* In place of a stream: what follows the process writes again, from the snapshot that is the data. */
+#define GOES_BACK    0
 
 static void check_output(struct output *output, int error)
 {
@@ -114,12 +116,26 @@ static int show_once(struct output *output, int pid, int stream, const char *dat
     return 0;
 }
 
+static void say_unknown(struct output *output)
+{
+    if (output->any)
+        notices_say(&output->common->notices, "the position of the output at that snapshot is not "
+                                              "known: some of it will be shown twice");
+}
+
 static void show_now(void *context, int pid, int stream, const char *data, size_t size)
 {
     struct output *output = context;
+    struct bspz_snapshot_name from;
 
     if (output->error)
         return;
+    if (stream == GOES_BACK) {
+        memcpy(&from, data, sizeof from);
+        if (output->replay && !replay_back_alone(output->replay, from, pid))
+            say_unknown(output);
+        return;
+    }
     check_output(output, output->replay ? show_once(output, pid, stream, data, size)
                                         : show_piece(output->show, pid, stream, data, size));
 }
@@ -334,6 +350,21 @@ void output_lose(struct output *output, uint32_t host)
     ask_passed(output);
 }
 
+/* What the processes have written on the lost host may wait for that of other hosts: they go back
+ * behind it. */
+void output_resettle(struct output *output, const struct output_resettled *resettled)
+{
+    if (!output->order)
+        return;
+    line_buffer_drop(&output->lines, resettled->lost);
+    order_leave(output->order, resettled->lost);
+    for (uint32_t i = 0; i < resettled->pids.count; i++)
+        order_piece(output->order, resettled->host, resettled->superstep,
+                    (int)resettled->pids.items[i], GOES_BACK, (const char *)&resettled->from,
+                    sizeof resettled->from);
+    ask_passed(output);
+}
+
 /* ---- Beginnings of lines ---- */
 
 /* There was no output for a while: an incomplete line is taken for a prompt. */
@@ -459,9 +490,7 @@ void output_go_back(struct output *output, struct bspz_snapshot_name name)
         order_from(output->order, name);
     if (!output->replay || replay_back(output->replay, name))
         return;
-    if (output->any)
-        notices_say(&output->common->notices, "the position of the output at that snapshot is not "
-                                              "known: some of it will be shown twice");
+    say_unknown(output);
     replay_begin(output->replay, name);
 }
 

@@ -101,6 +101,15 @@ void output_running(struct output *output, uint32_t processes);
 void output_leave(struct output *output, uint32_t host);
 /* The host is lost; what it has not sent comes from its replicas, or after a rollback. */
 void output_lose(struct output *output, uint32_t host);
+/* The host is lost, and these processes of it are restarted alone on `host`, which is in that
+ * superstep: they write again what they have written since that snapshot. */
+struct output_resettled {
+    uint32_t lost, host;
+    uint64_t superstep;
+    struct bspz_snapshot_name from;
+    struct wire_numbers pids;
+};
+void output_resettle(struct output *output, const struct output_resettled *resettled);
 /* The job goes on from that snapshot. */
 void output_go_back(struct output *output, struct bspz_snapshot_name name);
 

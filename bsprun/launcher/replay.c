@@ -356,6 +356,19 @@ void replay_commit(struct replay *replay, struct bspz_snapshot_name name)
     }
 }
 
+/* The stream goes back to the mark; NULL: what it writes again will not be recognised. */
+static void go_back(struct replay *replay, const struct mark *mark, uint32_t i)
+{
+    struct stream *stream = &replay->streams[i];
+
+    if (mark) {
+        stream->at = i < mark->count ? mark->positions[i] : 0;
+        return;
+    }
+    stream->at = stream->log.end;
+    forget_all(replay, stream);
+}
+
 bool replay_back(struct replay *replay, struct bspz_snapshot_name name)
 {
     struct mark *mark = find(replay, name);
@@ -366,16 +379,18 @@ bool replay_back(struct replay *replay, struct bspz_snapshot_name name)
     } else {
         unattributed_clear(&replay->unattributed);
     }
-    for (uint32_t i = 0; i < replay->stream_count; i++) {
-        struct stream *stream = &replay->streams[i];
+    for (uint32_t i = 0; i < replay->stream_count; i++)
+        go_back(replay, mark, i);
+    return mark != NULL;
+}
 
-        if (!mark) {
-            stream->at = stream->log.end;
-            forget_all(replay, stream);
-        } else {
-            stream->at = i < mark->count ? mark->positions[i] : 0;
-        }
-    }
+bool replay_back_alone(struct replay *replay, struct bspz_snapshot_name name, int pid)
+{
+    const struct mark *mark = find(replay, name);
+
+    for (uint32_t i = 0; i < replay->stream_count; i++)
+        if (replay->streams[i].pid == pid)
+            go_back(replay, mark, i);
     return mark != NULL;
 }
 

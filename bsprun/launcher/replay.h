@@ -41,6 +41,8 @@ void replay_commit(struct replay *replay, struct bspz_snapshot_name name);
 /* The job rolls back to that snapshot.  False: there is no such mark; repeated output will not be
  * recognised. */
 bool replay_back(struct replay *replay, struct bspz_snapshot_name name);
+/* The same for one process, which goes back alone. */
+bool replay_back_alone(struct replay *replay, struct bspz_snapshot_name name, int pid);
 /* Begins at that snapshot, with nothing shown yet. */
 int replay_begin(struct replay *replay, struct bspz_snapshot_name name);
 

@@ -52,6 +52,7 @@ static const struct rule {
     [WIRE_SAVE] = {STARTED | TAKING, LATE, coord_take_save},
     [WIRE_CLOSED] = {IN(COORD_CLOSING) | IN(COORD_GIVING_UP), IN(COORD_ABORTING) | TAKING,
                      coord_take_closed},
+    [WIRE_BEARS] = {STARTED | TAKING, LATE, coord_take_bears},
     [WIRE_ACCOUNT] = {TAKING, STARTED | LATE, coord_take_account},
 };
 
@@ -362,6 +363,12 @@ bool coord_can_lose(const struct coord *state, uint32_t host)
 {
     const struct coord_host *found = find_host(state, host);
     return found && coord_goes_on_without(state, found);
+}
+
+bool coord_can_outlive(const struct coord *state, uint32_t host)
+{
+    const struct coord_host *found = find_host(state, host);
+    return found && coord_survives(state, found);
 }
 
 uint32_t coord_host_count(const struct coord *state)

@@ -86,6 +86,12 @@
  * Taking over.  With replicas the loss of Processor Zero's own host does not end the term either:
  * bsprun names another one (TAKE_OVER), which asks what was decided (takeover.c).
  *
+ * Surviving.  Where the processes use nothing but the dataspace, of which other hosts keep copies,
+ * the loss of a host while they run does not end the term: its processes are restarted alone on
+ * other hosts, from the newest committed snapshot (SURVIVED), if the host has said before that they
+ * can be (BEARS).  Neither Processor Zero's own host nor that of process 0 is one of these
+ * (survive.c).
+ *
  * Terms.  Every message carries the term it was sent in.  One of an older term is ignored; one of a
  * newer term breaks the rules, since a machine never outlives its term.
  *
@@ -249,6 +255,8 @@ struct coord_config {
     bool recover;    /* from faults, when there is a snapshot */
     uint32_t copies; /* hosts on which an image and the manifest must be durable; 0: one.  One
                         suffices when all hosts share the directory */
+    bool survives; /* with `recover` and no replicas: other hosts keep copies of the dataspace ... */
+    uint32_t own;  /* ... and this one is Processor Zero's own */
     bool at_once;    /* processes move at the next snapshot: nothing is written or restored ahead */
     bool balance;    /* processes move by Processor Zero's decision, too; with `recover` ... */
     double moving_seconds;            /* ... as outcomes of earlier terms have said */
@@ -303,6 +311,8 @@ void coord_address(const struct coord *state, struct wire_envelope *envelope);
 bool coord_host_alive(const struct coord *state, uint32_t host);
 /* Whether the term would go on without the host, as what it has runs elsewhere in replicas. */
 bool coord_can_lose(const struct coord *state, uint32_t host);
+/* Whether it would, as the processes there would be restarted alone on other hosts. */
+bool coord_can_outlive(const struct coord *state, uint32_t host);
 /* The hosts in the order of the configuration; index < config->host_count. */
 uint32_t coord_host_count(const struct coord *state);
 uint32_t coord_host_at(const struct coord *state, uint32_t index);

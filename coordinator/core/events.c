@@ -332,6 +332,8 @@ int coord_take_arrive(struct coord *state, struct coord_host *host,
     int result = check_arrival(state, host, message, effects);
     if (result < 0)
         return result;
+    if (coord_misses_survivors(state, host, &message->arrive, effects))
+        return 0;
     host->arrived = true;
     host->barrier = message->arrive.barrier;
     state->superstep = message->envelope.superstep;

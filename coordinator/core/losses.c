@@ -1,7 +1,8 @@
 /* losses.c - hosts that are lost: what becomes of the term.
  *
- * Where another host has replicas of their processes, nothing; else, and as long as there is no
- * more than the beginning of a term, it is over.
+ * Where another host has replicas of their processes, nothing; where their processes can be
+ * restarted alone elsewhere, they are (survive.c); else, and as long as there is no more than the
+ * beginning of a term, it is over.
  */
 #include "coordinator/core/state.h"
 
@@ -15,11 +16,16 @@ bool coord_goes_on_without(const struct coord *state, const struct coord_host *h
 int coord_take_link_lost(struct coord *state, struct coord_host *host,
                          const struct wire_message *message, struct coord_effects *effects)
 {
+    bool survives = coord_survives(state, host);
+
     (void)message;
     coord_watch(state);
     host->lost = true;
     host->stopped = true;
-    if (!coord_goes_on_without(state, host))
+    quiet_lose(&state->quiet, (uint32_t)(host - state->hosts));
+    if (survives)
+        coord_survive(state, host, effects);
+    if (!survives && !coord_goes_on_without(state, host))
         coord_end_of_host(state, host, effects);
     else if (state->phase == COORD_TAKING_OVER)
         coord_take_over(state, effects);

@@ -87,7 +87,11 @@ struct wire_numbers coord_homes(struct coord *state)
 
 uint32_t coord_copies(const struct coord *state)
 {
-    return state->config.copies < state->host_count ? state->config.copies : state->host_count;
+    uint32_t living = 0;
+
+    for (uint32_t i = 0; i < state->host_count; i++)
+        living += !state->hosts[i].lost;
+    return state->config.copies < living ? state->config.copies : living;
 }
 
 /* ---- Barriers ---- */

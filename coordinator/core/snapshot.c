@@ -408,7 +408,16 @@ int coord_take_known(struct coord *state, struct coord_host *host,
     return 0;
 }
 
-/* ---- Replicas ----------------------------------------------------------------------------- */
+/* ---- Without a host ----------------------------------------------------------------------- */
+
+/* Whether the snapshot that is being taken needs it: an image of it, or a copy there. */
+static bool is_needed(const struct coord *state, const struct coord_host *host)
+{
+    enum coord_ticket_state ticket = state->ticket.state;
+
+    return ticket == COORD_TICKET_PERSISTING ||
+           (ticket == COORD_TICKET_OPEN && (host->captures || !coord_has_replicas(state)));
+}
 
 void coord_go_on_without(struct coord *state, struct coord_host *host,
                          struct coord_effects *effects)
@@ -418,7 +427,7 @@ void coord_go_on_without(struct coord *state, struct coord_host *host,
     /* Before the end of the ticket, which decides a barrier that is held back. */
     if (state->phase == COORD_HELD_BACK && !coord_all_arrived(state))
         coord_move(state, COORD_RUNNING); /* until a replica of what was lost arrives */
-    if ((ticket == COORD_TICKET_OPEN && host->captures) || ticket == COORD_TICKET_PERSISTING) {
+    if (is_needed(state, host)) {
         char text[64];
         snprintf(text, sizeof(text), "host %u was lost", host->id);
         fail_ticket(state, WIRE_CAUSE_RANK_SIGNALLED, COORD_NOBODY, text, effects);

@@ -42,6 +42,8 @@ struct coord_host {
     uint64_t position[2];
     bool accounted;    /* in the place of another Processor Zero: it has said what it knows ... */
     uint64_t captures_at; /* ... and waits at the barrier of that snapshot; 0: of none */
+    bool bears;           /* its processes can be restarted alone elsewhere: survive.c */
+    uint32_t gained;      /* the newest SURVIVED by which it has got some; 0: none */
 };
 
 /* A snapshot of which some host holds parts. */
@@ -215,7 +217,8 @@ struct coord {
     struct coord_balancing balancing;
     struct quiet quiet;
     struct coord_takeover takeover;
-    uint64_t now_ns; /* of the step */
+    uint32_t survived; /* hosts that were lost in this term, and whose processes went elsewhere */
+    uint64_t now_ns;   /* of the step */
 
     struct coord_outcome outcome;
     char text[COORD_TEXT_MAX];
@@ -272,6 +275,17 @@ void coord_take_over(struct coord *state, struct coord_effects *effects);
 
 /* Whether the term goes on although that host is lost. */
 bool coord_goes_on_without(const struct coord *state, const struct coord_host *host);
+
+/* ---- survive.c ---- */
+
+/* Whether the term goes on without that host, as its processes are restarted alone elsewhere. */
+bool coord_survives(const struct coord *state, const struct coord_host *host);
+/* They are: chooses hosts for them, and says so; coord_go_on_without follows. */
+void coord_survive(struct coord *state, struct coord_host *host, struct coord_effects *effects);
+/* Whether what the host has said of a barrier is not true any more since a host was lost; then the
+ * term is over. */
+bool coord_misses_survivors(struct coord *state, const struct coord_host *host,
+                            const struct wire_arrive *arrive, struct coord_effects *effects);
 
 /* ---- place.c ---- */
 
@@ -461,6 +475,6 @@ coord_take coord_take_host_ready, coord_take_registered, coord_take_ranks_ready,
     coord_take_quiet, coord_take_link_lost, coord_take_held, coord_take_term_recorded,
     coord_take_staged, coord_take_captured, coord_take_image_durable, coord_take_image_failed,
     coord_take_persisted, coord_take_known, coord_take_save, coord_take_closed,
-    coord_take_ahead_ready, coord_take_account;
+    coord_take_ahead_ready, coord_take_account, coord_take_bears;
 
 #endif

@@ -107,6 +107,9 @@ static void details(const struct wire_message *message, char *text, size_t size)
                  message->account.runs ? "" : " not running",
                  message->account.stopped ? " stopped" : "");
         break;
+    case WIRE_BEARS:
+        snprintf(text, size, "%s", message->bears.bears ? "" : " not");
+        break;
     case WIRE_ABORT:
         snprintf(text, size, " pid %d: %s", message->abort.pid,
                  wire_cause_text(message->abort.cause));
@@ -180,6 +183,11 @@ static void order_details(const struct wire_message *order, char *text, size_t s
     case WIRE_RUN:
         snprintf(text, size, " processes %u consult %s", order->run.processes,
                  superstep_text(order->run.consult, consult));
+        break;
+    case WIRE_SURVIVED:
+        snprintf(text, size, " lost %u processes %u snapshot %llu.%u", order->survived.lost,
+                 order->survived.moves.count, (number)order->survived.name.superstep,
+                 order->survived.name.term);
         break;
     case WIRE_TAKEN_OVER:
         snprintf(text, size, " decided %llu%s consult %s", (number)order->taken_over.decided,

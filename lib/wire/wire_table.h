@@ -239,6 +239,8 @@
     M(REPORT, report, WIRE_FIELDS_REPORT, TO_BSPRUN)                                               \
     M(NOTICE, notice, WIRE_FIELDS_NOTICE, TO_BSPRUN)                                               \
     M(RESTARTED, restarted, WIRE_FIELDS_RESTARTED, TO_BSPRUN)                                      \
+    M(RESETTLED, resettled, WIRE_FIELDS_RESETTLED, TO_BSPRUN)                                      \
+    M(BEARABLE, bearable, WIRE_FIELDS_BEARABLE, TO_BSPRUN)                                         \
     M(ENDED, ended, WIRE_FIELDS_ENDED, TO_BSPRUN)                                                  \
     M(TERM_OVER, term_over, WIRE_FIELDS_TERM_OVER, TO_BSPRUN)                                      \
     M(CHOSEN, chosen, WIRE_FIELDS_CHOSEN, TO_BSPRUN)                                               \
@@ -259,6 +261,7 @@
     M(RANK_EXITED, rank_exited, WIRE_FIELDS_RANK_EXITED, TO_ZERO)                                  \
     M(ABORT, abort, WIRE_FIELDS_ABORT, TO_ZERO)                                                    \
     M(QUIET, quiet, WIRE_FIELDS_QUIET, TO_ZERO)                                                    \
+    M(BEARS, bears, WIRE_FIELDS_BEARS, TO_ZERO)                                                    \
     M(RANKS_STOPPED, ranks_stopped, WIRE_FIELDS_RANKS_STOPPED, TO_ZERO)                            \
     M(HELD, held, WIRE_FIELDS_HELD, TO_ZERO)                                                       \
     M(STAGED, staged, WIRE_FIELDS_STAGED, TO_ZERO)                                                 \
@@ -283,6 +286,7 @@
     M(AHEAD, ahead, WIRE_FIELDS_AHEAD, FROM_ZERO)                                                  \
     M(CONSULT, consult, WIRE_FIELDS_CONSULT, FROM_ZERO)                                            \
     M(ASK_QUIET, ask_quiet, WIRE_FIELDS_ASK_QUIET, FROM_ZERO)                                      \
+    M(SURVIVED, survived, WIRE_FIELDS_SURVIVED, FROM_ZERO)                                         \
     M(FETCH, fetch, WIRE_FIELDS_FETCH, AMONG_AGENTS)                                               \
     M(PIECE, piece, WIRE_FIELDS_PIECE, AMONG_AGENTS)                                               \
     M(KEEP, keep, WIRE_FIELDS_KEEP, AMONG_AGENTS)                                                  \
@@ -299,6 +303,7 @@
     M(DATA_COPIED, data_copied, WIRE_FIELDS_DATA_COPIED, AMONG_AGENTS)                             \
     M(DATA_PAST, data_past, WIRE_FIELDS_DATA_PAST, AMONG_AGENTS)                                   \
     M(DATA_PAST_IS, data_past_is, WIRE_FIELDS_DATA_PAST_IS, AMONG_AGENTS)                          \
+    M(MEET, meet, WIRE_FIELDS_MEET, AMONG_AGENTS)                                                  \
     M(MAIL, mail, WIRE_FIELDS_MAIL, AMONG_AGENTS)                                                  \
     M(MAIL_READ, mail_read, WIRE_FIELDS_MAIL_READ, AMONG_AGENTS)                                   \
     M(MAIL_MARK, mail_mark, WIRE_FIELDS_MAIL_MARK, AMONG_AGENTS)                                   \
@@ -620,6 +625,21 @@
 #define WIRE_FIELDS_RESTARTED(F, E)                                                                \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(text, text, WIRE_TEXT_MAX)
+
+/* That host is lost, and those of its processes that have come to the sender's are restarted alone
+ * there, from that snapshot; the sender's are in the envelope's superstep.  What they have written
+ * since the snapshot they write again.  text: for the user's stderr. */
+#define WIRE_FIELDS_RESETTLED(F, E)                                                                \
+    F(u32, lost, WIRE_HOSTS_MAX - 1)                                                               \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
+    F(numbers, pids, WIRE_RANKS_MAX)                                                               \
+    F(text, text, WIRE_TEXT_MAX)
+
+/* Whether the loss of that host would not end the term, as far as Processor Zero knows: that is to
+ * be asked (LINK_LOST). */
+#define WIRE_FIELDS_BEARABLE(F, E)                                                                 \
+    F(u32, of, WIRE_HOSTS_MAX - 1)                                                                 \
+    F(flag, bears, 0)
 
 /* The job is over: bsprun's exit status and the cause (enum wire_cause); pid is -1 when no process
  * is to blame; text and table are for the user and may be empty. */

@@ -28,10 +28,12 @@
  * answers is a formality there.  When asked for, measures: of each process of the host, by
  * ascending pid; available: as in HOST_READY; busy_ns: from the completion of a barrier to their
  * last arrival at the next one, over busy_steps supersteps; traffic: in this superstep, from each
- * process of the host to those others to which it sends most; ways: to the host. */
+ * process of the host to those others to which it sends most; ways: to the host.  survived: so
+ * many SURVIVED have come to the host in this term. */
 #define WIRE_FIELDS_ARRIVE(F, E)                                                                   \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, barrier, WIRE_BARRIER_LAST)                                                             \
+    F(u32, survived, WIRE_HOSTS_MAX)                                                               \
     F(numbers, output, 2)                                                                          \
     F(measure, measures, WIRE_RANKS_MAX)                                                           \
     F(u64, available, WIRE_U64_MAX)                                                                \
@@ -153,6 +155,12 @@
     E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
     F(u32, count, WIRE_RANKS_MAX)
 
+/* Whether each process of the host could be restarted alone on another one, if the host were lost
+ * (--recover one): said when that changes; no host bears that at first. */
+#define WIRE_FIELDS_BEARS(F, E)                                                                    \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(flag, bears, 0)
+
 /* What the host knows of the term, for a Processor Zero that takes the place of another one.
  * decided: supersteps up to the newest barrier that it knows to be decided, 0: none; ended: that is
  * the one of bsp_end; consult: as that decision, or RUN, has said, WIRE_NEVER: not known.  captures:
@@ -270,6 +278,23 @@
     F(flag, ended, 0)                                                                              \
     F(u64, consult, WIRE_U64_MAX)                                                                  \
     E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, committed)
+
+/* That host is lost, and the term goes on: each of its processes is restarted alone on the host that
+ * `moves` says, from that snapshot, which is committed and known to all.  number: it is the
+ * SURVIVED of that number in the term, from 1 on.  All barriers before the one that ends the
+ * envelope's superstep have been decided. */
+#define WIRE_FIELDS_SURVIVED(F, E)                                                                 \
+    F(u32, lost, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, number, WIRE_HOSTS_MAX)                                                                 \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
+    F(move, moves, WIRE_RANKS_MAX)
+
+/* A process that has come to the sender's host by SURVIVED has arrived at the barrier that ends the
+ * envelope's superstep; flags: BSPZ_HAS_*.  survived: as in ARRIVE. */
+#define WIRE_FIELDS_MEET(F, E)                                                                     \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, flags, WIRE_U32_MAX)                                                                    \
+    F(u32, survived, WIRE_HOSTS_MAX)
 
 /* Consult at the next possible barrier; `measure` as in RUN. */
 #define WIRE_FIELDS_CONSULT(F, E) F(flag, measure, 0)

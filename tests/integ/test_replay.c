@@ -104,6 +104,29 @@ START_TEST(shown_once)
 }
 END_TEST
 
+/* The others go on. */
+START_TEST(one_goes_back_alone)
+{
+    piece(0, 1, "a");
+    piece(1, 1, "b\n");
+    ck_assert_int_eq(replay_mark(replay, NAME(3, 1)), 0);
+    replay_commit(replay, NAME(3, 1));
+    piece(0, 1, "c\n");
+    piece(1, 1, "d\n");
+    piece(1, 2, "e\n"); /* its first there */
+    ck_assert(replay_back_alone(replay, NAME(3, 1), 1));
+    piece(0, 1, "f\n");
+    piece(1, 1, "d\ng\n");
+    piece(1, 2, "e\n");
+    ck_assert_str_eq(shown[1], "ab\nc\nd\nf\ng\n");
+    ck_assert_str_eq(shown[2], "e\n");
+    ck_assert(!differed());
+    ck_assert(!replay_back_alone(replay, NAME(9, 9), 0));
+    piece(0, 1, "h\n");
+    ck_assert_str_eq(shown[1], "ab\nc\nd\nf\ng\nh\n");
+}
+END_TEST
+
 START_TEST(again_and_again)
 {
     ck_assert_int_eq(replay_begin(replay, NAME(4, 2)), 0);
@@ -370,11 +393,19 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {
-        shown_once,        again_and_again,       abandoned_snapshots,
-        an_older_snapshot, what_differs,          more_than_memory,
-        a_full_disk,       no_file_either,        unheard_of_snapshot,
-        heard_of_late,     writers_that_are_gone, writers_that_are_gone_for_long};
+    const TTest *const tests[] = {shown_once,
+                                  one_goes_back_alone,
+                                  again_and_again,
+                                  abandoned_snapshots,
+                                  an_older_snapshot,
+                                  what_differs,
+                                  more_than_memory,
+                                  a_full_disk,
+                                  no_file_either,
+                                  unheard_of_snapshot,
+                                  heard_of_late,
+                                  writers_that_are_gone,
+                                  writers_that_are_gone_for_long};
 
     return suite_run_tests("replay", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

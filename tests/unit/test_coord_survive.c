@@ -1,0 +1,294 @@
+/* test_coord_survive.c - Processor Zero: a host is lost, and its processes are restarted alone on
+ * others, in a program of the dataspace.
+ *
+ * Hosts 0, 7, 3 and 5 have 2, 2, 4 and 2 slots; the processes 0 to 5 go to the first three of them,
+ * 0 and 1, 2 and 3, 4 and 5. */
+#include <check.h>
+#include <string.h>
+
+#include "tests/unit/coord_play.h"
+#include "tests/unit/suite.h"
+
+static void start_on(uint32_t count, struct coord_config config)
+{
+    static const uint32_t hosts[] = {0, 7, 3, 5};
+
+    config.survives = true;
+    config.copies = config.copies > 0 ? config.copies : 2;
+    start(count, config);
+    for (uint32_t i = 0; i < count; i++)
+        host_ready(hosts[i], hosts[i] == 3 ? 4 : 2);
+    registered(0, 6);
+    ck_assert_int_eq(durable(0, 0, 0), 0);
+    ck_assert_int_eq(durable(7, 0, 0), 0);
+    for (uint32_t i = 0; i < count; i++)
+        persisted(hosts[i], 0, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        ck_assert_int_eq(known(hosts[i], 0), 0);
+        ck_assert_int_eq(ranks_ready(hosts[i], coord->hosts[i].count), 0);
+    }
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert_int_eq(coord_ticket(coord, NULL), COORD_TICKET_NONE);
+}
+
+static int bears(uint32_t host, bool whether)
+{
+    return SAY(BEARS, .bears = {.host = host, .bears = whether});
+}
+
+static void all_bear(void)
+{
+    bears(0, true);
+    bears(7, true);
+    bears(3, true);
+}
+
+static void start_bearing(uint32_t count)
+{
+    start_on(count, SAVING(EVERY(100)));
+    all_bear();
+    trace_used = 0;
+}
+
+static const struct wire_message *message_of(enum wire_kind kind)
+{
+    for (uint32_t i = 0; i < effects.count; i++)
+        if (effects.items[i].message.kind == kind)
+            return &effects.items[i].message;
+    ck_abort_msg("it has not said that");
+}
+
+static int arrived_knowing(uint32_t host, uint64_t superstep, enum wire_barrier barrier,
+                           uint32_t survived)
+{
+    return SAY(ARRIVE, .envelope.superstep = superstep,
+               .arrive = {.host = host, .barrier = barrier, .survived = survived});
+}
+
+START_TEST(its_processes_go_on_elsewhere)
+{
+    const struct wire_survived *survived;
+
+    start_bearing(3);
+    ck_assert(coord_can_outlive(coord, 7));
+    ck_assert_int_eq(lost(7), 0);
+    expect_trace("event HOST_LOST term 3 host 7\n"
+                 "  effect SURVIVED term 3 lost 7 processes 2 snapshot 0.3\n");
+    survived = &message_of(WIRE_SURVIVED)->survived;
+    ck_assert_uint_eq(message_of(WIRE_SURVIVED)->envelope.superstep, 0);
+    ck_assert_uint_eq(survived->number, 1);
+    for (uint32_t i = 0; i < 2; i++) { /* host 3 has two slots left */
+        ck_assert_uint_eq(survived->moves.items[i].pid, 2 + i);
+        ck_assert_uint_eq(survived->moves.items[i].host, 3);
+        ck_assert_uint_eq(host_of(2 + i), 3);
+    }
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert(!coord_host_alive(coord, 7));
+    ck_assert_int_eq(lost(7), 0); /* once more */
+    ck_assert(effects.dropped);
+    ck_assert_uint_eq(coord->hosts[2].count, 4);
+    ck_assert_uint_eq(coord->hosts[2].first, 2);
+}
+END_TEST
+
+/* ... where all must arrive, and the next snapshot has its processes where they are. */
+START_TEST(the_next_snapshot_has_the_new_homes)
+{
+    start_bearing(3);
+    lost(7);
+    save_now(false);
+    ck_assert(has_message(WIRE_CONSULT));
+    arrived_knowing(0, 0, WIRE_BARRIER_CALL, 1);
+    ck_assert(!has_message(WIRE_RELEASE));
+    arrived_knowing(3, 0, WIRE_BARRIER_CALL, 1);
+    ck_assert_int_eq(message_of(WIRE_RELEASE)->release.decision, WIRE_DECISION_SNAPSHOT);
+    captured(0, 0);
+    captured(3, 0);
+    ck_assert(has_message(WIRE_RESUME));
+    for (uint32_t pid = 0; pid < 6; pid++) { /* on both hosts that are left */
+        ck_assert_int_eq(durable(0, 1, pid), 0);
+        ck_assert_int_eq(durable(3, 1, pid), 0);
+    }
+    ck_assert(has_message(WIRE_PERSIST));
+    persisted(0, 1, 0);
+    persisted(3, 1, 0);
+    known(0, 1);
+    known(3, 1);
+    ck_assert(has_message(WIRE_RETIRE));
+    killed(3, 2, 9); /* of the one where it is now */
+    ck_assert_int_eq(coord_outcome(coord).pid, 2);
+}
+END_TEST
+
+START_TEST(one_after_the_other)
+{
+    const struct wire_survived *survived;
+
+    start_on(4, SAVING(EVERY(100), .by_node = true)); /* 0: 0 4; 7: 1 5; 3: 2; 5: 3 */
+    all_bear();
+    bears(5, true);
+    lost(7);
+    ck_assert_uint_eq(message_of(WIRE_SURVIVED)->survived.moves.count, 2);
+    ck_assert_uint_eq(host_of(1), 3);
+    ck_assert_uint_eq(host_of(5), 3);
+    lost(3);
+    survived = &message_of(WIRE_SURVIVED)->survived;
+    ck_assert_uint_eq(survived->number, 2);
+    ck_assert_uint_eq(survived->moves.count, 3);
+    ck_assert_uint_eq(host_of(1), 5);
+    ck_assert_uint_eq(host_of(2), 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+END_TEST
+
+static void expect_end_by_loss_of(uint32_t host)
+{
+    ck_assert(!coord_can_outlive(coord, host));
+    lost(host);
+    ck_assert(!has_message(WIRE_SURVIVED));
+    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
+    ck_assert_int_eq(coord_outcome(coord).cause, WIRE_CAUSE_HOST_LOST);
+    tear_down();
+}
+
+START_TEST(all_go_back_where_it_cannot_be)
+{
+    start_bearing(3);
+    expect_end_by_loss_of(0); /* process 0, and Processor Zero */
+    start_on(3, SAVING(EVERY(100)));
+    bears(3, true);
+    expect_end_by_loss_of(7); /* it has not said so */
+    start_bearing(3);
+    bears(7, false); /* or takes it back */
+    expect_end_by_loss_of(7);
+    start_on(3, SAVING(EVERY(100), .own = 7));
+    all_bear();
+    expect_end_by_loss_of(7); /* Processor Zero's own */
+    start_on(3, SAVING(EVERY(100), .stdin_pid = 3));
+    all_bear();
+    expect_end_by_loss_of(7); /* who reads the input */
+    start_bearing(3);
+    ck_assert_int_eq(arrived(7, 0, WIRE_BARRIER_END), 0);
+    expect_end_by_loss_of(7); /* all its processes are at the barrier */
+    start_bearing(3);
+    ck_assert_int_eq(arrived(0, 0, WIRE_BARRIER_END), 0);
+    ck_assert_int_eq(arrived(3, 0, WIRE_BARRIER_END), 0);
+    expect_end_by_loss_of(7); /* nobody can take them */
+    start_bearing(3);
+    coord->config.survives = false; /* there is one copy */
+    expect_end_by_loss_of(7);
+    start(1, CONFIG());
+}
+END_TEST
+
+START_TEST(bsprun_knows_whom_to_ask_about)
+{
+    start_on(3, SAVING(EVERY(100)));
+    bears(0, true);
+    ck_assert_uint_eq(effects.count, 0); /* it has process 0 */
+    bears(7, true);
+    ck_assert_uint_eq(effects.items[0].kind, COORD_EFFECT_TELL);
+    ck_assert_uint_eq(message_of(WIRE_BEARABLE)->bearable.of, 7);
+    ck_assert(message_of(WIRE_BEARABLE)->bearable.bears);
+    bears(7, true);
+    ck_assert_uint_eq(effects.count, 0);
+    bears(7, false);
+    ck_assert(!message_of(WIRE_BEARABLE)->bearable.bears);
+}
+END_TEST
+
+/* The snapshot that was being written cannot be completed; the one before it counts. */
+START_TEST(an_open_snapshot_is_abandoned)
+{
+    start_bearing(3);
+    save_now(false);
+    arrived(0, 0, WIRE_BARRIER_CALL);
+    arrived(7, 0, WIRE_BARRIER_CALL);
+    arrived(3, 0, WIRE_BARRIER_CALL);
+    lost(7);
+    ck_assert_int_eq(coord_phase(coord), COORD_FAILED); /* while all wait to be captured */
+    tear_down();
+
+    start_bearing(3);
+    save_now(false);
+    arrived(0, 0, WIRE_BARRIER_CALL);
+    arrived(7, 0, WIRE_BARRIER_CALL);
+    arrived(3, 0, WIRE_BARRIER_CALL);
+    captured(0, 0);
+    captured(7, 0);
+    captured(3, 0);
+    lost(7);
+    ck_assert(has_message(WIRE_ABANDON));
+    ck_assert_uint_eq(message_of(WIRE_SURVIVED)->envelope.superstep, 1);
+    ck_assert_uint_eq(message_of(WIRE_SURVIVED)->survived.name.superstep, 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+END_TEST
+
+/* Who was at the barrier before stays there; but what arrives by what was true before is told from
+ * what arrives now. */
+START_TEST(barriers_across_a_loss)
+{
+    start_bearing(3);
+    arrived(0, 0, WIRE_BARRIER_END);
+    lost(7);
+    ck_assert(has_message(WIRE_SURVIVED));
+    arrived_knowing(3, 0, WIRE_BARRIER_END, 1);
+    ck_assert(has_message(WIRE_CLOSING));
+    tear_down();
+
+    start_bearing(3);
+    lost(7);
+    arrived_knowing(3, 0, WIRE_BARRIER_END, 0); /* without its new processes */
+    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
+    tear_down();
+
+    start_bearing(3);
+    arrived(0, 0, WIRE_BARRIER_END); /* as the lost ones had said */
+    lost(7);
+    save_now(false);
+    arrived_knowing(3, 0, WIRE_BARRIER_CALL, 1); /* as they say now */
+    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
+    ck_assert_int_eq(coord_outcome(coord).cause, WIRE_CAUSE_HOST_LOST);
+}
+END_TEST
+
+/* What a lost host has sent and received does not count for those that wait for ever. */
+START_TEST(who_waits_is_asked_anew)
+{
+    start_bearing(3);
+    SAY(QUIET, .quiet = {.host = 0, .quiet = true, .sent = 4, .received = 1, .waits = ""});
+    ck_assert_uint_eq(message_of(WIRE_ASK_QUIET)->ask_quiet.round, 1);
+    SAY(QUIET, .quiet = {.host = 7, .round = 1, .quiet = true, .received = 3, .waits = ""});
+    lost(7);
+    SAY(QUIET, .quiet = {.host = 0, .round = 1, .quiet = true, .sent = 1, .waits = ""});
+    SAY(QUIET, .quiet = {.host = 3, .round = 1, .quiet = true, .received = 1, .waits = ""});
+    ck_assert(!has_message(WIRE_ASK_QUIET));
+    SAY(QUIET, .quiet = {.host = 0, .quiet = true, .sent = 1, .waits = ""});
+    ck_assert_uint_eq(message_of(WIRE_ASK_QUIET)->ask_quiet.round, 2);
+    for (uint32_t round = 2; round < 4; round++) {
+        SAY(QUIET, .quiet = {.host = 0, .round = round, .quiet = true, .sent = 1, .waits = "\n a"});
+        SAY(QUIET, .quiet = {.host = 3,
+                             .round = round,
+                             .quiet = true,
+                             .received = 1,
+                             .held = WIRE_NEVER,
+                             .waits = "\n b"});
+    }
+    ck_assert_int_eq(coord_outcome(coord).cause, WIRE_CAUSE_RANKS_STUCK);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {its_processes_go_on_elsewhere,
+                                  the_next_snapshot_has_the_new_homes,
+                                  one_after_the_other,
+                                  all_go_back_where_it_cannot_be,
+                                  bsprun_knows_whom_to_ask_about,
+                                  an_open_snapshot_is_abandoned,
+                                  barriers_across_a_loss,
+                                  who_waits_is_asked_anew};
+
+    return suite_run_tests("coord_survive", tests, sizeof tests / sizeof *tests, NULL, tear_down);
+}

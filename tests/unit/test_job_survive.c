@@ -1,0 +1,112 @@
+/* test_job_survive.c - the job machine of bsprun: hosts are lost whose processes can be restarted
+ * alone on others, in the same term. */
+#include <check.h>
+
+#include "tests/unit/job_play.h"
+#include "tests/unit/suite.h"
+
+static struct coord_outcome loss(void)
+{
+    return (struct coord_outcome){
+        .status = 1, .cause = WIRE_CAUSE_HOST_LOST, .pid = COORD_NOBODY, .text = ""};
+}
+
+/* Host 4 is that of Processor Zero; the processes of the others can be restarted elsewhere. */
+static void start_running(void)
+{
+    start_three(CONFIG(.own = JOB_NO_HOST, .retry_ms = 1000));
+    EVENT(RUNNING, .term = 1);
+    EVENT(BEARABLE, .term = 1, .host = 2, .bears = true);
+    EVENT(BEARABLE, .term = 1, .host = 9, .bears = true);
+    expect("");
+}
+
+START_TEST(the_term_goes_on)
+{
+    start_running();
+    EVENT(AGENT_LOST, .host = 2, .usable = true, .unheard = true);
+    ck_assert_int_eq(effects.items[0].kind, JOB_EFFECT_LOST_TO_ZERO);
+    ck_assert_uint_eq(effects.items[0].host, 2);
+    EVENT(SURVIVED, .term = 1, .host = 2);
+    ck_assert_int_eq(job_machine_state(machine), JOB_MACHINE_RUNNING);
+    ck_assert(!job_machine_member(machine, 2));
+    EVENT(AGENT_LOST, .host = 9);
+    ck_assert_int_eq(effects.items[0].kind, JOB_EFFECT_LOST_TO_ZERO);
+    EVENT(SURVIVED, .term = 1, .host = 9);
+    EVENT(CLOSING, .term = 1);
+    expect("C");
+    EVENT(ENDED, .term = 1, .outcome = {.status = 0});
+    expect("F");
+    ck_assert_uint_eq(job_machine_fault(machine).restarts, 0);
+}
+END_TEST
+
+/* A lost host is tried again, as always, and processes come to it in the next term. */
+START_TEST(it_comes_back)
+{
+    start_running();
+    EVENT(AGENT_LOST, .host = 2, .usable = true);
+    expect("lw");
+    EVENT(SURVIVED, .term = 1, .host = 2);
+    EVENT(TIMER, .now_ms = 1000);
+    expect("A");
+    EVENT(AGENT_UP, .host = 2, .now_ms = 1001);
+    expect("S");
+    ck_assert(effects.items[0].move);
+    EVENT(TERM_OVER, .term = 1, .outcome = {.cause = WIRE_CAUSE_MOVED});
+    expect("E");
+    ck_assert(job_machine_member(machine, 2));
+}
+END_TEST
+
+/* Processor Zero says that the term is over: that is answer enough, and the host is replaced. */
+START_TEST(the_term_is_over)
+{
+    start_running();
+    EVENT(AGENT_LOST, .host = 2, .usable = true);
+    EVENT(TERM_OVER, .term = 1, .outcome = loss());
+    expect("A!");
+    ck_assert_uint_eq(effects.items[0].host, 2);
+    ck_assert_uint_eq(job_machine_fault(machine).restarts, 1);
+    EVENT(AGENT_UP, .host = 2);
+    expect("E");
+    EVENT(AGENT_LOST, .host = 2, .usable = true); /* nothing is known of the new term */
+    expect("A!");
+}
+END_TEST
+
+/* It is not asked about what it would be asked in vain. */
+START_TEST(not_asked)
+{
+    start_running();
+    EVENT(AGENT_LOST, .host = 4, .usable = true); /* Processor Zero's own */
+    expect("A!");
+    tear_down();
+
+    start_running();
+    EVENT(BEARABLE, .term = 1, .host = 2, .bears = false);
+    EVENT(AGENT_LOST, .host = 2, .usable = true);
+    expect("A!");
+    tear_down();
+
+    start_running();
+    EVENT(BEARABLE, .term = 2, .host = 2, .bears = false);
+    ck_assert(effects.dropped); /* of another term */
+    EVENT(AGENT_LOST, .host = 2, .usable = true);
+    EVENT(TERM_OVER, .term = 1, .outcome = death(5)); /* something else happened first */
+    expect("A!");
+    tear_down();
+
+    start_running(); /* without an answer, as that is lost, too */
+    EVENT(AGENT_LOST, .host = 2, .usable = true);
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    expect("AA!");
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {the_term_goes_on, it_comes_back, the_term_is_over, not_asked};
+
+    return suite_run_tests("job_survive", tests, sizeof tests / sizeof *tests, NULL, tear_down);
+}
