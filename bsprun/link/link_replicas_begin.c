@@ -264,17 +264,6 @@ const struct replica_set *link_replicas_set(const struct link_replicas *replicas
     return replicas->set;
 }
 
-bool links_sure(struct links *links)
-{
-    bool sure = true;
-
-    links_lock(links);
-    if (!links->closed && links->replicas)
-        sure = replica_set_is_sure(links->replicas->set);
-    links_unlock(links);
-    return sure;
-}
-
 /* ---- The loop ------------------------------------------------------------------------------- */
 
 void links_replicas_report(struct links *links)

@@ -121,6 +121,48 @@ START_TEST(a_snapshot)
 }
 END_TEST
 
+/* An image that waits for a slow replica delays neither the next snapshot's barrier nor a request,
+ * which is met once it is committed. */
+static void check_while_not_sure(bool request)
+{
+    start_four(4);
+    pass_until(3);
+    arrived(3, 3, WIRE_BARRIER_SYNC);
+    arrived(7, 3, WIRE_BARRIER_SYNC);
+    captured(3, 3);
+    captured(7, 3);
+    durable(3, 4, 0);
+    pass_until(7);
+    if (request)
+        SAY(SAVE);
+    arrived(3, 7, WIRE_BARRIER_SYNC);
+    arrived(7, 7, WIRE_BARRIER_SYNC);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert_int_eq(said()->release.decision, WIRE_DECISION_GO);
+    ck_assert_uint_gt(coord->consult, 8);
+    durable(7, 4, 1);
+    ck_assert(has_message(WIRE_PERSIST));
+    persisted(3, 4, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        known((uint32_t[]){0, 7, 3, 5}[i], 4);
+    uint64_t next = coord->consult;
+    arrived(0, next, WIRE_BARRIER_SYNC);
+    arrived(7, next, WIRE_BARRIER_SYNC);
+    ck_assert_int_eq(said()->release.decision == WIRE_DECISION_SNAPSHOT, request || next == 11);
+}
+
+START_TEST(a_snapshot_that_is_not_sure)
+{
+    check_while_not_sure(false);
+}
+END_TEST
+
+START_TEST(a_request_while_one_is_not_sure)
+{
+    check_while_not_sure(true);
+}
+END_TEST
+
 START_TEST(a_loss_is_covered)
 {
     start_four(100);
@@ -318,6 +360,8 @@ int main(void)
                                   too_few_hosts,
                                   the_first_count,
                                   a_snapshot,
+                                  a_snapshot_that_is_not_sure,
+                                  a_request_while_one_is_not_sure,
                                   a_loss_is_covered,
                                   a_loss_completes_a_barrier,
                                   the_first_to_end,

@@ -82,6 +82,7 @@ static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
                                         .first = first,
                                         .missing = agent->here,
                                         .created = bspz_wall_ns()};
+    agent_compared_begin(agent);
     agent->coming = snapshots->ticket.name;
     ticket_move(&snapshots->ticket.state, first ? TICKET_CAPTURED : TICKET_CAPTURING);
     for (int pid = 0; pid < agent->nprocs; pid++) {
@@ -274,13 +275,6 @@ static void image_written(struct agent *agent, int pid)
         agent_replicas_spread(agent, pid, snapshots->copies);
 }
 
-/* Replicas may still disagree about what is in the images.  After the last snapshot of a term none
- * of the others comes so far. */
-static bool is_sure(const struct agent *agent)
-{
-    return agent->board->snap_order.stays || agent_peers_sure(agent);
-}
-
 static void note_written(struct agent *agent, int pid)
 {
     struct agent_snapshots *snapshots = agent->snapshots;
@@ -290,7 +284,7 @@ static void note_written(struct agent *agent, int pid)
     if (!snapshots->ticket.staging || snapshots->kept[pid].written ||
         atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1 ||
         (snapshots->ticket.first && !agent_identified(agent)) || !agent_output_is_out(agent) ||
-        !is_sure(agent))
+        !agent_compared(agent))
         return;
     snapshots->kept[pid].written = true;
     if (snap->error == 0) {
