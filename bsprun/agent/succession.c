@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/barrier.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/peers.h"
@@ -39,6 +40,7 @@ static void give_account(struct agent *agent)
     account->captures = agent_snapshots_captures(agent);
     account->committed = agent->committed;
     account->shared = agent_store_is_shared(agent);
+    account->ready = known.ready;
     account->runs = known.runs;
     account->over = agent_ended_elsewhere(agent);
     account->stopped = job_is_stopping(agent->job) || agent->job == JOB_REWINDING;
@@ -176,7 +178,11 @@ static void catch_up(struct agent *agent, const struct wire_taken_over *taken)
 
 void agent_taken_over(struct agent *agent, const struct wire_message *message)
 {
-    if (agent->zero)
+    const struct known known = agent_known(agent);
+
+    if (known.ready && !known.runs)
+        agent_say_all_ready(agent); /* the processes of other hosts were not yet */
+    if (agent->zero && known.runs)
         agent_tell_running(agent); /* the former one may not have been heard */
     agent_snapshots_settle(agent, message->taken_over.committed);
     catch_up(agent, &message->taken_over);

@@ -59,6 +59,7 @@ enum job_machine_state {
 enum job_event_kind {
     JOB_EVENT_AGENT_UP,   /* host: it waits for ELECT; the first one is elected */
     JOB_EVENT_AGENT_LOST, /* host, unheard, usable, away; also if it could not be started */
+    JOB_EVENT_PLACED,     /* term: all hosts have snapshot 0, to make their processes of it */
     JOB_EVENT_RUNNING,    /* term: its processes run */
     JOB_EVENT_REGISTERED, /* host: process 0 is in bsp_begin */
     JOB_EVENT_CHOSEN,     /* term, name: Processor Zero wants to begin from there */

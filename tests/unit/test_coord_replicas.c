@@ -181,6 +181,30 @@ START_TEST(a_loss_is_covered)
 }
 END_TEST
 
+/* Before they run: when there is snapshot 0, of which those that are left are made. */
+START_TEST(a_loss_while_they_are_made)
+{
+    start(4, SAVING(EVERY(100), .replicas = 2, .by_node = true));
+    for (uint32_t i = 0; i < 4; i++)
+        host_ready((uint32_t[]){0, 7, 3, 5}[i], 1);
+    registered(0, 2);
+    ck_assert(!coord_can_lose(coord, 5));
+    durable(0, 0, 0);
+    persisted(0, 0, 0);
+    ck_assert_int_eq(lost(5), 0);
+    known(0, 0);
+    known(7, 0);
+    known(3, 0);
+    ranks_ready(0, 1);
+    ranks_ready(7, 1);
+    ck_assert_int_eq(lost(0), 0);
+    ck_assert(!has_message(WIRE_RUN));
+    ranks_ready(3, 1);
+    ck_assert(has_message(WIRE_RUN));
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+END_TEST
+
 /* The barrier waits for the host that was lost only as long as it is not. */
 START_TEST(a_loss_completes_a_barrier)
 {
@@ -363,6 +387,7 @@ int main(void)
                                   a_snapshot_that_is_not_sure,
                                   a_request_while_one_is_not_sure,
                                   a_loss_is_covered,
+                                  a_loss_while_they_are_made,
                                   a_loss_completes_a_barrier,
                                   the_first_to_end,
                                   replicas_that_differ,
