@@ -132,8 +132,7 @@ static void take_back_arrival(struct agent *agent, int pid, uint64_t superstep)
 /* ---- SURVIVED ------------------------------------------------------------------------------- */
 
 /* The place of the process on this board, as that of another host's until now.  The others here may
- * still read what it has published at the last barrier.  Until it is known how far it had come it
- * catches up. */
+ * still read what it has published at the last barrier. */
 static void make_place(struct agent *agent, int pid, uint64_t superstep)
 {
     struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
@@ -147,7 +146,6 @@ static void make_place(struct agent *agent, int pid, uint64_t superstep)
     atomic_store(&rank->superstep, superstep);
     atomic_store(&rank->applied, superstep);
     atomic_store(&rank->core, -1);
-    rank->request.behind = UINT64_MAX;
     agent->members[pid] = (struct member){.process.pidfd = -1};
     agent->here++;
     agent->board->here = 1; /* whoever arrives rings, as they do not do so together any more */
@@ -190,9 +188,9 @@ void agent_survive_take(struct agent *agent, const struct wire_message *message)
         return; /* Processor Zero ends the term, or is told of a process that cannot go on */
     agent->survived = order->number;
     agent_peers_lose(agent, order->lost, "the job goes on without it");
+    agent_dataspace_host_lost(agent, order->lost);
     for (uint32_t i = 0; i < order->moves.count; i++)
         settle(agent, &order->moves.items[i], message->envelope.superstep);
-    agent_dataspace_host_lost(agent, order->lost);
     for (uint32_t i = 0; i < order->moves.count; i++)
         agent_dataspace_moved(agent, (int)order->moves.items[i].pid, order->moves.items[i].host);
     agent_alone_receive(agent, order->name, order->lost);

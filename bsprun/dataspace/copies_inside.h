@@ -59,6 +59,7 @@ struct copies {
     const struct copies_calls *calls;
     void *context;
     struct copies_setup setup;
+    uint32_t *ring;  /* of setup */
     bool *lost;      /* by host */
     uint32_t *lives; /* by process: the newest life that has asked for anything */
     struct part *parts;

@@ -4,7 +4,6 @@
 #include "bsprun/dataspace/copies_inside.h"
 
 #include <errno.h>
-#include <string.h>
 
 int copy_state_open(struct copy_state *state, const struct copies_setup *setup,
                     const struct tags_calls *calls, struct part *part)
@@ -42,11 +41,9 @@ static void send(const struct sending *sending, struct copy_message *message)
 static void send_object(void *context, const void *tag, size_t size, struct object *object)
 {
     struct copy_message message = {.kind = COPY_OBJECT,
-                                   .has_data = true,
                                    .tag = tag,
                                    .tag_size = (uint32_t)size,
-                                   .data = object->bytes,
-                                   .size = object->size};
+                                   .object = object};
 
     send(context, &message);
 }
@@ -58,9 +55,7 @@ static void send_answer(void *context, uint32_t pid, uint64_t number, uint64_t w
                                    .pid = pid,
                                    .number = number,
                                    .what = what,
-                                   .has_data = object != NULL,
-                                   .data = object ? object->bytes : NULL,
-                                   .size = object ? object->size : 0};
+                                   .object = object};
 
     send(context, &message);
 }
@@ -86,30 +81,21 @@ void copy_state_send(struct part *part, uint32_t host)
 
 /* ---- There ----------------------------------------------------------------------------------- */
 
-/* NULL: no memory. */
-static struct object *object_of(const struct part *part, const struct copy_message *message)
+static enum copy_made put(struct copy_state *state, const struct copy_message *message)
 {
-    struct object *object = object_make(part->copies->setup.pool, message->size);
-
-    if (object && message->size > 0)
-        memcpy(object->bytes, message->data, message->size);
-    return object;
-}
-
-static enum copy_made put(struct part *part, struct copy_state *state,
-                          const struct copy_message *message)
-{
-    struct object *object = object_of(part, message);
-
-    return object && tags_put(state->tags, message->tag, message->tag_size, object) == 0
+    if (!message->object)
+        return COPY_BROKEN;
+    return tags_put(state->tags, message->tag, message->tag_size,
+                    object_share(message->object)) == 0
                ? COPY_MADE
                : COPY_NO_MEMORY;
 }
 
+/* Takes over the reference. */
 static enum copy_made note(struct copy_state *state, const struct copy_message *message,
                            struct object *object)
 {
-    if (message->number <= log_newest(state->log, message->pid)) {
+    if (message->number > 0 && message->number <= log_newest(state->log, message->pid)) {
         object_drop(object);
         return COPY_BROKEN;
     }
@@ -146,7 +132,7 @@ static enum copy_made change(struct part *part, struct copy_state *state,
     if (message->kind == COPY_TAKE)
         made = take(part, state, message);
     else
-        made = put(part, state, message);
+        made = put(state, message);
     if (made == COPY_MADE && message->kind == COPY_PUT)
         made = note(state, message, NULL);
     if (made == COPY_MADE)
@@ -156,11 +142,9 @@ static enum copy_made change(struct part *part, struct copy_state *state,
 
 static enum copy_made answer(struct part *part, const struct copy_message *message)
 {
-    struct object *object = message->has_data ? object_of(part, message) : NULL;
+    struct object *object = message->object;
 
-    if (message->has_data && !object)
-        return COPY_NO_MEMORY;
-    return note(&part->coming, message, object);
+    return note(&part->coming, message, object ? object_share(object) : NULL);
 }
 
 enum copy_made copy_state_make(struct part *part, const struct copy_message *message,
@@ -179,7 +163,7 @@ enum copy_made copy_state_make(struct part *part, const struct copy_message *mes
         return COPY_BROKEN;
     switch (message->kind) {
     case COPY_OBJECT:
-        return put(part, coming, message);
+        return put(coming, message);
     case COPY_ANSWER:
         return answer(part, message);
     case COPY_NEWEST:

@@ -81,8 +81,13 @@ static void on_differs(void *context, uint32_t pid)
     FUZZ_CHECK(pid < 2);
 }
 
-static const struct dataspace_calls calls = {on_send,      on_has_room, on_answer, on_withdrawn,
-                                             on_no_memory, on_broken,   on_differs};
+static const struct dataspace_calls calls = {.send = on_send,
+                                             .has_room = on_has_room,
+                                             .answer = on_answer,
+                                             .withdrawn = on_withdrawn,
+                                             .no_memory = on_no_memory,
+                                             .broken = on_broken,
+                                             .differs = on_differs};
 
 static uint64_t number(uint8_t which)
 {
