@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/binding.h"
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/to_zero.h"
@@ -193,6 +194,7 @@ void agent_survive_take(struct agent *agent, const struct wire_message *message)
         settle(agent, &order->moves.items[i], message->envelope.superstep);
     for (uint32_t i = 0; i < order->moves.count; i++)
         agent_dataspace_moved(agent, (int)order->moves.items[i].pid, order->moves.items[i].host);
+    agent_binding_renew(agent);
     agent_alone_receive(agent, order->name, order->lost);
 }
 
