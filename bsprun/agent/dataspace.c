@@ -31,6 +31,7 @@
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/spill.h"
+#include "bsprun/dataspace/copies.h"
 #include "bsprun/dataspace/keeper.h"
 #include "bsprun/dataspace/service.h"
 #include "bsprun/process.h"
@@ -45,9 +46,9 @@
 #define FILE_LEAST    16384u /* bytes of an object that may go to a file */
 
 /* There was no memory for an object; or a process that was restarted alone does something else than
- * before. */
+ * before; or all hosts are lost that held some part of the dataspace. */
 struct failure {
-    bool known, differs;
+    bool known, differs, part_lost;
     uint32_t pid;
     uint64_t bytes;
 };
@@ -124,22 +125,49 @@ static void on_differs(void *context, uint32_t pid)
     agent->dataspace->failure = (struct failure){.known = true, .differs = true, .pid = pid};
 }
 
+static void on_part_lost(void *context)
+{
+    struct agent *agent = context;
+
+    agent->dataspace->failure = (struct failure){.known = true, .part_lost = true};
+}
+
+static void on_past(void *context, uint32_t pid, uint64_t number)
+{
+    struct agent *agent = context;
+
+    bspz_rank_of(agent_board(agent), (int)pid)->request.behind = number;
+}
+
 /* All go back: it counts as lost. */
-static void give_up(struct agent *agent, int pid)
+static void give_up(struct agent *agent, int pid, const char *text)
 {
     static const struct death killed = {.known = true, .signal = SIGKILL};
-    char text[160];
 
     if (!agent_is_here(agent, pid) || agent_member(agent, pid)->state != MEMBER_KNOWN ||
         agent_job(agent) != JOB_RUNNING)
         return;
+    agent_blame(agent, text, false);
+    agent_member_move(agent, pid, MEMBER_REPORTED);
+    agent_rank_exited(agent, pid, &killed, text);
+}
+
+static void give_up_differing(struct agent *agent, int pid)
+{
+    char text[160];
+
     snprintf(text, sizeof text,
              "process %d, restarted alone, cannot catch up: it does something else than before, or "
              "there was no memory to keep what it got",
              pid);
-    agent_blame(agent, text, false);
-    agent_member_move(agent, pid, MEMBER_REPORTED);
-    agent_rank_exited(agent, pid, &killed, text);
+    give_up(agent, pid, text);
+}
+
+static void give_up_all(struct agent *agent)
+{
+    if (agent_here(agent) > 0)
+        give_up(agent, agent_first_here(agent),
+                "objects of the dataspace are lost, with all hosts that had copies of them");
 }
 
 static void *on_map(void *context, uint64_t size)
@@ -162,7 +190,9 @@ static const struct dataspace_calls calls = {.send = on_send,
                                              .withdrawn = on_withdrawn,
                                              .no_memory = on_no_memory,
                                              .broken = on_broken,
-                                             .differs = on_differs};
+                                             .differs = on_differs,
+                                             .part_lost = on_part_lost,
+                                             .past = on_past};
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
@@ -211,8 +241,10 @@ static void unlock(struct agent *agent)
         agent->dataspace->failure.known = false;
     }
     pthread_mutex_unlock(&agent->dataspace_lock);
-    if (failure.known && failure.differs)
-        give_up(agent, (int)failure.pid);
+    if (failure.known && failure.part_lost)
+        give_up_all(agent);
+    else if (failure.known && failure.differs)
+        give_up_differing(agent, (int)failure.pid);
     else if (failure.known)
         end_job(agent, failure.pid, failure.bytes);
 }
@@ -251,6 +283,34 @@ static void warn_of_rule(struct agent *agent)
                             "count, so no snapshots are taken of it: give a time, or auto");
 }
 
+/* How many hosts hold each part of the dataspace, before any host is lost. */
+static uint32_t copies_of(const struct agent *agent)
+{
+    uint32_t copies = agent_order(agent)->dataspace_copies, hosts = 0;
+
+    for (int pid = 0; pid < agent_nprocs(agent) && hosts < copies; pid++) {
+        int first = 0;
+
+        while (agent_homes(agent)[first] != agent_homes(agent)[pid])
+            first++;
+        hosts += first == pid;
+    }
+    if (hosts == 0)
+        return 1;
+    return hosts < COPIES_MOST ? hosts : COPIES_MOST;
+}
+
+static uint32_t host_count(const struct agent *agent)
+{
+    uint32_t count, most = agent_host(agent);
+    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (hosts[i].host > most)
+            most = hosts[i].host;
+    return most + 1;
+}
+
 /* NULL: no memory.  By the loop. */
 static struct agent_dataspace *begin(struct agent *agent)
 {
@@ -258,11 +318,13 @@ static struct agent_dataspace *begin(struct agent *agent)
     struct dataspace_setup setup = {.host = agent_host(agent),
                                     .nprocs = (uint32_t)agent_nprocs(agent),
                                     .homes = agent_homes(agent),
-                                    .piece = WIRE_PIECE_MAX,
-                                    .log = log_bound(agent)};
+                                    .hosts = host_count(agent),
+                                    .piece = WIRE_PIECE_MAX};
 
     if (!shell || agent->dataspace)
         return shell;
+    setup.copies = copies_of(agent);
+    setup.log = log_bound(agent) / setup.copies;
     shell->nprocs = setup.nprocs;
     shell->windows = calloc(shell->nprocs, sizeof *shell->windows);
     shell->pool = pool_open(memory_bound(agent), FILE_LEAST, &files, NULL);
@@ -538,6 +600,52 @@ int agent_dataspace_burden(struct agent *agent)
     heavy = dataspace_logged(agent->dataspace->space, &pid) > log_bound(agent) / 2;
     unlock(agent);
     return heavy ? (int)pid : -1;
+}
+
+/* ---- Hosts that are lost --------------------------------------------------------------------- */
+
+bool agent_dataspace_bears_loss(struct agent *agent)
+{
+    bool bears;
+
+    if (!agent_has_peers(agent) || copies_of(agent) < 2)
+        return false;
+    lock(agent);
+    bears = !agent->dataspace || dataspace_bears_loss(agent->dataspace->space);
+    unlock(agent);
+    return bears;
+}
+
+void agent_dataspace_host_lost(struct agent *agent, uint32_t host)
+{
+    bool more;
+
+    if (!begin(agent)) {
+        end_job(agent, 0, sizeof *agent->dataspace);
+        return;
+    }
+    lock(agent);
+    dataspace_lost(agent->dataspace->space, host);
+    more = dataspace_go_on(agent->dataspace->space);
+    unlock(agent);
+    if (more && agent->dataspace)
+        go_on_later(agent);
+}
+
+void agent_dataspace_moved(struct agent *agent, int pid, uint32_t host)
+{
+    struct bspz_request *request = &bspz_rank_of(agent_board(agent), pid)->request;
+
+    if (!agent->dataspace)
+        return; /* there was no memory for it */
+    lock(agent);
+    if (host == agent_host(agent)) {
+        request->finished = request->number = 0;
+        request->behind = UINT64_MAX; /* until on_past */
+        atomic_store(&request->state, BSPZ_REQUEST_NONE);
+    }
+    dataspace_moved(agent->dataspace->space, (uint32_t)pid, host);
+    unlock(agent);
 }
 
 void agent_dataspace_mark(struct agent *agent)

@@ -34,6 +34,15 @@ void agent_dataspace_cut(struct agent *agent, int pid, uint64_t number);
 /* The process for which most answers are kept, if they take more than half of the memory that there
  * is for them; -1. */
 int agent_dataspace_burden(struct agent *agent);
+/* Whether the loss of a host could be borne: other hosts hold copies of what it has, as far as this
+ * one knows, and no answer was given up that a process may still want. */
+bool agent_dataspace_bears_loss(struct agent *agent);
+/* The host is lost, and the term goes on: on all hosts, before agent->home changes. */
+void agent_dataspace_host_lost(struct agent *agent, uint32_t host);
+/* The process, whose host is lost, is restarted alone on that one: on all hosts, in one order, and
+ * there before it makes its first call.  It cannot be saved until all hosts have said what it did
+ * before, and it has caught up with that. */
+void agent_dataspace_moved(struct agent *agent, int pid, uint32_t host);
 /* The term, or the agent, is over. */
 void agent_dataspace_forget(struct agent *agent);
 

@@ -43,7 +43,10 @@ void agent_route_message(void *context, uint32_t host, const struct wire_message
     else if (message->kind == WIRE_DATA_PUT || message->kind == WIRE_DATA_STORED ||
              message->kind == WIRE_DATA_ASK || message->kind == WIRE_DATA_GRANT ||
              message->kind == WIRE_DATA_WITHDRAW || message->kind == WIRE_DATA_WITHDRAWN ||
-             message->kind == WIRE_DATA_DIFFERS || message->kind == WIRE_DATA_CUT)
+             message->kind == WIRE_DATA_DIFFERS || message->kind == WIRE_DATA_CUT ||
+             message->kind == WIRE_DATA_LOST || message->kind == WIRE_DATA_COPY ||
+             message->kind == WIRE_DATA_COPIED || message->kind == WIRE_DATA_PAST ||
+             message->kind == WIRE_DATA_PAST_IS)
         agent_dataspace_message(agent, host, message);
     else if (message->kind == WIRE_MAIL || message->kind == WIRE_MAIL_READ ||
              message->kind == WIRE_MAIL_MARK)

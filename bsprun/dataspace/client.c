@@ -8,20 +8,27 @@
 
 #define TO BSPZ_STATES_TO
 static const struct bspz_states_row client_rows[CLIENT_STATE_COUNT] = {
-    [CLIENT_IDLE] = {"idle", TO(CLIENT_STORING) | TO(CLIENT_ASKING)},
-    [CLIENT_STORING] = {"storing", TO(CLIENT_STALLED) | TO(CLIENT_SENT) | TO(CLIENT_IDLE)},
+    [CLIENT_IDLE] = {"idle", TO(CLIENT_HELD) | TO(CLIENT_STORING) | TO(CLIENT_ASKING)},
+    [CLIENT_HELD] = {"held", TO(CLIENT_STORING) | TO(CLIENT_ASKING) | TO(CLIENT_IDLE)},
+    [CLIENT_STORING] = {"storing", TO(CLIENT_STALLED) | TO(CLIENT_SENDING) | TO(CLIENT_SENT) |
+                                       TO(CLIENT_IDLE)},
     [CLIENT_STALLED] = {"stalled", TO(CLIENT_STORING) | TO(CLIENT_IDLE)},
-    [CLIENT_SENT] = {"sent", TO(CLIENT_IDLE)},
+    [CLIENT_SENDING] = {"sending", TO(CLIENT_SENT) | TO(CLIENT_IDLE)},
+    [CLIENT_SENT] = {"sent", TO(CLIENT_SENDING) | TO(CLIENT_IDLE)},
     [CLIENT_ASKING] = {"asking", TO(CLIENT_WITHDRAWN) | TO(CLIENT_RECEIVING) | TO(CLIENT_TAKING) |
                                      TO(CLIENT_IDLE)},
-    [CLIENT_WITHDRAWN] = {"withdrawn", TO(CLIENT_IDLE) | TO(CLIENT_RECEIVING)},
-    [CLIENT_RECEIVING] = {"receiving", TO(CLIENT_TAKING) | TO(CLIENT_IDLE)},
+    [CLIENT_WITHDRAWN] = {"withdrawn",
+                          TO(CLIENT_IDLE) | TO(CLIENT_RECEIVING) | TO(CLIENT_TAKING)},
+    [CLIENT_RECEIVING] = {"receiving",
+                          TO(CLIENT_ASKING) | TO(CLIENT_TAKING) | TO(CLIENT_IDLE)},
     [CLIENT_TAKING] = {"taking", TO(CLIENT_IDLE)},
 };
 static const struct bspz_states client_states = {"a request", CLIENT_STATE_COUNT, client_rows};
 
-static void move_client(struct dataspace *space, struct process *process, enum client_state to)
+void client_move(struct dataspace *space, struct process *process, enum client_state to)
 {
+    if (process->client == to)
+        return;
     space->stalled -= service_is_stalled(process);
     process->client = (enum client_state)bspz_states_move(&client_states, process->client, to);
     space->stalled += service_is_stalled(process);
@@ -42,140 +49,134 @@ static void give_piece(struct dataspace *space, uint32_t pid)
         memcpy(process->request.piece, process->object->bytes + process->done, length);
     process->done += length;
     if (process->done == size)
-        move_client(space, process, CLIENT_IDLE);
+        client_move(space, process, CLIENT_IDLE);
     space->calls->answer(space->context, pid, size, length);
 }
 
-void client_give(struct dataspace *space, uint32_t pid, struct object *object)
+static void give(struct dataspace *space, uint32_t pid, struct object *object)
 {
     struct process *process = &space->processes[pid];
 
     process->object = object;
     process->size = service_least(object->size, process->request.size);
     process->done = 0;
-    move_client(space, process, CLIENT_TAKING);
+    client_move(space, process, CLIENT_TAKING);
     give_piece(space, pid);
 }
 
-/* The posted piece is the last one of its object. */
-static bool is_whole(const struct process *process)
+static void stored(struct dataspace *space, uint32_t pid)
 {
-    return process->done + process->request.length == process->request.size;
+    struct process *process = &space->processes[pid];
+
+    client_move(space, process, CLIENT_IDLE);
+    space->calls->answer(space->context, pid, process->request.size, process->request.length);
 }
 
-/* The present request, as it arrives at the owner if that is this host. */
-static struct arrival arrival_of(const struct dataspace *space, uint32_t pid)
+void client_answered(struct dataspace *space, const struct asker *asker, struct object *object)
+{
+    if (!client_is_present(space, asker->pid, asker->life))
+        object_drop(object);
+    else if (object)
+        give(space, asker->pid, object);
+    else
+        stored(space, asker->pid);
+}
+
+bool client_is_present(const struct dataspace *space, uint32_t pid, uint32_t life)
+{
+    return space->processes[pid].life == life;
+}
+
+struct copies_request client_request(const struct dataspace *space, uint32_t pid)
 {
     const struct process *process = &space->processes[pid];
     const struct dataspace_request *request = &process->request;
 
-    return (struct arrival){.asker = {.host = space->host,
-                                      .pid = pid,
-                                      .room = request->size,
-                                      .life = process->life,
-                                      .number = request->number},
-                            .repeats = service_repeats(process),
-                            .tag = request->tag,
-                            .tag_size = request->tag_size};
+    return (struct copies_request){.asker = {.host = space->host,
+                                             .pid = pid,
+                                             .room = request->size,
+                                             .life = process->life,
+                                             .number = request->number},
+                                   .repeats = service_repeats(process),
+                                   .tag = request->tag,
+                                   .tag_size = request->tag_size};
 }
 
-static void store_here(struct dataspace *space, uint32_t pid)
-{
-    struct process *process = &space->processes[pid];
-    const struct dataspace_request *request = &process->request;
-    bool whole = is_whole(process);
-
-    if (!process->object && !service_begin_object(space, pid, request->size))
-        return;
-    memcpy(process->object->bytes + process->done, request->piece, request->length);
-    process->done += request->length;
-    if (whole) {
-        struct object *object = service_take_object(process);
-        struct arrival put = arrival_of(space, pid);
-
-        move_client(space, process, CLIENT_IDLE);
-        if (!lives_store(space, &put, object))
-            return;
-    }
-    space->calls->answer(space->context, pid, request->size, request->length);
-}
-
-/* The tag goes with the last piece. */
-static void store_there(struct dataspace *space, uint32_t pid, uint32_t owner)
-{
-    struct process *process = &space->processes[pid];
-    const struct dataspace_request *request = &process->request;
-    struct wire_message message = {.kind = WIRE_DATA_PUT};
-    bool whole = is_whole(process);
-
-    if (!space->calls->has_room(space->context, owner)) {
-        move_client(space, process, CLIENT_STALLED);
-        return;
-    }
-    message.data_put.pid = pid;
-    message.data_put.life = process->life;
-    message.data_put.request = request->number;
-    message.data_put.repeats = service_repeats(process);
-    if (whole)
-        message.data_put.tag = (struct wire_bytes){request->tag, request->tag_size};
-    message.data_put.size = request->size;
-    message.data_put.offset = process->done;
-    message.data_put.data = (struct wire_bytes){request->piece, request->length};
-    process->done += request->length;
-    service_send(space, owner, &message);
-    if (whole)
-        move_client(space, process, CLIENT_SENT);
-    else
-        space->calls->answer(space->context, pid, request->size, request->length);
-}
-
-static void store(struct dataspace *space, uint32_t pid)
-{
-    const struct dataspace_request *request = &space->processes[pid].request;
-    uint32_t owner = dataspace_owner(space, request->tag, request->tag_size);
-
-    if (owner == space->host)
-        store_here(space, pid);
-    else
-        store_there(space, pid, owner);
-}
-
-/* Takes the piece that the process has posted of its object. */
-static void store_piece(struct dataspace *space, uint32_t pid,
-                        const struct dataspace_request *posted)
-{
-    struct process *process = &space->processes[pid];
-
-    process->request.piece = posted->piece;
-    process->request.length =
-        (uint32_t)service_least(posted->length, process->request.size - process->done);
-    store(space, pid);
-}
+/* ---- Gets and reads -------------------------------------------------------------------------- */
 
 static void ask(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
     const struct dataspace_request *request = &process->request;
-    uint32_t owner = dataspace_owner(space, request->tag, request->tag_size);
     bool removes = request->kind == DATASPACE_GET;
     struct wire_message message = {.kind = WIRE_DATA_ASK};
-    struct arrival arrival = arrival_of(space, pid);
-    struct object *object;
 
-    move_client(space, process, CLIENT_ASKING);
-    if (owner == space->host) {
-        if (lives_ask(space, &arrival, removes, &object) == LIVES_KNOWN)
-            client_give(space, pid, object);
+    process->asked = dataspace_owner(space, request->tag, request->tag_size);
+    if (process->asked == space->host) {
+        copies_ask(space->copies, client_request(space, pid), removes);
         return;
     }
     message.data_ask.pid = pid;
     message.data_ask.life = process->life;
     message.data_ask.request = request->number;
-    message.data_ask.repeats = arrival.repeats;
+    message.data_ask.repeats = service_repeats(process);
     message.data_ask.tag = (struct wire_bytes){request->tag, request->tag_size};
     message.data_ask.removes = removes;
     message.data_ask.room = request->size;
-    service_send(space, owner, &message);
+    service_send(space, process->asked, &message);
+}
+
+/* Who is asked has granted it if it cannot be withdrawn. */
+static void withdraw(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+    const struct dataspace_request *request = &process->request;
+    struct wire_message message = {.kind = WIRE_DATA_WITHDRAW};
+
+    if (process->asked == space->host) {
+        if (!copies_withdraw(space->copies, client_request(space, pid)))
+            return;
+        client_move(space, process, CLIENT_IDLE);
+        space->calls->withdrawn(space->context, pid);
+        return;
+    }
+    message.data_withdraw.pid = pid;
+    message.data_withdraw.life = process->life;
+    message.data_withdraw.tag = (struct wire_bytes){request->tag, request->tag_size};
+    service_send(space, process->asked, &message);
+}
+
+void dataspace_withdraw(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+
+    if (process->client != CLIENT_ASKING || space->part_lost)
+        return;
+    client_move(space, process, CLIENT_WITHDRAWN);
+    withdraw(space, pid);
+}
+
+const struct dataspace_request *dataspace_waits_for(const struct dataspace *space, uint32_t pid)
+{
+    const struct process *process = &space->processes[pid];
+
+    return process->client == CLIENT_ASKING ? &process->request : NULL;
+}
+
+/* ---- What processes do ----------------------------------------------------------------------- */
+
+void client_begin(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+
+    if (process->request.kind != DATASPACE_PUT) {
+        client_move(space, process, CLIENT_ASKING);
+        ask(space, pid);
+        return;
+    }
+    process->done = 0;
+    client_move(space, process, CLIENT_STORING);
+    put_piece(space, pid, &process->request);
 }
 
 void dataspace_posted(struct dataspace *space, uint32_t pid,
@@ -184,19 +185,18 @@ void dataspace_posted(struct dataspace *space, uint32_t pid,
     struct process *process = &space->processes[pid];
 
     assert(pid < space->nprocs && process->home == space->host);
+    if (space->part_lost)
+        return;
     switch (process->client) {
     case CLIENT_IDLE:
         process->request = *request;
-        if (request->kind != DATASPACE_PUT) {
-            ask(space, pid);
-            return;
-        }
-        process->done = 0;
-        move_client(space, process, CLIENT_STORING);
-        store_piece(space, pid, request);
+        if (process->missing > 0)
+            client_move(space, process, CLIENT_HELD);
+        else
+            client_begin(space, pid);
         return;
     case CLIENT_STORING:
-        store_piece(space, pid, request);
+        put_piece(space, pid, request);
         return;
     case CLIENT_TAKING:
         process->request.piece = request->piece;
@@ -208,48 +208,45 @@ void dataspace_posted(struct dataspace *space, uint32_t pid,
     }
 }
 
-void dataspace_withdraw(struct dataspace *space, uint32_t pid)
+void client_again(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
-    const struct dataspace_request *request = &process->request;
-    struct wire_message message = {.kind = WIRE_DATA_WITHDRAW};
-    uint32_t owner;
 
-    if (process->client != CLIENT_ASKING)
+    switch (process->client) {
+    case CLIENT_SENDING:
+    case CLIENT_SENT:
+        put_whole(space, pid);
         return;
-    owner = dataspace_owner(space, request->tag, request->tag_size);
-    move_client(space, process, CLIENT_WITHDRAWN);
-    if (owner == space->host) {
-        tags_withdraw(space->tags, request->tag, request->tag_size, pid);
-        move_client(space, process, CLIENT_IDLE);
-        space->calls->withdrawn(space->context, pid);
+    case CLIENT_RECEIVING: /* the next owner grants it the same object */
+        object_drop(service_take_object(process));
+        client_move(space, process, CLIENT_ASKING);
+        ask(space, pid);
+        return;
+    case CLIENT_ASKING:
+        ask(space, pid);
+        return;
+    case CLIENT_WITHDRAWN: /* it may have been granted */
+        ask(space, pid);
+        if (process->client == CLIENT_WITHDRAWN)
+            withdraw(space, pid);
+        return;
+    default:
         return;
     }
-    message.data_withdraw.pid = pid;
-    message.data_withdraw.life = process->life;
-    message.data_withdraw.tag = (struct wire_bytes){request->tag, request->tag_size};
-    service_send(space, owner, &message);
 }
 
-/* Whether the host is the one that the process of this host has asked. */
-static bool was_asked(const struct dataspace *space, const struct process *process, uint32_t host)
-{
-    return dataspace_owner(space, process->request.tag, process->request.tag_size) == host;
-}
+/* ---- What other hosts answer ----------------------------------------------------------------- */
 
 void client_stored(struct dataspace *space, uint32_t host, const struct wire_data_stored *of)
 {
-    uint32_t pid = of->pid;
-    struct process *process = &space->processes[pid];
+    const struct process *process = &space->processes[of->pid];
 
-    if (!lives_is_present(space, pid, of->life))
+    if (!client_is_present(space, of->pid, of->life))
         return;
-    if (process->client != CLIENT_SENT || !was_asked(space, process, host)) {
+    if (process->client != CLIENT_SENT || process->asked != host)
         service_broken(space, host, "an answer to a put that there is none of");
-        return;
-    }
-    move_client(space, process, CLIENT_IDLE);
-    space->calls->answer(space->context, pid, process->request.size, process->request.length);
+    else
+        stored(space, of->pid);
 }
 
 void client_granted(struct dataspace *space, uint32_t host, const struct wire_data_grant *grant)
@@ -257,68 +254,40 @@ void client_granted(struct dataspace *space, uint32_t host, const struct wire_da
     struct process *process = &space->processes[grant->pid];
     struct piece piece = {grant->size, grant->offset, grant->data};
     bool begins = process->client == CLIENT_ASKING || process->client == CLIENT_WITHDRAWN;
-    bool fits = (begins || process->client == CLIENT_RECEIVING) &&
-                was_asked(space, process, host) && grant->size <= process->request.size;
+    bool fits = (begins || process->client == CLIENT_RECEIVING) && process->asked == host &&
+                grant->size <= process->request.size;
 
-    if (!lives_is_present(space, grant->pid, grant->life))
+    if (!client_is_present(space, grant->pid, grant->life))
         return;
     if (fits && begins) {
         if (!service_begin_object(space, grant->pid, grant->size))
             return;
-        move_client(space, process, CLIENT_RECEIVING);
+        client_move(space, process, CLIENT_RECEIVING);
     }
-    if (!fits || !piece_add(process, &piece)) {
+    if (!fits || !piece_add(process->object, &process->done, &piece)) {
         service_broken(space, host, "a piece of an object that was not asked for");
         return;
     }
     if (piece_is_last(&piece))
-        client_give(space, grant->pid, service_take_object(process));
+        give(space, grant->pid, service_take_object(process));
 }
 
 void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_data_withdrawn *of)
 {
-    uint32_t pid = of->pid;
-    struct process *process = &space->processes[pid];
+    struct process *process = &space->processes[of->pid];
 
-    if (!lives_is_present(space, pid, of->life))
+    if (!client_is_present(space, of->pid, of->life))
         return;
-    if (process->client != CLIENT_WITHDRAWN || !was_asked(space, process, host)) {
+    if (process->client != CLIENT_WITHDRAWN || process->asked != host) {
         service_broken(space, host, "a request is forgotten that was not withdrawn");
         return;
     }
-    move_client(space, process, CLIENT_IDLE);
-    space->calls->withdrawn(space->context, pid);
+    client_move(space, process, CLIENT_IDLE);
+    space->calls->withdrawn(space->context, of->pid);
 }
 
 void client_differs(struct dataspace *space, const struct wire_data_differs *of)
 {
-    if (lives_is_present(space, of->pid, of->life))
+    if (client_is_present(space, of->pid, of->life))
         space->calls->differs(space->context, of->pid);
-}
-
-void dataspace_restarted(struct dataspace *space, uint32_t pid)
-{
-    struct process *process = &space->processes[pid];
-    const struct dataspace_request *request = &process->request;
-
-    if (process->client == CLIENT_ASKING)
-        tags_withdraw(space->tags, request->tag, request->tag_size, pid);
-    if (process->client != CLIENT_IDLE)
-        move_client(space, process, CLIENT_IDLE);
-    process->life++;
-    if (process->behind < request->number)
-        process->behind = request->number;
-}
-
-const struct dataspace_request *dataspace_waits_for(const struct dataspace *space, uint32_t pid)
-{
-    const struct process *process = &space->processes[pid];
-
-    return process->client == CLIENT_ASKING ? &process->request : NULL;
-}
-
-void client_go_on(struct dataspace *space, uint32_t pid)
-{
-    move_client(space, &space->processes[pid], CLIENT_STORING);
-    store(space, pid);
 }

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bsprun/dataspace/copies_inside.h"
 #include "bsprun/dataspace/inside.h"
@@ -26,7 +27,7 @@ static void move_part(struct part *part, enum part_role to)
 
 uint32_t copies_part(const struct copies *copies, const void *tag, size_t size)
 {
-    return owners_place(tag, size, copies->setup.hosts);
+    return owners_place(tag, size, copies->setup.parts);
 }
 
 bool copies_is_lost(const struct copies *copies, uint32_t host)
@@ -37,8 +38,8 @@ bool copies_is_lost(const struct copies *copies, uint32_t host)
 /* The host that lives and holds the part behind `behind` others; `hosts`: none. */
 static uint32_t holder(const struct copies *copies, uint32_t part, uint32_t behind)
 {
-    for (uint32_t i = 0; i < copies->setup.hosts; i++) {
-        uint32_t host = (part + i) % copies->setup.hosts;
+    for (uint32_t i = 0; i < copies->setup.parts; i++) {
+        uint32_t host = copies->ring[(part + i) % copies->setup.parts];
 
         if (!copies->lost[host] && behind-- == 0)
             return host;
@@ -77,14 +78,25 @@ static void release(struct part *part)
     }
 }
 
+static void no_memory(const struct copies *copies, uint32_t pid, uint64_t bytes)
+{
+    copies->calls->no_memory(copies->context, pid, bytes);
+}
+
 /* Takes over the reference. */
 static void hold(struct part *part, const struct asker *asker, struct object *object)
 {
-    struct held *held = malloc(sizeof *held);
+    struct held *held;
+
+    if (part->backup_count == 0 && !part->held) {
+        part->copies->calls->answer(part->copies->context, asker, object);
+        return;
+    }
+    held = malloc(sizeof *held);
 
     if (!held) {
         object_drop(object);
-        part->copies->calls->no_memory(part->copies->context);
+        no_memory(part->copies, asker->pid, sizeof *held);
         return;
     }
     *held = (struct held){NULL, part->now.change, *asker, object};
@@ -131,6 +143,7 @@ static void on_grant(void *context, const struct asker *to, struct object *objec
                                    .pid = to->pid,
                                    .number = to->number,
                                    .what = to->what,
+                                   .removes = to->removes,
                                    .tag = part->tag,
                                    .tag_size = part->tag_size};
 
@@ -138,10 +151,10 @@ static void on_grant(void *context, const struct asker *to, struct object *objec
         part->taken = object;
         return;
     }
-    message.removes = to->what == log_what(DATASPACE_GET, part->tag, part->tag_size);
     send_change(part, &message);
-    if (log_add(part->now.log, to->pid, to->number, to->what, object_share(object)) != 0)
-        copies->calls->no_memory(copies->context);
+    if (to->number > 0 &&
+        log_add(part->now.log, to->pid, to->number, to->what, object_share(object)) != 0)
+        no_memory(copies, to->pid, LOG_ENTRY);
     hold(part, to, object);
 }
 
@@ -152,7 +165,7 @@ static const struct tags_calls tags_calls = {.grant = on_grant};
 /* Whatever waits of the process, in the parts that this host owns. */
 static void forget(struct copies *copies, uint32_t pid)
 {
-    for (uint32_t i = 0; i < copies->setup.hosts; i++)
+    for (uint32_t i = 0; i < copies->setup.parts; i++)
         if (copies->parts[i].role == PART_OWNED) {
             tags_forget(copies->parts[i].now.tags, pid);
             drop_held(&copies->parts[i], pid);
@@ -165,7 +178,7 @@ static struct part *part_for(struct copies *copies, const struct copies_request 
     struct part *part = &copies->parts[copies_part(copies, request->tag, request->tag_size)];
     uint32_t pid = request->asker.pid;
 
-    assert(part->role == PART_OWNED && pid < copies->setup.nprocs && request->asker.number > 0);
+    assert(part->role == PART_OWNED && pid < copies->setup.nprocs);
     if (request->asker.life < copies->lives[pid])
         return NULL;
     if (request->asker.life > copies->lives[pid])
@@ -183,6 +196,8 @@ static bool is_new(struct part *part, struct copies_request *request, enum datas
     struct asker *asker = &request->asker;
     struct object *object = NULL;
 
+    if (asker->number == 0)
+        return true;
     asker->what = log_what(kind, request->tag, request->tag_size);
     switch (log_find(part->now.log, asker->pid, asker->number, asker->what, request->repeats,
                      &object)) {
@@ -205,11 +220,9 @@ void copies_put(struct copies *copies, struct copies_request request, struct obj
     struct copy_message message = {.kind = COPY_PUT,
                                    .pid = asker->pid,
                                    .number = asker->number,
-                                   .has_data = true,
                                    .tag = request.tag,
                                    .tag_size = request.tag_size,
-                                   .data = object->bytes,
-                                   .size = object->size};
+                                   .object = object};
 
     if (!part || !is_new(part, &request, DATASPACE_PUT)) {
         object_drop(object);
@@ -218,10 +231,11 @@ void copies_put(struct copies *copies, struct copies_request request, struct obj
     /* Before what waits for the object takes it. */
     message.what = asker->what;
     send_change(part, &message);
-    hold(part, asker, NULL);
-    if (log_add(part->now.log, asker->pid, asker->number, asker->what, NULL) != 0 ||
-        tags_put(part->now.tags, request.tag, request.tag_size, object) != 0)
-        copies->calls->no_memory(copies->context);
+    if (log_add(part->now.log, asker->pid, asker->number, asker->what, NULL) == 0 &&
+        tags_put(part->now.tags, request.tag, request.tag_size, object) == 0)
+        hold(part, asker, NULL);
+    else
+        no_memory(part->copies, asker->pid, request.tag_size);
     release(part);
 }
 
@@ -231,8 +245,9 @@ void copies_ask(struct copies *copies, struct copies_request request, bool remov
 
     if (!part || !is_new(part, &request, removes ? DATASPACE_GET : DATASPACE_READ))
         return;
+    request.asker.removes = removes;
     if (tags_ask(part->now.tags, request.tag, request.tag_size, removes, &request.asker) != 0)
-        copies->calls->no_memory(copies->context);
+        no_memory(copies, request.asker.pid, request.tag_size);
     release(part);
 }
 
@@ -245,7 +260,7 @@ bool copies_withdraw(struct copies *copies, struct copies_request request)
 
 void copies_cut(struct copies *copies, uint32_t pid, uint64_t number)
 {
-    for (uint32_t i = 0; i < copies->setup.hosts; i++) {
+    for (uint32_t i = 0; i < copies->setup.parts; i++) {
         if (copies->parts[i].now.log)
             log_cut(copies->parts[i].now.log, pid, number);
         if (copies->parts[i].coming.log)
@@ -257,7 +272,7 @@ uint64_t copies_newest(const struct copies *copies, uint32_t pid)
 {
     uint64_t newest = 0;
 
-    for (uint32_t i = 0; i < copies->setup.hosts; i++) {
+    for (uint32_t i = 0; i < copies->setup.parts; i++) {
         const struct part *part = &copies->parts[i];
         uint64_t number = part->role == PART_OWNED ? log_newest(part->now.log, pid) : 0;
 
@@ -311,16 +326,18 @@ static bool is_to_back(const struct part *part)
 static void look_again(struct part *part)
 {
     struct copies *copies = part->copies;
+    uint32_t owner = copies_owner(copies, part->number);
+    bool owns = owner == copies->setup.host;
 
     if (part->role == PART_LOST)
         return;
-    if (copies_owner(copies, part->number) != copies->setup.host) {
+    if (!owns && owner < copies->setup.hosts) {
         if (part->role == PART_ELSEWHERE && is_to_back(part))
             move_part(part, PART_BACKED);
         return;
     }
     copy_state_close(&part->coming);
-    if (!part->now.tags) {
+    if (!owns || !part->now.tags) {
         move_part(part, PART_LOST);
         copies->calls->part_lost(copies->context, part->number);
         return;
@@ -373,13 +390,13 @@ void copies_lost(struct copies *copies, uint32_t host)
     if (copies->lost[host])
         return;
     copies->lost[host] = true;
-    for (uint32_t i = 0; i < copies->setup.hosts; i++)
-        if (i != copies->setup.host && !copies->lost[i])
-            copies->calls->send(copies->context, i, &message);
-    for (uint32_t i = 0; i < copies->setup.hosts; i++)
+    for (uint32_t i = 0; i < copies->setup.parts; i++)
+        if (copies->ring[i] != copies->setup.host && !copies->lost[copies->ring[i]])
+            copies->calls->send(copies->context, copies->ring[i], &message);
+    for (uint32_t i = 0; i < copies->setup.parts; i++)
         if (copies->parts[i].role == PART_OWNED)
             forget_host(&copies->parts[i], host);
-    for (uint32_t i = 0; i < copies->setup.hosts; i++)
+    for (uint32_t i = 0; i < copies->setup.parts; i++)
         look_again(&copies->parts[i]);
 }
 
@@ -424,7 +441,7 @@ static void make(struct part *part, uint32_t host, const struct copy_message *me
         copies->calls->send(copies->context, host, &answer);
         break;
     case COPY_NO_MEMORY:
-        copies->calls->no_memory(copies->context);
+        no_memory(copies, message->pid, message->object ? message->object->size : LOG_ENTRY);
         break;
     case COPY_BROKEN:
         broken(copies, host, "a change that does not follow what is here");
@@ -436,7 +453,8 @@ void copies_message(struct copies *copies, uint32_t host, const struct copy_mess
 {
     if (copies->lost[host])
         return;
-    if (message->part >= copies->setup.hosts || message->pid >= copies->setup.nprocs)
+    if (message->part >= (message->kind == COPY_LOST ? copies->setup.hosts : copies->setup.parts) ||
+        message->pid >= copies->setup.nprocs)
         broken(copies, host, "a part or a process that there is not");
     else if (message->kind != COPY_LOST && message->kind != COPY_DONE)
         make(&copies->parts[message->part], host, message);
@@ -453,9 +471,9 @@ void copies_message(struct copies *copies, uint32_t host, const struct copy_mess
 /* In the beginning all parts are empty, and so whole everywhere. */
 static int open_parts(struct copies *copies)
 {
-    for (uint32_t i = 0; i < copies->setup.hosts; i++) {
+    for (uint32_t i = 0; i < copies->setup.parts; i++) {
         struct part *part = &copies->parts[i];
-        bool owns = i == copies->setup.host;
+        bool owns = copies->ring[i] == copies->setup.host;
 
         *part = (struct part){.copies = copies, .number = i, .last_held = &part->held};
         if (!owns && !is_to_back(part))
@@ -475,13 +493,17 @@ struct copies *copies_open(const struct copies_setup *setup, const struct copies
     struct copies *copies = calloc(1, sizeof *copies);
 
     assert(setup->copies >= 1 && setup->copies <= COPIES_MOST && setup->host < setup->hosts);
+    assert(setup->parts >= 1);
     if (!copies)
         return NULL;
     *copies = (struct copies){.calls = calls, .context = context, .setup = *setup};
+    copies->ring = calloc(setup->parts, sizeof *copies->ring);
     copies->lost = calloc(setup->hosts, sizeof *copies->lost);
     copies->lives = calloc(setup->nprocs, sizeof *copies->lives);
-    copies->parts = calloc(setup->hosts, sizeof *copies->parts);
-    if (copies->lost && copies->lives && copies->parts && open_parts(copies) == 0)
+    copies->parts = calloc(setup->parts, sizeof *copies->parts);
+    if (copies->ring)
+        memcpy(copies->ring, setup->ring, setup->parts * sizeof *copies->ring);
+    if (copies->ring && copies->lost && copies->lives && copies->parts && open_parts(copies) == 0)
         return copies;
     copies_close(copies);
     return NULL;
@@ -491,7 +513,7 @@ void copies_close(struct copies *copies)
 {
     if (!copies)
         return;
-    for (uint32_t i = 0; copies->parts && i < copies->setup.hosts; i++) {
+    for (uint32_t i = 0; copies->parts && i < copies->setup.parts; i++) {
         struct part *part = &copies->parts[i];
 
         while (part->held)
@@ -499,27 +521,62 @@ void copies_close(struct copies *copies)
         copy_state_close(&part->now);
         copy_state_close(&part->coming);
     }
+    free(copies->ring);
     free(copies->lost);
     free(copies->lives);
     free(copies->parts);
     free(copies);
 }
 
-uint64_t copies_waiting(const struct copies *copies)
-{
-    uint64_t waiting = 0;
+/* ---- What there is --------------------------------------------------------------------------- */
 
-    for (uint32_t i = 0; i < copies->setup.hosts; i++)
-        if (copies->parts[i].role == PART_OWNED)
-            waiting += tags_totals(copies->parts[i].now.tags).waiting;
-    return waiting;
+const struct tags *copies_tags(const struct copies *copies, uint32_t part)
+{
+    return copies->parts[part].role == PART_OWNED ? copies->parts[part].now.tags : NULL;
+}
+
+struct tags_totals copies_totals(const struct copies *copies)
+{
+    struct tags_totals all = {0, 0, 0, 0};
+
+    for (uint32_t i = 0; i < copies->setup.parts; i++) {
+        const struct tags *tags = copies_tags(copies, i);
+        struct tags_totals of = tags ? tags_totals(tags) : (struct tags_totals){0, 0, 0, 0};
+
+        all.tags += of.tags;
+        all.objects += of.objects;
+        all.bytes += of.bytes;
+        all.waiting += of.waiting;
+    }
+    return all;
+}
+
+uint64_t copies_logged(const struct copies *copies, uint32_t pid)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < copies->setup.parts; i++) {
+        const struct log *log = copies->parts[i].now.log;
+
+        if (log)
+            bytes += pid < copies->setup.nprocs ? log_bytes(log, pid) : log_bytes_all(log);
+    }
+    return bytes;
+}
+
+bool copies_gave_up(const struct copies *copies)
+{
+    for (uint32_t i = 0; i < copies->setup.parts; i++)
+        if (copies->parts[i].now.log && log_gave_up(copies->parts[i].now.log))
+            return true;
+    return false;
 }
 
 uint64_t copies_held(const struct copies *copies)
 {
     uint64_t count = 0;
 
-    for (uint32_t i = 0; i < copies->setup.hosts; i++)
+    for (uint32_t i = 0; i < copies->setup.parts; i++)
         for (const struct held *held = copies->parts[i].held; held; held = held->next)
             count++;
     return count;
@@ -529,7 +586,7 @@ uint64_t copies_backed(const struct copies *copies)
 {
     uint64_t bytes = 0;
 
-    for (uint32_t i = 0; i < copies->setup.hosts; i++) {
+    for (uint32_t i = 0; i < copies->setup.parts; i++) {
         const struct part *part = &copies->parts[i];
 
         if (part->role == PART_BACKED && part->now.tags)

@@ -1,8 +1,8 @@
 /* copies.h - parts of the dataspace that several hosts hold, so that the loss of a host loses
  * nothing that a process has been told.  Pure: messages, and what hosts are lost, are the caller's.
  *
- * There is one part for each host.  Its chain is that host and those behind it, around the ring of
- * hosts: the first that lives owns the part, the `copies` - 1 that live next back it.  The owner
+ * There is one part for each host of a ring.  Its chain is that host and those behind it: the first
+ * that lives owns the part, the `copies` - 1 that live next back it.  The owner
  * carries out the requests, and sends every change (a put, an object that a get or read was
  * granted) to those that back it, in one order.  They do the same to their copy, and say so.  An
  * answer goes out when all of them have made every change up to then.
@@ -39,12 +39,12 @@ enum copy_kind {
     COPY_LOST, /* `part` is the number of a host that is lost */
     /* To a host that backs the part, as a whole: */
     COPY_BEGIN,
-    COPY_OBJECT, /* tag, data */
-    COPY_ANSWER, /* pid, number, what; data, if has_data */
+    COPY_OBJECT, /* tag, object */
+    COPY_ANSWER, /* pid, number, what; of a get or read object, or same */
     COPY_NEWEST, /* pid, number: of its last answer */
     COPY_END,    /* it has all changes up to `change` */
     /* ... and change by change: */
-    COPY_PUT,  /* pid, number, what, tag, data */
+    COPY_PUT,  /* pid, number, what, tag, object */
     COPY_TAKE, /* pid, number, what, tag, removes: an object is granted */
     /* Back: all changes up to `change` are made. */
     COPY_DONE
@@ -54,10 +54,11 @@ struct copy_message {
     enum copy_kind kind;
     uint32_t part, pid;
     uint64_t change, number, what;
-    bool removes, has_data;
-    const void *tag, *data;
+    bool removes;
+    uint32_t same; /* the object is that one, from 1, of those that came since COPY_BEGIN; 0: none */
+    const void *tag;
     uint32_t tag_size;
-    uint64_t size; /* of data */
+    struct object *object; /* shared by who keeps it; NULL: none */
 };
 
 /* None of them may call anything of this interface but copies_owner and copies_is_lost. */
@@ -71,17 +72,20 @@ struct copies_calls {
     void (*differs)(void *context, const struct asker *asker);
     /* All that held the part are lost. */
     void (*part_lost)(void *context, uint32_t part);
-    void (*no_memory)(void *context);
+    /* ... for so many bytes, of a request of that process. */
+    void (*no_memory)(void *context, uint32_t pid, uint64_t bytes);
     /* The host broke a rule. */
     void (*broken)(void *context, uint32_t host, const char *complaint);
 };
 
 struct copies_setup {
     uint32_t host, hosts; /* own number, and how many there are: 0 to hosts - 1 */
+    const uint32_t *ring; /* hosts, of which each has the part of its place; copied */
+    uint32_t parts;       /* ... so many */
     uint32_t nprocs;
     uint32_t copies;   /* of each part, with the owner's: 1 to COPIES_MOST */
     struct pool *pool; /* for the objects; it must outlive this */
-    uint64_t log;      /* bytes of answers that are kept of each part */
+    uint64_t log;      /* bytes of answers that are kept, of each part */
 };
 
 /* NULL: no memory. */
@@ -97,7 +101,7 @@ bool copies_is_lost(const struct copies *copies, uint32_t host);
 
 /* A request to this host, which owns the part of the tag. */
 struct copies_request {
-    struct asker asker; /* number: above 0; `what` is filled in here */
+    struct asker asker; /* number 0: it is never made again; the rest is filled in here */
     bool repeats;       /* the process had an answer to it */
     const void *tag;
     uint32_t tag_size;
@@ -122,9 +126,16 @@ void copies_lost(struct copies *copies, uint32_t host);
 /* What another host has sent; ignored if that is lost. */
 void copies_message(struct copies *copies, uint32_t host, const struct copy_message *message);
 
-/* Requests that wait in the parts which this host owns, and answers that wait for changes. */
-uint64_t copies_waiting(const struct copies *copies);
+/* What there is of a part that this host owns; NULL: it does not. */
+const struct tags *copies_tags(const struct copies *copies, uint32_t part);
+/* Of the parts which this host owns. */
+struct tags_totals copies_totals(const struct copies *copies);
+/* Answers that wait for changes. */
 uint64_t copies_held(const struct copies *copies);
+/* Bytes of answers to a process, or (nprocs) to all, in all parts that are here. */
+uint64_t copies_logged(const struct copies *copies, uint32_t pid);
+/* Whether answers had to be given up here that no image makes superfluous. */
+bool copies_gave_up(const struct copies *copies);
 /* Bytes of answers and of objects that this host holds for parts which others own. */
 uint64_t copies_backed(const struct copies *copies);
 

@@ -14,6 +14,9 @@ struct copy_state {
     struct tags *tags;
     struct log *log;
     uint64_t change; /* the last one that is made */
+    /* While it comes as a whole: the objects that have come, of which some are meant again. */
+    struct object **had;
+    uint32_t had_count, had_room;
 };
 
 /* Where a part is, as a host sees it. */
@@ -59,9 +62,11 @@ struct copies {
     const struct copies_calls *calls;
     void *context;
     struct copies_setup setup;
+    uint32_t *ring;  /* of setup */
     bool *lost;      /* by host */
     uint32_t *lives; /* by process: the newest life that has asked for anything */
     struct part *parts;
+    uint32_t sendings; /* of parts as a whole */
 };
 
 /* ---- copies_state.c ---- */

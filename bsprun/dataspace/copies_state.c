@@ -4,7 +4,7 @@
 #include "bsprun/dataspace/copies_inside.h"
 
 #include <errno.h>
-#include <string.h>
+#include <stdlib.h>
 
 int copy_state_open(struct copy_state *state, const struct copies_setup *setup,
                     const struct tags_calls *calls, struct part *part)
@@ -17,11 +17,22 @@ int copy_state_open(struct copy_state *state, const struct copies_setup *setup,
     return -ENOMEM;
 }
 
+/* The objects that have come are told apart no longer. */
+static void forget_had(struct copy_state *state)
+{
+    while (state->had_count > 0)
+        object_drop(state->had[--state->had_count]);
+    free(state->had);
+    state->had = NULL;
+    state->had_room = 0;
+}
+
 void copy_state_close(struct copy_state *state)
 {
+    forget_had(state);
     tags_close(state->tags);
     log_close(state->log);
-    *state = (struct copy_state){NULL, NULL, 0};
+    *state = (struct copy_state){.tags = NULL};
 }
 
 /* ---- To a host that is to back it ------------------------------------------------------------ */
@@ -29,7 +40,23 @@ void copy_state_close(struct copy_state *state)
 struct sending {
     struct part *part;
     uint32_t host;
+    uint32_t objects; /* that have been sent: their marks say which is which */
 };
+
+/* What is marked was sent already: its place goes instead of it. */
+static void send_object_once(struct sending *sending, struct copy_message *message,
+                             struct object *object)
+{
+    uint64_t first = (uint64_t)sending->part->copies->sendings << 32;
+
+    if (object && object->mark > first) {
+        message->same = (uint32_t)(object->mark - first);
+        return;
+    }
+    message->object = object;
+    if (object)
+        object->mark = first + ++sending->objects;
+}
 
 static void send(const struct sending *sending, struct copy_message *message)
 {
@@ -42,12 +69,10 @@ static void send(const struct sending *sending, struct copy_message *message)
 static void send_object(void *context, const void *tag, size_t size, struct object *object)
 {
     struct copy_message message = {.kind = COPY_OBJECT,
-                                   .has_data = true,
                                    .tag = tag,
-                                   .tag_size = (uint32_t)size,
-                                   .data = object->bytes,
-                                   .size = object->size};
+                                   .tag_size = (uint32_t)size};
 
+    send_object_once(context, &message, object);
     send(context, &message);
 }
 
@@ -57,20 +82,19 @@ static void send_answer(void *context, uint32_t pid, uint64_t number, uint64_t w
     struct copy_message message = {.kind = COPY_ANSWER,
                                    .pid = pid,
                                    .number = number,
-                                   .what = what,
-                                   .has_data = object != NULL,
-                                   .data = object ? object->bytes : NULL,
-                                   .size = object ? object->size : 0};
+                                   .what = what};
 
+    send_object_once(context, &message, object);
     send(context, &message);
 }
 
 void copy_state_send(struct part *part, uint32_t host)
 {
-    struct sending to = {part, host};
+    struct sending to = {part, host, 0};
     struct copy_message begin = {.kind = COPY_BEGIN};
     struct copy_message end = {.kind = COPY_END, .change = part->now.change};
 
+    part->copies->sendings++;
     send(&to, &begin);
     tags_each_object(part->now.tags, send_object, &to);
     log_each(part->now.log, send_answer, &to);
@@ -86,30 +110,21 @@ void copy_state_send(struct part *part, uint32_t host)
 
 /* ---- There ----------------------------------------------------------------------------------- */
 
-/* NULL: no memory. */
-static struct object *object_of(const struct part *part, const struct copy_message *message)
+static enum copy_made put(struct copy_state *state, const struct copy_message *message)
 {
-    struct object *object = object_make(part->copies->setup.pool, message->size);
-
-    if (object && message->size > 0)
-        memcpy(object->bytes, message->data, message->size);
-    return object;
-}
-
-static enum copy_made put(struct part *part, struct copy_state *state,
-                          const struct copy_message *message)
-{
-    struct object *object = object_of(part, message);
-
-    return object && tags_put(state->tags, message->tag, message->tag_size, object) == 0
+    if (!message->object)
+        return COPY_BROKEN;
+    return tags_put(state->tags, message->tag, message->tag_size,
+                    object_share(message->object)) == 0
                ? COPY_MADE
                : COPY_NO_MEMORY;
 }
 
+/* Takes over the reference. */
 static enum copy_made note(struct copy_state *state, const struct copy_message *message,
                            struct object *object)
 {
-    if (message->number <= log_newest(state->log, message->pid)) {
+    if (message->number > 0 && message->number <= log_newest(state->log, message->pid)) {
         object_drop(object);
         return COPY_BROKEN;
     }
@@ -146,7 +161,7 @@ static enum copy_made change(struct part *part, struct copy_state *state,
     if (message->kind == COPY_TAKE)
         made = take(part, state, message);
     else
-        made = put(part, state, message);
+        made = put(state, message);
     if (made == COPY_MADE && message->kind == COPY_PUT)
         made = note(state, message, NULL);
     if (made == COPY_MADE)
@@ -154,13 +169,32 @@ static enum copy_made change(struct part *part, struct copy_state *state,
     return made == COPY_MADE ? COPY_WHOLE : made;
 }
 
+/* Notes that an object has come of a part as a whole. */
+static enum copy_made had(struct copy_state *coming, struct object *object)
+{
+    if (coming->had_count == coming->had_room) {
+        uint32_t room = 2 * coming->had_room + 16;
+        struct object **more = realloc(coming->had, room * sizeof *more);
+
+        if (!more)
+            return COPY_NO_MEMORY;
+        coming->had = more;
+        coming->had_room = room;
+    }
+    coming->had[coming->had_count++] = object_share(object);
+    return COPY_MADE;
+}
+
 static enum copy_made answer(struct part *part, const struct copy_message *message)
 {
-    struct object *object = message->has_data ? object_of(part, message) : NULL;
+    const struct copy_state *coming = &part->coming;
+    struct object *object = message->object;
 
-    if (message->has_data && !object)
-        return COPY_NO_MEMORY;
-    return note(&part->coming, message, object);
+    if (message->same > coming->had_count)
+        return COPY_BROKEN;
+    if (message->same > 0)
+        object = coming->had[message->same - 1];
+    return note(&part->coming, message, object ? object_share(object) : NULL);
 }
 
 enum copy_made copy_state_make(struct part *part, const struct copy_message *message,
@@ -177,19 +211,22 @@ enum copy_made copy_state_make(struct part *part, const struct copy_message *mes
         return part->now.tags && !coming->tags ? change(part, &part->now, message) : COPY_BROKEN;
     if (!coming->tags)
         return COPY_BROKEN;
+    if (message->object && had(coming, message->object) != COPY_MADE)
+        return COPY_NO_MEMORY;
     switch (message->kind) {
     case COPY_OBJECT:
-        return put(part, coming, message);
+        return put(coming, message);
     case COPY_ANSWER:
         return answer(part, message);
     case COPY_NEWEST:
         log_raise(coming->log, message->pid, message->number);
         return COPY_MADE;
     case COPY_END:
+        forget_had(coming);
         copy_state_close(&part->now);
         part->now = *coming;
         part->now.change = message->change;
-        *coming = (struct copy_state){NULL, NULL, 0};
+        *coming = (struct copy_state){.tags = NULL};
         return COPY_WHOLE;
     default:
         return COPY_BROKEN;

@@ -48,10 +48,21 @@ static void send_pieces(struct dataspace *space, uint32_t pid)
         move_guest(space, process, GUEST_IDLE);
 }
 
-void guest_give(struct dataspace *space, const struct asker *to, struct object *object)
+void guest_answered(struct dataspace *space, const struct asker *to, struct object *object)
 {
     struct process *process = &space->processes[to->pid];
+    struct wire_message stored = {.kind = WIRE_DATA_STORED};
 
+    if (!object) {
+        stored.data_stored.pid = to->pid;
+        stored.data_stored.life = to->life;
+        service_send(space, to->host, &stored);
+        return;
+    }
+    if (process->guest != GUEST_WAITING || process->life != to->life) {
+        object_drop(object); /* it is in the log for the next life */
+        return;
+    }
     process->object = object;
     process->size = service_least(object->size, to->room);
     process->done = 0;
@@ -64,13 +75,10 @@ void guest_go_on(struct dataspace *space, uint32_t pid)
     send_pieces(space, pid);
 }
 
-/* The process is lost: drops its request. */
-static void forget(struct dataspace *space, uint32_t pid)
+void guest_forget(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
 
-    if (process->guest == GUEST_WAITING)
-        tags_forget(space->tags, pid);
     if (process->guest != GUEST_IDLE)
         move_guest(space, process, GUEST_IDLE);
 }
@@ -83,7 +91,7 @@ static bool is_current(struct dataspace *space, uint32_t pid, uint32_t life)
 
     if (life > process->life) {
         process->life = life;
-        forget(space, pid);
+        guest_forget(space, pid);
     }
     return life == process->life;
 }
@@ -92,8 +100,7 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
 {
     struct process *process = &space->processes[put->pid];
     struct piece piece = {put->size, put->offset, put->data};
-    struct wire_message stored = {.kind = WIRE_DATA_STORED};
-    struct arrival arrival = {
+    struct copies_request request = {
         .asker = {.host = host, .pid = put->pid, .life = put->life, .number = put->request},
         .repeats = put->repeats,
         .tag = put->tag.data,
@@ -107,7 +114,7 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
             return;
         move_guest(space, process, GUEST_STORING);
     }
-    if (process->guest != GUEST_STORING || !piece_add(process, &piece)) {
+    if (process->guest != GUEST_STORING || !piece_add(process->object, &process->done, &piece)) {
         service_broken(space, host, "a piece of an object that is out of place");
         return;
     }
@@ -119,26 +126,20 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
     }
     object = service_take_object(process);
     move_guest(space, process, GUEST_IDLE);
-    if (!lives_store(space, &arrival, object))
-        return;
-    stored.data_stored.pid = put->pid;
-    stored.data_stored.life = put->life;
-    service_send(space, host, &stored);
+    copies_put(space->copies, request, object);
 }
 
 void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_ask *ask)
 {
     struct process *process = &space->processes[ask->pid];
-    struct arrival arrival = {.asker = {.host = host,
-                                        .pid = ask->pid,
-                                        .room = ask->room,
-                                        .life = ask->life,
-                                        .number = ask->request},
-                              .repeats = ask->repeats,
-                              .tag = ask->tag.data,
-                              .tag_size = ask->tag.size};
-    enum lives_answer answer;
-    struct object *object;
+    struct copies_request request = {.asker = {.host = host,
+                                               .pid = ask->pid,
+                                               .room = ask->room,
+                                               .life = ask->life,
+                                               .number = ask->request},
+                                     .repeats = ask->repeats,
+                                     .tag = ask->tag.data,
+                                     .tag_size = ask->tag.size};
 
     if (!is_current(space, ask->pid, ask->life))
         return;
@@ -148,11 +149,7 @@ void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_as
         service_broken(space, host, "a request for a tag of another host");
     } else {
         move_guest(space, process, GUEST_WAITING);
-        answer = lives_ask(space, &arrival, ask->removes, &object);
-        if (answer == LIVES_KNOWN)
-            guest_give(space, &arrival.asker, object);
-        else if (answer == LIVES_REFUSED)
-            move_guest(space, process, GUEST_IDLE);
+        copies_ask(space->copies, request, ask->removes);
     }
 }
 
@@ -161,14 +158,22 @@ void guest_withdraw(struct dataspace *space, uint32_t host, const struct wire_da
 {
     struct process *process = &space->processes[of->pid];
     struct wire_message withdrawn = {.kind = WIRE_DATA_WITHDRAWN};
+    struct copies_request request = {.asker = {.host = host, .pid = of->pid, .life = of->life},
+                                     .tag = of->tag.data,
+                                     .tag_size = of->tag.size};
 
     if (!is_current(space, of->pid, of->life) || process->guest != GUEST_WAITING)
         return;
-    if (!tags_withdraw(space->tags, of->tag.data, of->tag.size, of->pid)) {
-        service_broken(space, host, "a request for another tag is withdrawn");
+    if (dataspace_owner(space, of->tag.data, of->tag.size) != space->host) {
+        service_broken(space, host, "a request for a tag of another host is withdrawn");
         return;
     }
-    move_guest(space, process, GUEST_IDLE);
+    if (!copies_withdraw(space->copies, request)) {
+        if (!space->copied)
+            service_broken(space, host, "a request for another tag is withdrawn");
+        return; /* it is granted, and on its way to the copies */
+    }
+    guest_forget(space, of->pid);
     withdrawn.data_withdrawn.pid = of->pid;
     withdrawn.data_withdrawn.life = of->life;
     service_send(space, host, &withdrawn);

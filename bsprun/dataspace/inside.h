@@ -2,22 +2,28 @@
  *
  *   service.c  messages, life
  *   client.c   requests of this host's processes
+ *   puts.c     ... their objects on the way to the owner
  *   guest.c    requests of processes of other hosts
- *   lives.c    processes that are restarted alone
+ *   lives.c    processes that are restarted alone, here or from a host that is lost
+ *   losses.c   hosts that are lost
+ *   copying.c  what copies.h says to other hosts, and hears from them
  *   owners.c   which host has which tags
  *   pieces.c   objects that go and come in pieces
  */
 #ifndef BSPRUN_DATASPACE_INSIDE_H
 #define BSPRUN_DATASPACE_INSIDE_H
 
+#include "bsprun/dataspace/copies.h"
 #include "bsprun/dataspace/log.h"
 #include "bsprun/dataspace/service.h"
 
 /* A request of a process as its own host sees it. */
 enum client_state {
     CLIENT_IDLE,      /* no request */
+    CLIENT_HELD,      /* posted, but what earlier lives of the process did is not known yet */
     CLIENT_STORING,   /* put: the next piece is to be posted */
     CLIENT_STALLED,   /* put: the posted piece waits for room to the owner */
+    CLIENT_SENDING,   /* put: the object is here, and pieces go to the owner while there is room */
     CLIENT_SENT,      /* put: the owner has it all, and is to say that it is stored */
     CLIENT_ASKING,    /* get, read: the owner is to grant it */
     CLIENT_WITHDRAWN, /* ... is to forget it, or has granted it */
@@ -39,24 +45,40 @@ struct process {
     uint32_t home;
     enum client_state client; /* of a process of this host */
     enum guest_state guest;   /* of another one */
-    uint32_t life;            /* how often it was restarted alone, as far as this host knows */
+    uint32_t life;            /* the newest one that this host knows of: service.h */
+    uint32_t moves;           /* how often its host was lost */
     uint64_t behind;          /* of this host: the last request of its earlier lives */
+    uint32_t round, missing;  /* the question for that, and how many hosts have not answered it */
     struct dataspace_request request;
+    uint32_t asked;        /* the host, which owned the tag then */
     struct object *object; /* that is put together or delivered */
     uint64_t done;         /* bytes of it that have come or gone */
     uint64_t size;         /* bytes of it that the process gets */
 };
 
+/* A message of copies.h that waits for room. */
+struct outgoing;
+
+/* Another host. */
+struct other {
+    bool lost; /* ... and what follows from that is done */
+    struct dataspace_traffic traffic;
+    struct outgoing *first, **last; /* NULL: none is waiting */
+    struct object *coming;          /* of a message of copies.h; NULL: none */
+    uint64_t come;                  /* bytes of it */
+};
+
 struct dataspace {
     const struct dataspace_calls *calls;
     void *context;
-    uint32_t host, nprocs, piece, owner_count, stalled;
-    uint32_t *owners; /* the hosts with processes, ascending */
+    uint32_t host, hosts, nprocs, piece, owner_count, stalled;
+    uint32_t *owners; /* the hosts that had processes in the beginning, ascending */
+    struct other *others;
     struct process *processes;
     struct pool *pool;
-    struct tags *tags;
-    struct log *log;
-    struct dataspace_traffic traffic;
+    struct copies *copies;
+    bool copied;    /* there are several of each part */
+    bool part_lost; /* all have to go back: nothing is done any more */
 };
 
 /* A piece of an object: its place, and of how many bytes. */
@@ -79,7 +101,8 @@ static inline bool service_repeats(const struct process *process)
 /* Whether it waits for room to another host. */
 static inline bool service_is_stalled(const struct process *process)
 {
-    return process->client == CLIENT_STALLED || process->guest == GUEST_GRANTING;
+    return process->client == CLIENT_STALLED || process->client == CLIENT_SENDING ||
+           process->guest == GUEST_GRANTING;
 }
 
 /* ---- owners.c ---- */
@@ -98,51 +121,69 @@ void service_no_memory(struct dataspace *space, uint32_t pid, uint64_t bytes);
 bool service_begin_object(struct dataspace *space, uint32_t pid, uint64_t size);
 struct object *service_take_object(struct process *process);
 bool piece_is_last(const struct piece *piece);
-/* Adds the piece that comes next; false: it is not that. */
-bool piece_add(struct process *process, const struct piece *piece);
-
-/* ---- lives.c ---- */
-
-/* A request of a process to this host, the owner of its tag. */
-struct arrival {
-    struct asker asker;
-    bool repeats;
-    const void *tag;
-    uint32_t tag_size;
-};
-/* A put that is here, whole: stores it unless it is stored already.  Takes over the reference.
- * False: there is no memory, or it differs from what was put before; the caller is told. */
-bool lives_store(struct dataspace *space, const struct arrival *put, struct object *object);
-/* A get or read. */
-enum lives_answer {
-    LIVES_ASKED,   /* it is granted by the tags, now or later */
-    LIVES_KNOWN,   /* it was granted before: *object, whose reference the caller owns */
-    LIVES_REFUSED, /* there is no memory, or it differs; the caller is told */
-};
-enum lives_answer lives_ask(struct dataspace *space, struct arrival *ask, bool removes,
-                            struct object **object);
-/* Whether an answer is to the present life of a process of this host. */
-bool lives_is_present(const struct dataspace *space, uint32_t pid, uint32_t life);
+/* Adds the piece that comes next to the object, of which *done bytes are there; false: it is not
+ * that. */
+bool piece_add(struct object *object, uint64_t *done, const struct piece *piece);
 
 /* ---- client.c ---- */
 
-/* The process's request is granted: takes over the reference. */
-void client_give(struct dataspace *space, uint32_t pid, struct object *object);
-/* A put waits for room. */
-void client_go_on(struct dataspace *space, uint32_t pid);
+void client_move(struct dataspace *space, struct process *process, enum client_state to);
+/* The present request as it goes to this host, the owner of its tag. */
+struct copies_request client_request(const struct dataspace *space, uint32_t pid);
+/* What the process has posted last may be handled now. */
+void client_begin(struct dataspace *space, uint32_t pid);
+/* This host has carried out the process's request: takes over the reference; NULL: a put. */
+void client_answered(struct dataspace *space, const struct asker *asker, struct object *object);
 void client_stored(struct dataspace *space, uint32_t host, const struct wire_data_stored *of);
 void client_differs(struct dataspace *space, const struct wire_data_differs *of);
 void client_granted(struct dataspace *space, uint32_t host, const struct wire_data_grant *grant);
 void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_data_withdrawn *of);
+/* Whether an answer is to the present life of a process of this host. */
+bool client_is_present(const struct dataspace *space, uint32_t pid, uint32_t life);
+/* The host that the process has asked is lost: its request is made again. */
+void client_again(struct dataspace *space, uint32_t pid);
+
+/* ---- puts.c ---- */
+
+/* Takes the piece that the process has posted of its object. */
+void put_piece(struct dataspace *space, uint32_t pid, const struct dataspace_request *posted);
+/* A put waits for room. */
+void put_go_on(struct dataspace *space, uint32_t pid);
+/* The whole object goes to the owner of the moment. */
+void put_whole(struct dataspace *space, uint32_t pid);
 
 /* ---- guest.c ---- */
 
-/* The request of a process of another host is granted: takes over the reference. */
-void guest_give(struct dataspace *space, const struct asker *to, struct object *object);
+/* This host has carried out the request of a process of another one: takes over the reference;
+ * NULL: a put. */
+void guest_answered(struct dataspace *space, const struct asker *asker, struct object *object);
 /* A grant waits for room. */
 void guest_go_on(struct dataspace *space, uint32_t pid);
 void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_put *put);
 void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_ask *ask);
 void guest_withdraw(struct dataspace *space, uint32_t host, const struct wire_data_withdraw *of);
+/* Drops what there is of the process's request. */
+void guest_forget(struct dataspace *space, uint32_t pid);
+
+/* ---- lives.c ---- */
+
+/* The answers of an earlier round are not waited for. */
+void lives_ask_past(struct dataspace *space, uint32_t pid);
+void lives_past(struct dataspace *space, uint32_t host, const struct wire_data_past *past);
+void lives_past_is(struct dataspace *space, const struct wire_data_past_is *is);
+
+/* ---- losses.c ---- */
+
+/* Does what follows from losses that are new to this host. */
+void losses_learn(struct dataspace *space);
+
+/* ---- copying.c ---- */
+
+void copying_send(struct dataspace *space, uint32_t host, const struct copy_message *message);
+void copying_take(struct dataspace *space, uint32_t host, const struct wire_data_copy *copy);
+/* Sends what waits for room to that host. */
+void copying_go_on(struct dataspace *space, uint32_t host);
+/* The host is lost. */
+void copying_forget(struct dataspace *space, uint32_t host);
 
 #endif

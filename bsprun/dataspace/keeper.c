@@ -48,13 +48,14 @@ static void add_one(void *context, const void *tag, size_t size, struct object *
     keeper->size += size_of(item);
 }
 
-struct keeper *keeper_begin(const struct tags *tags)
+struct keeper *keeper_begin(const struct tags *const *tags, uint32_t count)
 {
     struct keeper *keeper = calloc(1, sizeof *keeper);
 
     if (!keeper)
         return NULL;
-    tags_each_object(tags, count_one, keeper);
+    for (uint32_t i = 0; i < count; i++)
+        tags_each_object(tags[i], count_one, keeper);
     keeper->items = calloc(keeper->count + 1, sizeof *keeper->items);
     keeper->names = malloc(keeper->names_size + 1);
     keeper->count = keeper->names_size = 0;
@@ -62,7 +63,8 @@ struct keeper *keeper_begin(const struct tags *tags)
         keeper_end(keeper);
         return NULL;
     }
-    tags_each_object(tags, add_one, keeper);
+    for (uint32_t i = 0; i < count; i++)
+        tags_each_object(tags[i], add_one, keeper);
     return keeper;
 }
 

@@ -1,4 +1,4 @@
-/* keeper.h - all objects of a host as a stream of bytes (lib/base/kept.h), for a snapshot.  Pure.
+/* keeper.h - all objects that a host owns as a stream of bytes (lib/base/kept.h), for a snapshot.  Pure.
  *
  * The stream is of the moment at which it begins: objects do not change, and what is put or got
  * later is not seen.  What can fail: no memory.
@@ -12,8 +12,8 @@
 
 struct keeper;
 
-/* NULL: no memory. */
-struct keeper *keeper_begin(const struct tags *tags);
+/* The objects of so many sets of tags.  NULL: no memory. */
+struct keeper *keeper_begin(const struct tags *const *tags, uint32_t count);
 /* Harmless for NULL. */
 void keeper_end(struct keeper *keeper);
 

@@ -1,81 +1,13 @@
 /* lives.c - processes that are restarted alone, and make again the requests since their last image;
- * see inside.h and log.h. */
+ * see inside.h and log.h.
+ *
+ * A life has a number: how often the process was restarted because its host was lost, and in the
+ * lower half how often since then where it is.  So each life has a larger one than those before,
+ * wherever these were counted.
+ */
 #include "bsprun/dataspace/inside.h"
 
-/* ---- The owner of the tag -------------------------------------------------------------------- */
-
-/* What the process asks for is not what it once was. */
-static void refuse(struct dataspace *space, const struct asker *asker)
-{
-    struct wire_message message = {.kind = WIRE_DATA_DIFFERS};
-
-    if (asker->host == space->host) {
-        space->calls->differs(space->context, asker->pid);
-        return;
-    }
-    message.data_differs.pid = asker->pid;
-    message.data_differs.life = asker->life;
-    service_send(space, asker->host, &message);
-}
-
-/* Sets asker.what, too. */
-static enum log_found look_up(struct dataspace *space, struct asker *asker,
-                              const struct arrival *arrival, enum dataspace_kind kind,
-                              struct object **object)
-{
-    if (asker->number == 0)
-        return LOG_NEW;
-    asker->what = log_what(kind, arrival->tag, arrival->tag_size);
-    return log_find(space->log, asker->pid, asker->number, asker->what, arrival->repeats, object);
-}
-
-bool lives_store(struct dataspace *space, const struct arrival *put, struct object *object)
-{
-    struct asker asker = put->asker;
-    struct object *unused;
-
-    switch (look_up(space, &asker, put, DATASPACE_PUT, &unused)) {
-    case LOG_STORED:
-        object_drop(object);
-        return true;
-    case LOG_NEW:
-        break;
-    default:
-        object_drop(object);
-        refuse(space, &asker);
-        return false;
-    }
-    if (tags_put(space->tags, put->tag, put->tag_size, object) == 0 &&
-        log_add(space->log, asker.pid, asker.number, asker.what, NULL) == 0)
-        return true;
-    service_no_memory(space, asker.pid, put->tag_size);
-    return false;
-}
-
-enum lives_answer lives_ask(struct dataspace *space, struct arrival *ask, bool removes,
-                            struct object **object)
-{
-    switch (look_up(space, &ask->asker, ask, removes ? DATASPACE_GET : DATASPACE_READ, object)) {
-    case LOG_OBJECT:
-        return LIVES_KNOWN;
-    case LOG_NEW:
-        break;
-    default:
-        refuse(space, &ask->asker);
-        return LIVES_REFUSED;
-    }
-    if (tags_ask(space->tags, ask->tag, ask->tag_size, removes, &ask->asker) == 0)
-        return LIVES_ASKED;
-    service_no_memory(space, ask->asker.pid, ask->tag_size);
-    return LIVES_REFUSED;
-}
-
-/* ---- The process's own host ------------------------------------------------------------------ */
-
-bool lives_is_present(const struct dataspace *space, uint32_t pid, uint32_t life)
-{
-    return space->processes[pid].life == life;
-}
+#define MOVE_SHIFT 16u
 
 bool dataspace_repeats(const struct dataspace *space, uint32_t pid)
 {
@@ -87,15 +19,27 @@ uint64_t dataspace_number(const struct dataspace *space, uint32_t pid)
     return space->processes[pid].request.number;
 }
 
+void dataspace_restarted(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+
+    if (process->client == CLIENT_ASKING && process->asked == space->host && !space->part_lost)
+        copies_withdraw(space->copies, client_request(space, pid));
+    client_move(space, process, CLIENT_IDLE);
+    process->life++;
+    if (process->behind < process->request.number)
+        process->behind = process->request.number;
+}
+
 void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number)
 {
     struct wire_message message = {.kind = WIRE_DATA_CUT};
 
-    log_cut(space->log, pid, number);
+    copies_cut(space->copies, pid, number);
     message.data_cut.pid = pid;
     message.data_cut.request = number;
     for (uint32_t i = 0; i < space->owner_count; i++)
-        if (space->owners[i] != space->host)
+        if (space->owners[i] != space->host && !space->others[space->owners[i]].lost)
             service_send(space, space->owners[i], &message);
 }
 
@@ -103,7 +47,91 @@ uint64_t dataspace_logged(const struct dataspace *space, uint32_t *pid)
 {
     *pid = 0;
     for (uint32_t i = 1; i < space->nprocs; i++)
-        if (log_bytes(space->log, i) > log_bytes(space->log, *pid))
+        if (copies_logged(space->copies, i) > copies_logged(space->copies, *pid))
             *pid = i;
-    return log_bytes_all(space->log);
+    return copies_logged(space->copies, space->nprocs);
+}
+
+/* ---- From a host that is lost ---------------------------------------------------------------- */
+
+static void settle(struct dataspace *space, uint32_t pid, uint32_t host, uint32_t life)
+{
+    struct process *process = &space->processes[pid];
+
+    guest_forget(space, pid);
+    process->home = host;
+    process->life = life;
+}
+
+void dataspace_moved(struct dataspace *space, uint32_t pid, uint32_t host)
+{
+    struct process *process = &space->processes[pid];
+    uint32_t life = ++process->moves << MOVE_SHIFT;
+
+    if (life <= process->life)
+        return; /* its new host, or that of a later life, has said so */
+    settle(space, pid, host, life);
+    if (host == space->host && !space->part_lost)
+        lives_ask_past(space, pid);
+}
+
+static void know_past(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+
+    space->calls->past(space->context, pid, process->behind);
+    if (process->client == CLIENT_HELD)
+        client_begin(space, pid);
+}
+
+void lives_ask_past(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+    struct wire_message message = {.kind = WIRE_DATA_PAST};
+    uint64_t newest = copies_newest(space->copies, pid);
+
+    if (process->behind < newest)
+        process->behind = newest;
+    message.data_past.pid = pid;
+    message.data_past.life = process->life;
+    message.data_past.round = ++process->round;
+    process->missing = 0;
+    for (uint32_t i = 0; i < space->owner_count; i++) {
+        if (space->owners[i] == space->host || space->others[space->owners[i]].lost)
+            continue;
+        process->missing++;
+        service_send(space, space->owners[i], &message);
+    }
+    if (process->missing == 0)
+        know_past(space, pid);
+}
+
+void lives_past(struct dataspace *space, uint32_t host, const struct wire_data_past *past)
+{
+    const struct process *process = &space->processes[past->pid];
+    struct wire_message message = {.kind = WIRE_DATA_PAST_IS};
+
+    if (process->home != host && (process->home == space->host || past->life <= process->life ||
+                                  !space->others[process->home].lost)) {
+        service_broken(space, host, "a process that lives on another host");
+        return;
+    }
+    if (past->life > process->life)
+        settle(space, past->pid, host, past->life);
+    message.data_past_is.pid = past->pid;
+    message.data_past_is.round = past->round;
+    message.data_past_is.newest = copies_newest(space->copies, past->pid);
+    service_send(space, host, &message);
+}
+
+void lives_past_is(struct dataspace *space, const struct wire_data_past_is *is)
+{
+    struct process *process = &space->processes[is->pid];
+
+    if (is->round != process->round || process->missing == 0)
+        return;
+    if (process->behind < is->newest)
+        process->behind = is->newest;
+    if (--process->missing == 0)
+        know_past(space, is->pid);
 }

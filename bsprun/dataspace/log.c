@@ -16,6 +16,7 @@ struct answers {
     struct answer *first, *last;
     struct answer *found; /* the last one: the next is looked for from here */
     uint64_t newest;      /* number */
+    uint64_t given_up;    /* the last one that was, beyond the bound; 0: none */
     uint64_t bytes;
 };
 
@@ -92,8 +93,10 @@ int log_add(struct log *log, uint32_t pid, uint64_t number, uint64_t what, struc
     answers->newest = number;
     answers->bytes += bytes_of(answer);
     log->bytes += bytes_of(answer);
-    while (log->bytes > log->most && answers->first)
+    while (log->bytes > log->most && answers->first) {
+        answers->given_up = answers->first->number;
         drop_first(log, answers);
+    }
     return 0;
 }
 
@@ -135,6 +138,16 @@ void log_cut(struct log *log, uint32_t pid, uint64_t number)
 
     while (answers->first && answers->first->number < number)
         drop_first(log, answers);
+    if (answers->given_up < number)
+        answers->given_up = 0;
+}
+
+bool log_gave_up(const struct log *log)
+{
+    for (uint32_t pid = 0; pid < log->nprocs; pid++)
+        if (log->answers[pid].given_up > 0)
+            return true;
+    return false;
 }
 
 uint64_t log_newest(const struct log *log, uint32_t pid)

@@ -66,6 +66,9 @@ void log_each(const struct log *log,
                            struct object *object),
               void *context);
 
+/* Whether answers were given up that the process might still want. */
+bool log_gave_up(const struct log *log);
+
 /* Bytes of the answers to a process, and to all. */
 uint64_t log_bytes(const struct log *log, uint32_t pid);
 uint64_t log_bytes_all(const struct log *log);

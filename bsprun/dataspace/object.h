@@ -20,6 +20,7 @@ struct object {
     uint64_t size;
     uint32_t references;
     unsigned char *bytes; /* may be elsewhere after each call that makes an object */
+    uint64_t mark;        /* the caller's, 0 at first */
     /* Private to object.c. */
     struct pool *pool;
     struct object *older, *newer; /* those in memory that may go to a file */

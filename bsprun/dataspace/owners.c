@@ -16,7 +16,7 @@ uint32_t owners_place(const void *tag, size_t size, uint32_t count)
 
 uint32_t dataspace_owner(const struct dataspace *space, const void *tag, size_t size)
 {
-    return space->owners[owners_place(tag, size, space->owner_count)];
+    return copies_owner(space->copies, copies_part(space->copies, tag, size));
 }
 
 static int ascending(const void *a, const void *b)

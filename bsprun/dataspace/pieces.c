@@ -5,7 +5,7 @@
 
 void service_send(struct dataspace *space, uint32_t host, const struct wire_message *message)
 {
-    space->traffic.sent++;
+    space->others[host].traffic.sent++;
     space->calls->send(space->context, host, message);
 }
 
@@ -43,14 +43,14 @@ bool piece_is_last(const struct piece *piece)
     return piece->offset + piece->data.size == piece->size;
 }
 
-bool piece_add(struct process *process, const struct piece *piece)
+bool piece_add(struct object *object, uint64_t *done, const struct piece *piece)
 {
-    if (process->object->size != piece->size || piece->offset != process->done ||
+    if (object->size != piece->size || piece->offset != *done ||
         piece->data.size > piece->size - piece->offset ||
         (piece->data.size == 0 && !piece_is_last(piece)))
         return false;
     if (piece->data.size > 0)
-        memcpy(process->object->bytes + piece->offset, piece->data.data, piece->data.size);
-    process->done += piece->data.size;
+        memcpy(object->bytes + piece->offset, piece->data.data, piece->data.size);
+    *done += piece->data.size;
     return true;
 }

@@ -8,20 +8,64 @@
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static void on_grant(void *context, const struct asker *to, struct object *object)
+static void on_send(void *context, uint32_t host, const struct copy_message *message)
+{
+    copying_send(context, host, message);
+}
+
+static void on_answer(void *context, const struct asker *to, struct object *object)
 {
     struct dataspace *space = context;
 
-    if (to->number > 0 &&
-        log_add(space->log, to->pid, to->number, to->what, object_share(object)) != 0)
-        service_no_memory(space, to->pid, LOG_ENTRY);
     if (to->host == space->host)
-        client_give(space, to->pid, object);
+        client_answered(space, to, object);
     else
-        guest_give(space, to, object);
+        guest_answered(space, to, object);
 }
 
-static const struct tags_calls tags_calls = {.grant = on_grant};
+/* What the process asks for is not what it once was. */
+static void on_differs(void *context, const struct asker *asker)
+{
+    struct dataspace *space = context;
+    struct wire_message message = {.kind = WIRE_DATA_DIFFERS};
+
+    if (asker->host == space->host) {
+        space->calls->differs(space->context, asker->pid);
+        return;
+    }
+    guest_forget(space, asker->pid);
+    message.data_differs.pid = asker->pid;
+    message.data_differs.life = asker->life;
+    service_send(space, asker->host, &message);
+}
+
+static void on_part_lost(void *context, uint32_t part)
+{
+    struct dataspace *space = context;
+    bool news = !space->part_lost;
+
+    (void)part;
+    space->part_lost = true;
+    if (news)
+        space->calls->part_lost(space->context);
+}
+
+static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
+{
+    service_no_memory(context, pid, bytes);
+}
+
+static void on_broken(void *context, uint32_t host, const char *complaint)
+{
+    service_broken(context, host, complaint);
+}
+
+static const struct copies_calls copies_calls = {.send = on_send,
+                                                 .answer = on_answer,
+                                                 .differs = on_differs,
+                                                 .part_lost = on_part_lost,
+                                                 .no_memory = on_no_memory,
+                                                 .broken = on_broken};
 
 /* The process that a message is about; at least nprocs: none. */
 static uint32_t pid_of(const struct wire_message *message)
@@ -43,59 +87,167 @@ static uint32_t pid_of(const struct wire_message *message)
         return message->data_differs.pid;
     case WIRE_DATA_CUT:
         return message->data_cut.pid;
+    case WIRE_DATA_PAST:
+        return message->data_past.pid;
+    case WIRE_DATA_PAST_IS:
+        return message->data_past_is.pid;
     default:
         return UINT32_MAX;
     }
 }
 
+/* What is about a process, and comes from a host that lives. */
+static void take(struct dataspace *space, uint32_t host, const struct wire_message *message)
+{
+    switch (message->kind) {
+    case WIRE_DATA_PUT:
+        guest_put(space, host, &message->data_put);
+        break;
+    case WIRE_DATA_ASK:
+        guest_ask(space, host, &message->data_ask);
+        break;
+    case WIRE_DATA_STORED:
+        client_stored(space, host, &message->data_stored);
+        break;
+    case WIRE_DATA_WITHDRAW:
+        guest_withdraw(space, host, &message->data_withdraw);
+        break;
+    case WIRE_DATA_WITHDRAWN:
+        client_withdrawn(space, host, &message->data_withdrawn);
+        break;
+    case WIRE_DATA_DIFFERS:
+        client_differs(space, &message->data_differs);
+        break;
+    case WIRE_DATA_CUT:
+        copies_cut(space->copies, message->data_cut.pid, message->data_cut.request);
+        break;
+    case WIRE_DATA_PAST:
+        lives_past(space, host, &message->data_past);
+        break;
+    case WIRE_DATA_PAST_IS:
+        lives_past_is(space, &message->data_past_is);
+        break;
+    default:
+        client_granted(space, host, &message->data_grant);
+        break;
+    }
+}
+
+/* What is about copies of parts; false: it is about a process. */
+static bool take_copies(struct dataspace *space, uint32_t host, const struct wire_message *message)
+{
+    struct copy_message copy = {.kind = COPY_LOST};
+
+    switch (message->kind) {
+    case WIRE_DATA_COPY:
+        if (space->copied)
+            copying_take(space, host, &message->data_copy);
+        break;
+    case WIRE_DATA_COPIED:
+        copy = (struct copy_message){.kind = COPY_DONE,
+                                     .part = message->data_copied.part,
+                                     .change = message->data_copied.change};
+        break;
+    case WIRE_DATA_LOST:
+        copy.part = message->data_lost.host;
+        break;
+    case WIRE_DATA_PAST:
+    case WIRE_DATA_PAST_IS:
+        break;
+    default:
+        return false;
+    }
+    if (!space->copied) {
+        service_broken(space, host, "a message of copies, of which there are none");
+        return true;
+    }
+    if (message->kind == WIRE_DATA_COPIED || message->kind == WIRE_DATA_LOST) {
+        copies_message(space->copies, host, &copy);
+        losses_learn(space);
+    }
+    return message->kind != WIRE_DATA_PAST && message->kind != WIRE_DATA_PAST_IS;
+}
+
+static bool is_asked(enum wire_kind kind)
+{
+    return kind == WIRE_DATA_PUT || kind == WIRE_DATA_ASK || kind == WIRE_DATA_WITHDRAW ||
+           kind == WIRE_DATA_CUT;
+}
+
 void dataspace_message(struct dataspace *space, uint32_t host, const struct wire_message *message)
 {
     uint32_t pid = pid_of(message);
-    bool asks = message->kind == WIRE_DATA_PUT || message->kind == WIRE_DATA_ASK ||
-                message->kind == WIRE_DATA_WITHDRAW || message->kind == WIRE_DATA_CUT;
+    uint32_t home = is_asked(message->kind) ? host : space->host;
 
-    space->traffic.received++;
-    if (pid >= space->nprocs || space->processes[pid].home != (asks ? host : space->host)) {
-        service_broken(space, host, "a request for a process that it does not have");
+    if (host >= space->hosts) {
+        service_broken(space, host, "a message about objects from no host of them");
         return;
     }
-    if (message->kind == WIRE_DATA_PUT)
-        guest_put(space, host, &message->data_put);
-    else if (message->kind == WIRE_DATA_ASK)
-        guest_ask(space, host, &message->data_ask);
-    else if (message->kind == WIRE_DATA_STORED)
-        client_stored(space, host, &message->data_stored);
-    else if (message->kind == WIRE_DATA_WITHDRAW)
-        guest_withdraw(space, host, &message->data_withdraw);
-    else if (message->kind == WIRE_DATA_WITHDRAWN)
-        client_withdrawn(space, host, &message->data_withdrawn);
-    else if (message->kind == WIRE_DATA_DIFFERS)
-        client_differs(space, &message->data_differs);
-    else if (message->kind == WIRE_DATA_CUT)
-        log_cut(space->log, pid, message->data_cut.request);
+    if (space->others[host].lost || space->part_lost)
+        return;
+    /* A copy counts when it is whole, and news of a loss does not. */
+    if (message->kind != WIRE_DATA_COPY && message->kind != WIRE_DATA_LOST)
+        space->others[host].traffic.received++;
+    if (take_copies(space, host, message))
+        return;
+    if (pid >= space->nprocs ||
+        (message->kind != WIRE_DATA_PAST && space->processes[pid].home != home))
+        service_broken(space, host, "a request for a process that it does not have");
     else
-        client_granted(space, host, &message->data_grant);
+        take(space, host, message);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 bool dataspace_go_on(struct dataspace *space)
 {
+    if (space->part_lost)
+        return false;
+    for (uint32_t host = 0; space->copied && host < space->hosts && space->stalled > 0; host++)
+        copying_go_on(space, host);
     for (uint32_t pid = 0; pid < space->nprocs && space->stalled > 0; pid++) {
         struct process *process = &space->processes[pid];
 
-        if (process->client == CLIENT_STALLED)
-            client_go_on(space, pid);
+        if (process->client == CLIENT_STALLED || process->client == CLIENT_SENDING)
+            put_go_on(space, pid);
         else if (process->guest == GUEST_GRANTING)
             guest_go_on(space, pid);
     }
     return space->stalled > 0;
 }
 
+/* The hosts of the setup, and what there is of each; false: no memory. */
+static bool open_hosts(struct dataspace *space, const struct dataspace_setup *setup)
+{
+    space->hosts = setup->hosts > setup->host ? setup->hosts : setup->host + 1;
+    for (uint32_t pid = 0; pid < setup->nprocs; pid++)
+        if (setup->homes[pid] >= space->hosts)
+            space->hosts = setup->homes[pid] + 1;
+    space->others = calloc(space->hosts, sizeof *space->others);
+    return space->others && service_find_owners(space, setup->homes);
+}
+
+static bool open_copies(struct dataspace *space, const struct dataspace_setup *setup)
+{
+    struct copies_setup copies = {.host = space->host,
+                                  .hosts = space->hosts,
+                                  .ring = space->owners,
+                                  .parts = space->owner_count,
+                                  .nprocs = space->nprocs,
+                                  .copies = setup->copies > 1 ? setup->copies : 1,
+                                  .pool = setup->pool,
+                                  .log = setup->log};
+
+    if (copies.copies > space->owner_count)
+        copies.copies = space->owner_count;
+    space->copied = copies.copies > 1;
+    space->copies = copies_open(&copies, &copies_calls, space);
+    return space->copies != NULL;
+}
+
 struct dataspace *dataspace_open(const struct dataspace_setup *setup,
                                  const struct dataspace_calls *calls, void *context)
 {
-    uint32_t nprocs = setup->nprocs;
     struct dataspace *space = calloc(1, sizeof *space);
 
     if (!space)
@@ -103,18 +255,15 @@ struct dataspace *dataspace_open(const struct dataspace_setup *setup,
     *space = (struct dataspace){.calls = calls,
                                 .context = context,
                                 .host = setup->host,
-                                .nprocs = nprocs,
+                                .nprocs = setup->nprocs,
                                 .piece = setup->piece,
                                 .pool = setup->pool};
-    space->processes = calloc(nprocs, sizeof *space->processes);
-    space->tags = tags_open(&tags_calls, space);
-    space->log = log_open(nprocs, setup->log);
-    if (!space->processes || !space->tags || !space->log ||
-        !service_find_owners(space, setup->homes)) {
+    space->processes = calloc(setup->nprocs, sizeof *space->processes);
+    if (!space->processes || !open_hosts(space, setup) || !open_copies(space, setup)) {
         dataspace_close(space);
         return NULL;
     }
-    for (uint32_t pid = 0; pid < nprocs; pid++)
+    for (uint32_t pid = 0; pid < setup->nprocs; pid++)
         space->processes[pid].home = setup->homes[pid];
     return space;
 }
@@ -125,24 +274,51 @@ void dataspace_close(struct dataspace *space)
         return;
     for (uint32_t pid = 0; space->processes && pid < space->nprocs; pid++)
         object_drop(space->processes[pid].object);
-    tags_close(space->tags);
-    log_close(space->log);
+    for (uint32_t host = 0; space->others && host < space->hosts; host++)
+        copying_forget(space, host);
+    copies_close(space->copies);
     free(space->processes);
+    free(space->others);
     free(space->owners);
     free(space);
 }
 
+/* ---- What there is --------------------------------------------------------------------------- */
+
 struct keeper *dataspace_keep(const struct dataspace *space)
 {
-    return keeper_begin(space->tags);
+    const struct tags **tags = calloc(space->owner_count, sizeof *tags);
+    struct keeper *keeper;
+    uint32_t count = 0;
+
+    if (!tags)
+        return NULL;
+    for (uint32_t part = 0; part < space->owner_count; part++)
+        if (copies_tags(space->copies, part))
+            tags[count++] = copies_tags(space->copies, part);
+    keeper = keeper_begin(tags, count);
+    free(tags);
+    return keeper;
 }
 
 struct dataspace_traffic dataspace_traffic(const struct dataspace *space)
 {
-    return space->traffic;
+    struct dataspace_traffic all = {0, 0};
+
+    for (uint32_t host = 0; host < space->hosts; host++)
+        if (!space->others[host].lost) {
+            all.sent += space->others[host].traffic.sent;
+            all.received += space->others[host].traffic.received;
+        }
+    return all;
 }
 
 struct tags_totals dataspace_totals(const struct dataspace *space)
 {
-    return tags_totals(space->tags);
+    return copies_totals(space->copies);
+}
+
+bool dataspace_bears_loss(const struct dataspace *space)
+{
+    return space->copied && !space->part_lost && !copies_gave_up(space->copies);
 }

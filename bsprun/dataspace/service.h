@@ -12,6 +12,12 @@
  * its requests since its last image again, with the same numbers, and the owners answer them from
  * their logs (log.h).  What was on its way to an earlier life is ignored.
  *
+ * Where there are several copies of each part (copies.h), an owner answers when they all have the
+ * change, and the job goes on when a host is lost: dataspace_lost on all hosts.  The next owner of
+ * its part takes over; who has a request at the lost one makes it again there, with the same
+ * number; a process of the lost host begins its next life elsewhere, dataspace_moved on all hosts,
+ * and its requests wait until its host has asked all others what earlier lives have done.
+ *
  * What can fail: no memory for an object; another host breaks a rule of the protocol.  Either is
  * told to the caller, who ends the job or drops the host.  With the term everything is over.
  */
@@ -62,15 +68,23 @@ struct dataspace_calls {
     /* The process, restarted alone, cannot catch up, as it does something else than before: nothing
      * answers its request. */
     void (*differs)(void *context, uint32_t pid);
+    /* With the loss of hosts all copies of a part are lost: nothing is answered any more. */
+    void (*part_lost)(void *context);
+    /* The process, which has come from a host that is lost, made no request with a larger number
+     * than this one before. */
+    void (*past)(void *context, uint32_t pid, uint64_t number);
 };
 
 struct dataspace_setup {
     uint32_t host; /* own number */
     uint32_t nprocs;
-    const uint32_t *homes; /* the host of each process; copied */
+    const uint32_t *homes; /* the host of each process when the term began; copied */
+    uint32_t hosts;        /* how many there are; 0: those of homes */
+    uint32_t copies;       /* of each part, 1 to COPIES_MOST; 0: one */
     uint32_t piece;        /* bytes that go to another host at a time, 1 to WIRE_PIECE_MAX */
     struct pool *pool;     /* for the objects; it must outlive the dataspace */
-    uint64_t log;          /* bytes of answers that are kept for processes that are restarted */
+    uint64_t log;          /* bytes of answers that are kept for processes that are restarted, of
+                              each part */
 };
 
 /* NULL: no memory. */
@@ -90,6 +104,14 @@ void dataspace_message(struct dataspace *space, uint32_t host, const struct wire
 void dataspace_withdraw(struct dataspace *space, uint32_t pid);
 /* A process of this host is lost, and begins its next life: its request is dropped. */
 void dataspace_restarted(struct dataspace *space, uint32_t pid);
+/* The host is lost, and does nothing any more.  No effect if that is known. */
+void dataspace_lost(struct dataspace *space, uint32_t host);
+/* The process's host is lost, and it begins its next life on that one.  The same calls are made on
+ * all hosts, in one order, each behind dataspace_lost of where the process was. */
+void dataspace_moved(struct dataspace *space, uint32_t pid, uint32_t host);
+/* Whether the loss of a host could be borne as far as this one knows: there are copies, no answer
+ * was given up that a process may still want, and no part is lost. */
+bool dataspace_bears_loss(const struct dataspace *space);
 /* Whether the process of this host makes requests again that it has made in an earlier life.  One
  * that waits has caught up. */
 bool dataspace_repeats(const struct dataspace *space, uint32_t pid);
@@ -100,7 +122,7 @@ void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number);
 uint64_t dataspace_number(const struct dataspace *space, uint32_t pid);
 /* Bytes of the answers that this host keeps, and the process for which it keeps most. */
 uint64_t dataspace_logged(const struct dataspace *space, uint32_t *pid);
-/* The objects of this host's tags, to be copied: see keeper.h.  NULL: no memory. */
+/* The objects of the tags that this host owns, to be copied: see keeper.h.  NULL: no memory. */
 struct keeper *dataspace_keep(const struct dataspace *space);
 /* Sends what waited for room.  Whether something still does. */
 bool dataspace_go_on(struct dataspace *space);
@@ -108,15 +130,15 @@ bool dataspace_go_on(struct dataspace *space);
 /* The get or read of a process of this host that nothing has been granted to; NULL: it waits for no
  * object, or one is on its way. */
 const struct dataspace_request *dataspace_waits_for(const struct dataspace *space, uint32_t pid);
-/* Messages that went to other hosts, and that came, up to now. */
+/* Messages that went to other hosts, and that came, up to now, without those that are lost. */
 struct dataspace_traffic {
     uint64_t sent, received;
 };
 struct dataspace_traffic dataspace_traffic(const struct dataspace *space);
-/* What this host's tags hold. */
+/* What the tags hold that this host owns. */
 struct tags_totals dataspace_totals(const struct dataspace *space);
 
-/* The host that owns a tag. */
+/* The host that owns a tag, as far as this one knows. */
 uint32_t dataspace_owner(const struct dataspace *space, const void *tag, size_t size);
 
 #endif

@@ -27,6 +27,7 @@ struct asker {
     uint64_t room;
     uint32_t life;
     uint64_t number, what;
+    bool removes; /* a get */
 };
 
 struct tags_calls {

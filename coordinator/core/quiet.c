@@ -60,12 +60,12 @@ static bool adds_up(const struct quiet *quiet)
     for (uint32_t i = 0; i < quiet->host_count; i++) {
         const struct quiet_host *host = &quiet->hosts[i];
 
+        if (!host->asked)
+            continue;
         sent += host->sent;
         received += host->received;
-        if (host->asked) {
-            arrived = least(arrived, host->arrived);
-            held = least(held, host->held);
-        }
+        arrived = least(arrived, host->arrived);
+        held = least(held, host->held);
     }
     return sent == received && (held == WIRE_NEVER || arrived <= held);
 }

@@ -9,8 +9,8 @@
  * a barrier on another host is not counted; but where processes wait at a barrier that all have
  * reached, it is on its way.
  *
- * What can fail: a host is lost: its answer does not come, and the question stays open; the loss of
- * a host ends the term anyway.
+ * What can fail: a host is lost: its answer does not come, and the question stays open until
+ * quiet_lose, if the loss does not end the term.
  */
 #ifndef COORD_QUIET_H
 #define COORD_QUIET_H
@@ -53,8 +53,11 @@ enum quiet_act {
 bool quiet_begin(struct quiet *quiet, uint32_t host_count);
 void quiet_end(struct quiet *quiet);
 
-/* The host is lost: what it has said does not count any more, and who is asked is asked anew. */
+/* The host is lost: what it has said does not count any more, and an open question is void.  All
+ * hosts are told of the loss, which changes their numbers of messages, on the links on which they
+ * are asked, before they are asked again. */
 void quiet_lose(struct quiet *quiet, uint32_t host);
+
 /* Takes QUIET of a host, by its index.  One that answers a question which is not open any more has
  * no effect; its round is at most quiet->round. */
 enum quiet_act quiet_take(struct quiet *quiet, uint32_t host, const struct wire_quiet *message);

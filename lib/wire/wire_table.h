@@ -56,6 +56,7 @@
 #define WIRE_REPLICA_RUNS_MAX 64u                 /* of processes with as many */
 #define WIRE_TAG_MAX          4096u               /* bytes of a tag of the dataspace */
 #define WIRE_OBJECT_MAX       (UINT64_C(1) << 30) /* ... of an object */
+#define WIRE_COPY_LAST        7u                  /* kinds of copies of the dataspace */
 #define WIRE_STACK_MAX        262144u             /* the C stack of a process, as text */
 #define WIRE_U32_MAX          0xffffffffu
 #define WIRE_U64_MAX          0xffffffffffffffffu
@@ -297,6 +298,11 @@
     M(DATA_WITHDRAWN, data_withdrawn, WIRE_FIELDS_DATA_WITHDRAWN, AMONG_AGENTS)                    \
     M(DATA_DIFFERS, data_differs, WIRE_FIELDS_DATA_DIFFERS, AMONG_AGENTS)                          \
     M(DATA_CUT, data_cut, WIRE_FIELDS_DATA_CUT, AMONG_AGENTS)                                      \
+    M(DATA_LOST, data_lost, WIRE_FIELDS_DATA_LOST, AMONG_AGENTS)                                   \
+    M(DATA_COPY, data_copy, WIRE_FIELDS_DATA_COPY, AMONG_AGENTS)                                   \
+    M(DATA_COPIED, data_copied, WIRE_FIELDS_DATA_COPIED, AMONG_AGENTS)                             \
+    M(DATA_PAST, data_past, WIRE_FIELDS_DATA_PAST, AMONG_AGENTS)                                   \
+    M(DATA_PAST_IS, data_past_is, WIRE_FIELDS_DATA_PAST_IS, AMONG_AGENTS)                          \
     M(MEET, meet, WIRE_FIELDS_MEET, AMONG_AGENTS)                                                  \
     M(MAIL, mail, WIRE_FIELDS_MAIL, AMONG_AGENTS)                                                  \
     M(MAIL_READ, mail_read, WIRE_FIELDS_MAIL_READ, AMONG_AGENTS)                                   \
@@ -758,6 +764,45 @@
 #define WIRE_FIELDS_DATA_CUT(F, E)                                                                 \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u64, request, WIRE_U64_MAX)
+
+/* That host is lost: comes before anything that was sent with this knowledge. */
+#define WIRE_FIELDS_DATA_LOST(F, E) F(u32, host, WIRE_HOSTS_MAX - 1)
+
+/* To a host that backs a part of the dataspace: a message of bsprun/dataspace/copies.h, which says
+ * what the fields of each kind are.  has_object: it comes in pieces, each with all fields but the
+ * tag, which is with the last. */
+#define WIRE_FIELDS_DATA_COPY(F, E)                                                                \
+    F(u32, kind, WIRE_COPY_LAST)                                                                   \
+    F(u32, part, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u64, change, WIRE_U64_MAX)                                                                   \
+    F(u64, number, WIRE_U64_MAX)                                                                   \
+    F(u64, what, WIRE_U64_MAX)                                                                     \
+    F(flag, removes, 0)                                                                            \
+    F(u32, same, WIRE_U32_MAX)                                                                     \
+    F(flag, has_object, 0)                                                                         \
+    F(bytes, tag, WIRE_TAG_MAX)                                                                    \
+    F(u64, size, WIRE_OBJECT_MAX)                                                                  \
+    F(u64, offset, WIRE_OBJECT_MAX)                                                                \
+    F(bytes, data, WIRE_PIECE_MAX)
+
+/* Back: all changes of the part up to that one are made. */
+#define WIRE_FIELDS_DATA_COPIED(F, E)                                                              \
+    F(u32, part, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u64, change, WIRE_U64_MAX)
+
+/* That life of the process begins on the sender's host, as the one before was lost: what has taken
+ * effect of the process's requests?  round: of the question. */
+#define WIRE_FIELDS_DATA_PAST(F, E)                                                                \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, life, WIRE_U32_MAX)                                                                     \
+    F(u32, round, WIRE_U32_MAX)
+
+/* newest: the last one that has, in the parts that the sender owns; 0: none. */
+#define WIRE_FIELDS_DATA_PAST_IS(F, E)                                                             \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, round, WIRE_U32_MAX)                                                                    \
+    F(u64, newest, WIRE_U64_MAX)
 
 /* ---- Messages from process to process: rings as in lib/shm/mail.h.  from, to: processes, that
  * write and read the ring; at: a position in it. */

@@ -2,8 +2,9 @@
  * host wait for.
  *
  * An input is a list of steps of STEP bytes: a request of a process of this host, or the next piece
- * of it, if it may post one; the process is lost, and begins its next life; or a message of another
- * host with numbers at the edge of something. */
+ * of it, if it may post one; the process is lost, and begins its next life; another host is lost, or
+ * a process of one that is goes on elsewhere; or a message of another host with numbers at the edge
+ * of something. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +28,15 @@ static struct {
     unsigned char window[WINDOW];
 } processes[PROCESSES];
 
-static bool full;
+static bool full, lost[3];
+static uint32_t lives_on[PROCESSES]; /* hosts */
 
 static void on_send(void *context, uint32_t host, const struct wire_message *message)
 {
     const struct wire_data_grant *grant = &message->data_grant;
 
     (void)context;
-    FUZZ_CHECK(host == 1 || host == 2);
+    FUZZ_CHECK((host == 1 || host == 2) && !lost[host]);
     if (message->kind == WIRE_DATA_GRANT)
         FUZZ_CHECK(grant->offset + grant->data.size <= grant->size);
 }
@@ -81,8 +83,27 @@ static void on_differs(void *context, uint32_t pid)
     FUZZ_CHECK(pid < 2);
 }
 
-static const struct dataspace_calls calls = {on_send,      on_has_room, on_answer, on_withdrawn,
-                                             on_no_memory, on_broken,   on_differs};
+static void on_part_lost(void *context)
+{
+    (void)context;
+    FUZZ_CHECK(lost[1] || lost[2]);
+}
+
+static void on_past(void *context, uint32_t pid, uint64_t number)
+{
+    (void)context, (void)number;
+    FUZZ_CHECK(pid < PROCESSES && lives_on[pid] == 0);
+}
+
+static const struct dataspace_calls calls = {.send = on_send,
+                                             .has_room = on_has_room,
+                                             .answer = on_answer,
+                                             .withdrawn = on_withdrawn,
+                                             .no_memory = on_no_memory,
+                                             .broken = on_broken,
+                                             .differs = on_differs,
+                                             .part_lost = on_part_lost,
+                                             .past = on_past};
 
 static uint64_t number(uint8_t which)
 {
@@ -119,10 +140,12 @@ static void message(struct dataspace *space, const uint8_t *step)
 {
     static const enum wire_kind kinds[] = {
         WIRE_DATA_PUT,      WIRE_DATA_STORED,    WIRE_DATA_ASK,     WIRE_DATA_GRANT,
-        WIRE_DATA_WITHDRAW, WIRE_DATA_WITHDRAWN, WIRE_DATA_DIFFERS, WIRE_DATA_CUT};
+        WIRE_DATA_WITHDRAW, WIRE_DATA_WITHDRAWN, WIRE_DATA_DIFFERS, WIRE_DATA_CUT,
+        WIRE_DATA_COPIED,   WIRE_DATA_PAST,      WIRE_DATA_PAST_IS, WIRE_DATA_COPY,
+        WIRE_DATA_COPY};
     static const char bytes[40];
     struct wire_bytes tag = {tags[step[3] % 8], (uint32_t)strlen(tags[step[3] % 8])};
-    struct wire_message message = {.kind = kinds[step[2] % 8]};
+    struct wire_message message = {.kind = kinds[step[2] % 13]};
     uint32_t pid = step[3] / 8 % 8;
     uint64_t size = number(step[4]), offset = number(step[5]), request = step[2] / 8 % 4;
     uint32_t life = step[2] / 32 % 4;
@@ -156,6 +179,29 @@ static void message(struct dataspace *space, const uint8_t *step)
     case WIRE_DATA_CUT:
         message.data_cut = (struct wire_data_cut){pid, request};
         break;
+    case WIRE_DATA_COPIED:
+        message.data_copied = (struct wire_data_copied){pid % 4, request};
+        break;
+    case WIRE_DATA_PAST:
+        message.data_past = (struct wire_data_past){pid, life, (uint32_t)request};
+        break;
+    case WIRE_DATA_PAST_IS:
+        message.data_past_is = (struct wire_data_past_is){pid, (uint32_t)request, size};
+        break;
+    case WIRE_DATA_COPY:
+        message.data_copy = (struct wire_data_copy){.kind = step[5] % (WIRE_COPY_LAST + 1),
+                                                    .part = pid % 4,
+                                                    .pid = step[3] / 32 % 8,
+                                                    .change = request,
+                                                    .number = life,
+                                                    .removes = step[4] & 1,
+                                                    .same = step[4] & 2,
+                                                    .has_object = step[4] & 4,
+                                                    .tag = tag,
+                                                    .size = size,
+                                                    .offset = offset % 8,
+                                                    .data = data};
+        break;
     default:
         message.data_grant = (struct wire_data_grant){pid, life, size, offset, data};
         break;
@@ -171,13 +217,32 @@ static void lose(struct dataspace *space, uint32_t pid, uint8_t back)
     processes[pid].number = back % 8;
 }
 
+static void lose_host(struct dataspace *space, uint32_t host)
+{
+    dataspace_lost(space, host);
+    lost[host] = true;
+}
+
+/* As Processor Zero does: a process of a host that is lost, to one that is not known to be. */
+static void move(struct dataspace *space, uint32_t pid, uint32_t host)
+{
+    if (!lost[lives_on[pid]] || lost[host])
+        return;
+    lives_on[pid] = host;
+    dataspace_moved(space, pid, host);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct pool *pool = pool_open(300, 1, NULL, NULL);
     struct dataspace_setup setup = {
         .host = 0, .nprocs = PROCESSES, .homes = homes, .piece = 7, .pool = pool, .log = 400};
-    struct dataspace *space = dataspace_open(&setup, &calls, NULL);
+    struct dataspace *space;
 
+    setup.copies = size > 0 ? 1 + data[size - 1] % 3 : 1;
+    space = dataspace_open(&setup, &calls, NULL);
+    memset(lost, 0, sizeof lost);
+    memcpy(lives_on, homes, sizeof lives_on);
     memset(processes, 0, sizeof processes);
     full = false;
     for (size_t i = 0; i < STEPS_MAX && (i + 1) * STEP <= size; i++) {
@@ -195,6 +260,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             lose(space, step[1] % 2, step[2]);
         else if (step[0] % 16 == 6)
             dataspace_cut(space, step[1] % 2, step[2] % 8);
+        else if (step[0] % 16 == 7 && setup.copies > 1)
+            lose_host(space, 1 + step[1] % 2);
+        else if (step[0] % 16 == 9 && setup.copies > 1)
+            move(space, 2 + step[1] % 2, step[2] % 3);
         else
             message(space, step);
     }

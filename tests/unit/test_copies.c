@@ -24,7 +24,7 @@ static struct host {
 static struct {
     uint32_t from, to;
     struct copy_message message;
-    char tag[16], data[16];
+    char tag[16];
 } queue[QUEUED];
 static unsigned queued;
 
@@ -39,9 +39,13 @@ static void on_send(void *context, uint32_t to, const struct copy_message *messa
     queue[queued].to = to;
     queue[queued].message = *message;
     memcpy(queue[queued].tag, message->tag ? message->tag : "", message->tag_size);
-    memcpy(queue[queued].data, message->data ? message->data : "", message->size);
     queue[queued].message.tag = queue[queued].tag;
-    queue[queued].message.data = queue[queued].data;
+    if (message->object) { /* on the other host it is another one */
+        struct object *object = object_make(pool, message->object->size);
+
+        memcpy(object->bytes, message->object->bytes, object->size);
+        queue[queued].message.object = object;
+    }
     queued++;
 }
 
@@ -68,9 +72,9 @@ static void on_part_lost(void *context, uint32_t part)
     ((struct host *)context)->lost_parts++;
 }
 
-static void on_no_memory(void *context)
+static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
 {
-    (void)context;
+    (void)context, (void)pid, (void)bytes;
     ck_abort_msg("no memory");
 }
 
@@ -85,9 +89,13 @@ static const struct copies_calls calls = {on_send,      on_answer,    on_differs
 
 static void open_hosts(uint32_t copies)
 {
+    static const uint32_t ring[HOSTS] = {0, 1, 2, 3};
+
     for (uint32_t i = 0; i < HOSTS; i++) {
         struct copies_setup setup = {.host = i,
                                      .hosts = HOSTS,
+                                     .ring = ring,
+                                     .parts = HOSTS,
                                      .nprocs = 4,
                                      .copies = copies,
                                      .pool = pool,
@@ -108,8 +116,16 @@ static void set_up(void)
     ck_assert_ptr_nonnull(pool);
 }
 
+/* What is on its way never comes. */
+static void forget_all(void)
+{
+    while (queued > 0)
+        object_drop(queue[--queued].message.object);
+}
+
 static void tear_down(void)
 {
+    forget_all();
     for (uint32_t i = 0; i < HOSTS; i++)
         copies_close(hosts[i].copies);
     pool_close(pool);
@@ -120,20 +136,18 @@ static void deliver(unsigned count)
 {
     for (unsigned i = 0; i < count && queued > 0; i++) {
         struct copy_message message = queue[0].message;
-        char of_tag[16], data[16];
+        char of_tag[16];
         uint32_t from = queue[0].from, to = queue[0].to;
 
         memcpy(of_tag, queue[0].tag, sizeof of_tag);
-        memcpy(data, queue[0].data, sizeof data);
         message.tag = of_tag;
-        message.data = data;
         for (unsigned j = 1; j < queued; j++) {
             queue[j - 1] = queue[j];
             queue[j - 1].message.tag = queue[j - 1].tag;
-            queue[j - 1].message.data = queue[j - 1].data;
         }
         queued--;
         copies_message(hosts[to].copies, from, &message);
+        object_drop(message.object);
     }
 }
 
@@ -162,6 +176,11 @@ static void put(uint32_t at, uint32_t pid, uint64_t number, const char *text)
 static void ask(uint32_t at, uint32_t pid, uint64_t number, bool removes)
 {
     copies_ask(hosts[at].copies, request_of(pid, number), removes);
+}
+
+static uint64_t waiting(const struct copies *copies)
+{
+    return copies_totals(copies).waiting;
 }
 
 static void check_complaints(void)
@@ -223,7 +242,38 @@ START_TEST(the_next_takes_over)
     ask(1, 3, 3, true); /* there is none left */
     deliver_all();
     ck_assert_uint_eq(hosts[1].answers, 4);
-    ck_assert_uint_eq(copies_waiting(hosts[1].copies), 1);
+    ck_assert_uint_eq(waiting(hosts[1].copies), 1);
+    check_complaints();
+}
+END_TEST
+
+/* Of an object that was read the tag and the log hold references, also where it goes as a whole. */
+START_TEST(an_object_goes_once)
+{
+    uint64_t before;
+
+    open_hosts(2);
+    put(0, 0, 1, "one");
+    ask(0, 2, 1, false);
+    ask(0, 3, 1, true);
+    put(0, 0, 2, "two");
+    ask(0, 2, 2, false);
+    deliver_all();
+    before = pool_in_memory(pool);
+    copies_lost(hosts[1].copies, 0);
+    deliver_all();
+    ck_assert_uint_eq(pool_in_memory(pool), before + 6); /* each once */
+    ck_assert_uint_eq(hosts[0].answers, 5);
+    copies_lost(hosts[2].copies, 1);
+    deliver_all();
+    ask(2, 2, 1, false); /* again, from what host 2 has got as a whole */
+    ask(2, 3, 1, true);
+    deliver_all();
+    ck_assert_uint_eq(hosts[2].answers, 2);
+    ck_assert_str_eq(hosts[2].text, "one");
+    ask(2, 2, 2, false);
+    deliver_all();
+    ck_assert_str_eq(hosts[2].text, "two");
     check_complaints();
 }
 END_TEST
@@ -266,7 +316,7 @@ START_TEST(half_a_copy_does_not_replace_a_whole_one)
     copies_lost(hosts[1].copies, 0);
     deliver(5); /* three hosts know it, and host 2 has the beginning of a new copy */
     ck_assert_uint_eq(copies_owner(hosts[2].copies, 0), 1);
-    queued = 0;
+    forget_all();
     copies_lost(hosts[2].copies, 1);
     ask(2, 2, 1, false);
     ck_assert_uint_eq(hosts[2].answers, 0); /* host 3 has none yet */
@@ -281,9 +331,9 @@ START_TEST(what_a_lost_host_waits_for)
 {
     open_hosts(2);
     ask(0, 3, 1, true);
-    ck_assert_uint_eq(copies_waiting(hosts[0].copies), 1);
+    ck_assert_uint_eq(waiting(hosts[0].copies), 1);
     copies_lost(hosts[0].copies, 3);
-    ck_assert_uint_eq(copies_waiting(hosts[0].copies), 0);
+    ck_assert_uint_eq(waiting(hosts[0].copies), 0);
     put(0, 0, 1, "one"); /* not backed yet, and it has asked for nothing else */
     copies_lost(hosts[0].copies, 1);
     ck_assert_uint_eq(hosts[0].answers, 0); /* host 2 is to have it */
@@ -323,7 +373,7 @@ START_TEST(what_is_withdrawn)
     open_hosts(2);
     ask(0, 2, 1, true);
     ck_assert(copies_withdraw(hosts[0].copies, request_of(2, 1)));
-    ck_assert_uint_eq(copies_waiting(hosts[0].copies), 0);
+    ck_assert_uint_eq(waiting(hosts[0].copies), 0);
     put(0, 0, 1, "one");
     ask(0, 2, 1, true);
     ck_assert(!copies_withdraw(hosts[0].copies, request_of(2, 1))); /* though it is held */
@@ -343,9 +393,9 @@ START_TEST(earlier_lives)
     request = request_of(2, 1);
     request.asker.life = 1;
     copies_ask(hosts[0].copies, request, true);
-    ck_assert_uint_eq(copies_waiting(hosts[0].copies), 1);
+    ck_assert_uint_eq(waiting(hosts[0].copies), 1);
     ask(0, 2, 1, true); /* of one that is thought dead */
-    ck_assert_uint_eq(copies_waiting(hosts[0].copies), 1);
+    ck_assert_uint_eq(waiting(hosts[0].copies), 1);
 }
 END_TEST
 
@@ -356,6 +406,7 @@ START_TEST(messages_that_break_the_rules)
         {.kind = COPY_TAKE, .part = 0, .change = 1, .number = 1}, /* of what is not there */
         {.kind = COPY_END, .part = 0},                            /* of nothing */
         {.kind = COPY_OBJECT, .part = 0},
+        {.kind = COPY_ANSWER, .part = 0, .number = 1, .same = 1}, /* which has not come */
         {.kind = COPY_BEGIN, .part = 1}, /* which is its own */
         {.kind = COPY_BEGIN, .part = 2}, /* which it does not own */
         {.kind = COPY_BEGIN, .part = HOSTS},
@@ -381,6 +432,7 @@ int main(void)
     const TTest *const tests[] = {an_answer_waits_for_all_copies,
                                   alone_nothing_waits,
                                   the_next_takes_over,
+                                  an_object_goes_once,
                                   one_after_the_other_is_lost,
                                   as_many_as_there_are_copies_are_lost,
                                   half_a_copy_does_not_replace_a_whole_one,

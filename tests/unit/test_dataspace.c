@@ -93,8 +93,13 @@ static void find_tag(char tag[8], uint32_t host)
     ck_abort_msg("no tag belongs to host %u", host);
 }
 
-static const struct dataspace_calls calls = {on_send,      on_has_room, on_answer, on_withdrawn,
-                                             on_no_memory, on_broken,   on_differs};
+static const struct dataspace_calls calls = {.send = on_send,
+                                             .has_room = on_has_room,
+                                             .answer = on_answer,
+                                             .withdrawn = on_withdrawn,
+                                             .no_memory = on_no_memory,
+                                             .broken = on_broken,
+                                             .differs = on_differs};
 
 static void set_up(void)
 {

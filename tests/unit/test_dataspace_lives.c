@@ -69,8 +69,13 @@ static void on_differs(void *context, uint32_t pid)
     seen.differs++;
 }
 
-static const struct dataspace_calls calls = {on_send,      on_has_room, on_answer, on_withdrawn,
-                                             on_no_memory, on_broken,   on_differs};
+static const struct dataspace_calls calls = {.send = on_send,
+                                             .has_room = on_has_room,
+                                             .answer = on_answer,
+                                             .withdrawn = on_withdrawn,
+                                             .no_memory = on_no_memory,
+                                             .broken = on_broken,
+                                             .differs = on_differs};
 
 static void find_tag(char tag[8], uint32_t host)
 {

@@ -114,6 +114,24 @@ START_TEST(who_answers_twice_or_late)
 }
 END_TEST
 
+/* A host that is lost does not answer, and what it had said no longer counts. */
+START_TEST(a_host_is_lost)
+{
+    ck_assert_int_eq(say(0, 0, 5, 2), QUIET_ASK);
+    ck_assert_int_eq(say(2, 1, 2, 5), QUIET_NOTHING);
+    quiet_lose(&quiet, 2);
+    quiet.hosts[1].asked = true;
+    ck_assert_int_eq(say(0, 1, 5, 2), QUIET_NOTHING);
+    ck_assert_int_eq(say(0, 0, 3, 1), QUIET_ASK);
+    ck_assert_int_eq(say(0, 2, 3, 1), QUIET_NOTHING);
+    ck_assert_int_eq(say(1, 2, 1, 3), QUIET_ASK);
+    ck_assert_int_eq(say(0, 3, 3, 1), QUIET_NOTHING);
+    quiet_lose(&quiet, 1); /* while the second question is open */
+    ck_assert_int_eq(say(1, 3, 1, 3), QUIET_NOTHING);
+    ck_assert_int_eq(quiet.state, QUIET_UNKNOWN);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -123,6 +141,7 @@ int main(void)
         a_message_on_its_way,
         a_barrier_on_its_way,
         who_answers_twice_or_late,
+        a_host_is_lost,
     };
 
     return suite_run_tests("quiet", tests, sizeof tests / sizeof *tests, set_up, tear_down);

@@ -30,6 +30,7 @@ struct agent_order {
     uint32_t stacks_ms; /* the limit is bsprun's, and comes here so much later; 0: it is not */
     uint64_t consult_every, abort_at;
     uint64_t dataspace_memory;    /* bytes of objects in memory; 0: half of what is available */
+    uint32_t dataspace_copies;    /* hosts that are to hold each part of the dataspace, at least 1 */
     uint32_t replicas;            /* of each process, or the most of one; 0: one */
     struct replica_counts counts; /* of each, in the newest term */
     bool any_replica_files;       /* --replica-files allow */

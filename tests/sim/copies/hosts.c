@@ -59,12 +59,13 @@ static void send_to_all(struct host *host, const struct packet *packet)
 
 static void on_send(void *context, uint32_t to, const struct copy_message *message)
 {
-    struct packet *packet =
-        make(PACKET_COPY, message->data, message->size, message->tag, message->tag_size);
+    const struct object *object = message->object;
+    uint64_t size = object ? object->size : 0;
+    struct packet *packet = make(PACKET_COPY, object ? object->bytes : NULL, size, message->tag,
+                                 message->tag_size);
 
     packet->copy = *message;
-    packet->copy.data = packet->data;
-    packet->copy.tag = packet->data + message->size;
+    packet->copy.tag = packet->data + size;
     send(context, to, packet);
 }
 
@@ -100,11 +101,12 @@ static void on_part_lost(void *context, uint32_t part)
     world->over = true;
 }
 
-static void on_no_memory(void *context)
+static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
 {
     const struct host *host = context;
 
-    fail(host->world, "no memory on host %u", host->number);
+    fail(host->world, "no memory on host %u: %llu for pid %u", host->number,
+         (unsigned long long)bytes, pid);
 }
 
 static void on_broken(void *context, uint32_t other, const char *complaint)
@@ -124,8 +126,11 @@ static const struct copies_calls calls = {.send = on_send,
 void hosts_open(struct world *world, uint32_t number)
 {
     struct host *host = &world->hosts[number];
+    static const uint32_t ring[HOSTS] = {0, 1, 2, 3, 4};
     struct copies_setup setup = {.host = number,
                                  .hosts = world->host_count,
+                                 .ring = ring,
+                                 .parts = world->host_count,
                                  .nprocs = world->process_count,
                                  .copies = world->copies,
                                  .pool = pool_open(MEMORY, SMALL, &calls_files, &summary.spilled),
@@ -328,6 +333,19 @@ void hosts_learn(struct world *world, uint32_t number, uint32_t lost)
     ask_again(world, host);
 }
 
+/* A part of what the packet holds is an object of that host now. */
+static void copy(struct host *host, uint32_t from, const struct packet *packet)
+{
+    struct copy_message message = packet->copy;
+
+    if (message.object) {
+        message.object = object_make(host->pool, packet->size);
+        memcpy(message.object->bytes, packet->data, packet->size);
+    }
+    copies_message(host->copies, from, &message);
+    object_drop(message.object);
+}
+
 /* ---- What comes ------------------------------------------------------------------------------ */
 
 static void give(struct world *world, struct host *host, uint32_t from, const struct packet *packet)
@@ -337,7 +355,7 @@ static void give(struct world *world, struct host *host, uint32_t from, const st
 
     switch (packet->kind) {
     case PACKET_COPY:
-        copies_message(host->copies, from, &packet->copy);
+        copy(host, from, packet);
         ask_again(world, host);
         break;
     case PACKET_REQUEST:

@@ -329,7 +329,7 @@ static void check_end(struct world *world)
 
         if (host->lost)
             continue;
-        waiting += copies_waiting(host->copies);
+        waiting += copies_totals(host->copies).waiting;
         if (copies_held(host->copies) > 0)
             fail(world, "host %u never answers", i);
         for (uint32_t part = 0; part < world->host_count; part++)

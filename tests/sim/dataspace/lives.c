@@ -51,21 +51,28 @@ void lives_begin(struct world *world)
     plan(world, DO_IMAGE, IMAGES);
 }
 
-static void lose(struct world *world, uint32_t pid)
+void lives_next(struct world *world, uint32_t pid)
 {
     struct process *process = &world->processes[pid];
     uint32_t from = (uint32_t)process->images.newest.request - 1;
 
-    summary.lost++;
     summary.in_a_call += process->busy;
     summary.repeated += process->at - from;
     summary.before_it_counts += process->images.recorded.kind != IMAGE_NONE;
-    note(world, "pid %u is lost, and restarted before call %u", pid, from);
     alone_images_restarted(&process->images);
-    dataspace_restarted(world->hosts[process->home].space, pid);
     process->busy = process->posted = process->taken_back = false;
     process->at = from;
     process->life++;
+}
+
+static void lose(struct world *world, uint32_t pid)
+{
+    struct process *process = &world->processes[pid];
+
+    summary.lost++;
+    lives_next(world, pid);
+    note(world, "pid %u is lost, and restarted before call %u", pid, process->at);
+    dataspace_restarted(world->hosts[process->home].space, pid);
     lives_plan(world, pid, 1 + pick_apart(world, 200));
 }
 
@@ -98,6 +105,8 @@ static void durable(struct world *world, uint32_t pid, const struct action *acti
         process->together = false;
     else if (action->life != process->life)
         return; /* it was lost before */
+    if (process->home == NOWHERE)
+        return;
     if (!alone_images_there(&process->images, (enum alone_image)action->number, &request))
         return;
     note(world, "the image of pid %u before call %u counts", pid, (unsigned)request - 1);
@@ -114,7 +123,8 @@ void lives_carry_out(struct world *world, const struct action *action)
         world->withdrawn_at = world->time.now;
         return;
     }
-    if (world->stuck || waits_is_at_barrier(world, pid) || waits_is_over(world, pid))
+    if (world->stuck || world->processes[pid].home == NOWHERE || waits_is_at_barrier(world, pid) ||
+        waits_is_over(world, pid))
         return;
     world->withdrawn_at = world->time.now;
     if (action->kind == DO_LOSE)

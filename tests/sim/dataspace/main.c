@@ -1,6 +1,7 @@
 /* main.c - processes of several hosts that put, get and read in a made-up world, driven by one
  * seed: messages take their time, links are full, pieces are small, requests are withdrawn for a
- * while as for a snapshot, processes are lost and restarted alone (lives.c).
+ * while as for a snapshot, processes are lost and restarted alone (lives.c), hosts are lost and
+ * others go on with their parts and processes (losses.c).
  *
  *   dataspace [OPTIONS of seeds.h]
  *   dataspace --check         whether the check finds histories that are wrong
@@ -8,7 +9,8 @@
  * Checked: every object that is returned was put, whole, under that tag; the operations on each tag
  * have an order that explains them (zones.h); who still waits at the end has nothing to wait for,
  * and then, and only then, Processor Zero has found out (quiet.h); hosts do not complain of each
- * other; a process that is restarted gets what it got before.
+ * other; a process that is restarted gets what it got before; all go back only if as many hosts are
+ * lost as there are copies.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,10 +50,12 @@ static void on_send(void *context, uint32_t to, const struct wire_message *messa
     uint64_t delay = 1 + pick(world, timeline_chance(&world->time, 10) ? 500 : 20);
     size_t data = message->kind == WIRE_DATA_PUT     ? message->data_put.data.size
                   : message->kind == WIRE_DATA_GRANT ? message->data_grant.data.size
+                  : message->kind == WIRE_DATA_COPY  ? message->data_copy.data.size
                                                      : 0;
     size_t tag = message->kind == WIRE_DATA_PUT        ? message->data_put.tag.size
                  : message->kind == WIRE_DATA_ASK      ? message->data_ask.tag.size
                  : message->kind == WIRE_DATA_WITHDRAW ? message->data_withdraw.tag.size
+                 : message->kind == WIRE_DATA_COPY     ? message->data_copy.tag.size
                                                        : 0;
     struct wire_message *copy = malloc(sizeof *copy + data + tag);
     unsigned char *bytes = (unsigned char *)(copy + 1);
@@ -59,6 +63,8 @@ static void on_send(void *context, uint32_t to, const struct wire_message *messa
 
     if (!copy)
         abort();
+    if (host->knows[to])
+        fail(world, "host %u writes to host %u, and knows that it is lost", host->number, to);
     *copy = *message;
     if (message->kind == WIRE_DATA_PUT) {
         memcpy(bytes, message->data_put.data.data, data);
@@ -66,6 +72,13 @@ static void on_send(void *context, uint32_t to, const struct wire_message *messa
         if (tag > 0)
             memcpy(bytes + data, message->data_put.tag.data, tag);
         copy->data_put.tag.data = bytes + data;
+    } else if (message->kind == WIRE_DATA_COPY) {
+        if (data > 0)
+            memcpy(bytes, message->data_copy.data.data, data);
+        copy->data_copy.data.data = bytes;
+        if (tag > 0)
+            memcpy(bytes + data, message->data_copy.tag.data, tag);
+        copy->data_copy.tag.data = bytes + data;
     } else if (message->kind == WIRE_DATA_GRANT) {
         memcpy(bytes, message->data_grant.data.data, data);
         copy->data_grant.data.data = bytes;
@@ -156,19 +169,35 @@ static void on_differs(void *context, uint32_t pid)
     fail(host->world, "pid %u is said to do something else than before", pid);
 }
 
+static void on_part_lost(void *context)
+{
+    const struct host *host = context;
+
+    losses_part_lost(host->world, host);
+}
+
+static void on_past(void *context, uint32_t pid, uint64_t number)
+{
+    const struct host *host = context;
+
+    losses_past(host->world, host, pid, number);
+}
+
 static const struct dataspace_calls calls = {.send = on_send,
                                              .has_room = on_has_room,
                                              .answer = on_answer,
                                              .withdrawn = on_withdrawn,
                                              .no_memory = on_no_memory,
                                              .broken = on_broken,
-                                             .differs = on_differs};
+                                             .differs = on_differs,
+                                             .part_lost = on_part_lost,
+                                             .past = on_past};
 
-static void go_on(struct world *world, struct host *host)
+void hosts_go_on(struct world *world, struct host *host)
 {
     struct action *action;
 
-    if (host->goes_on || !dataspace_go_on(host->space))
+    if (host->lost || host->goes_on || !dataspace_go_on(host->space))
         return;
     host->goes_on = true;
     action = timeline_plan(&world->time, 5);
@@ -194,7 +223,7 @@ static void post(struct world *world, uint32_t pid)
     }
     process->posted = true;
     dataspace_posted(world->hosts[process->home].space, pid, request);
-    go_on(world, &world->hosts[process->home]);
+    hosts_go_on(world, &world->hosts[process->home]);
 }
 
 /* A call that the process has not made yet. */
@@ -326,16 +355,25 @@ static void make_world(struct world *world, const struct seeds_job *job)
     }
     world->barriers = 1 + pick(world, BARRIERS);
     timeline_take_course(&world->time);
+    world->copies = 1 + (uint32_t)timeline_apart(&world->time, COPIES);
     for (uint32_t i = 0; i < world->host_count; i++) {
         struct host *host = &world->hosts[i];
         struct pool *pool = pool_open(MEMORY, SMALL, &calls_files, &summary.spilled);
-        struct dataspace_setup setup = {i, world->process_count, homes, PIECE, pool, UINT64_MAX};
+        struct dataspace_setup setup = {.host = i,
+                                        .nprocs = world->process_count,
+                                        .homes = homes,
+                                        .hosts = world->host_count,
+                                        .copies = world->copies,
+                                        .piece = PIECE,
+                                        .pool = pool,
+                                        .log = UINT64_MAX};
 
         *host = (struct host){.world = world, .number = i, .pool = pool};
         host->space = dataspace_open(&setup, &calls, host);
         if (!host->space)
             fail(world, "no memory");
     }
+    losses_begin(world);
     waits_begin(world);
     lives_begin(world);
 }
@@ -344,9 +382,9 @@ static void make_world(struct world *world, const struct seeds_job *job)
 static void withdraw(struct world *world, uint32_t pid)
 {
     struct process *process = &world->processes[pid];
-    struct host *host = &world->hosts[process->home];
+    struct host *host = &world->hosts[process->home % HOSTS];
 
-    if (world->stuck || !dataspace_waits_for(host->space, pid))
+    if (world->stuck || process->home == NOWHERE || !dataspace_waits_for(host->space, pid))
         return;
     world->withdrawn_at = world->time.now;
     process->taken_back = true;
@@ -366,13 +404,15 @@ static void carry_out(struct world *world, const struct action *action)
         break;
     case DO_DELIVER:
         world->hosts[action->from].queued[action->to]--;
-        dataspace_message(to->space, action->from, action->message);
+        if (losses_let_pass(world, action)) {
+            dataspace_message(to->space, action->from, action->message);
+            hosts_go_on(world, to);
+        }
         free(action->message);
-        go_on(world, to);
         break;
     case DO_GO_ON:
         world->hosts[action->from].goes_on = false;
-        go_on(world, &world->hosts[action->from]);
+        hosts_go_on(world, &world->hosts[action->from]);
         break;
     case DO_WITHDRAW:
         withdraw(world, action->from);
@@ -382,9 +422,27 @@ static void carry_out(struct world *world, const struct action *action)
     case DO_DURABLE:
         lives_carry_out(world, action);
         break;
+    case DO_LOSE_HOST:
+    case DO_DECIDE:
+    case DO_TOLD:
+        losses_carry_out(world, action);
+        break;
     default:
         waits_carry_out(world, action);
         break;
+    }
+}
+
+static void check_histories(struct world *world)
+{
+    for (uint32_t tag = 0; tag < TAGS; tag++) {
+        const struct history *history = &world->histories[tag];
+        bool waits = false;
+
+        for (unsigned i = 0; i < history->count; i++)
+            waits |= history->operations[i].returned == LINEAR_NEVER;
+        if (!zones_hold(history->operations, history->count, waits && !world->over))
+            fail(world, "no order of the operations on \"%s\" explains them", tag_names[tag]);
     }
 }
 
@@ -393,18 +451,11 @@ static void check_end(struct world *world)
     uint64_t sent = 0, received = 0;
     uint32_t over = 0;
 
-    for (uint32_t tag = 0; tag < TAGS; tag++) {
-        const struct history *history = &world->histories[tag];
-        bool waits = false;
-
-        for (unsigned i = 0; i < history->count; i++)
-            waits |= history->operations[i].returned == LINEAR_NEVER;
-        if (!zones_hold(history->operations, history->count, waits))
-            fail(world, "no order of the operations on \"%s\" explains them", tag_names[tag]);
-    }
     for (uint32_t pid = 0; pid < world->process_count; pid++) {
         const struct process *process = &world->processes[pid];
 
+        if (process->home == NOWHERE)
+            fail(world, "pid %u is never restarted", pid);
         if (process->busy && process->request.kind == DATASPACE_PUT)
             fail(world, "the put of pid %u never returns", pid);
         if (process->busy != !!dataspace_waits_for(world->hosts[process->home].space, pid))
@@ -417,10 +468,10 @@ static void check_end(struct world *world)
              world->process_count, world->stuck ? "none can go on" : "nothing is wrong");
     summary.stuck += world->stuck;
     for (uint32_t i = 0; i < world->host_count; i++) {
+        if (world->hosts[i].lost)
+            continue;
         sent += dataspace_traffic(world->hosts[i].space).sent;
         received += dataspace_traffic(world->hosts[i].space).received;
-        dataspace_close(world->hosts[i].space);
-        pool_close(world->hosts[i].pool);
     }
     if (sent != received)
         fail(world, "%llu messages were sent, %llu came", (unsigned long long)sent,
@@ -433,9 +484,18 @@ static void run(const struct seeds_job *job)
     struct action action;
 
     make_world(&world, job);
-    while (timeline_next(&world.time, &action))
+    while (!world.over && timeline_next(&world.time, &action))
         carry_out(&world, &action);
-    check_end(&world);
+    check_histories(&world);
+    if (!world.over)
+        check_end(&world);
+    while (timeline_next(&world.time, &action)) /* what all that went back had on its way */
+        if (action.kind == DO_DELIVER || action.kind == DO_HEAR_QUIET)
+            free(action.message);
+    for (uint32_t i = 0; i < world.host_count; i++) {
+        dataspace_close(world.hosts[i].space);
+        pool_close(world.hosts[i].pool);
+    }
     waits_end(&world);
     timeline_end(&world.time);
 }
@@ -454,7 +514,8 @@ static int report(uint64_t count)
            (unsigned long long)summary.waited, (unsigned long long)summary.stuck);
     missing += !summary.operations + !summary.messages + !summary.full + !summary.spilled +
                !summary.truncated + !summary.withdrawn + !summary.late + !summary.waited +
-               !summary.stuck + (summary.stuck == count) + lives_report();
+               !summary.stuck + (summary.stuck == count) + lives_report() +
+               losses_report();
     return seeds_verdict("dataspace", missing);
 }
 

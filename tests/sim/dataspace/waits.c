@@ -146,7 +146,11 @@ static void check_stuck(struct world *world)
      * does a process that is lost: it does again what it did, and waits as before. */
     if (world->withdrawn_at > 0 && world->time.now < world->withdrawn_at + SETTLED)
         return;
+    if (!losses_are_decided(world))
+        return; /* the same, since it was asked */
     for (uint32_t i = 0; i < world->host_count; i++) {
+        if (world->hosts[i].lost)
+            continue;
         sent += dataspace_traffic(world->hosts[i].space).sent;
         received += dataspace_traffic(world->hosts[i].space).received;
     }
@@ -157,12 +161,33 @@ static void check_stuck(struct world *world)
             least = world->processes[pid].reached;
     for (uint32_t pid = 0; pid < world->process_count; pid++) {
         const struct process *process = &world->processes[pid];
-        const struct host *host = &world->hosts[process->home];
+        const struct host *host = &world->hosts[process->home % HOSTS];
 
+        if (process->home == NOWHERE)
+            fail(world, "said to be stuck while pid %u is to be restarted", pid);
         if (waits_is_at_barrier(world, pid) ? process->reached <= least
                                             : !dataspace_waits_for(host->space, pid))
             fail(world, "said to be stuck while pid %u can go on", pid);
     }
+}
+
+struct action *waits_tell(struct world *world, uint32_t host)
+{
+    return plan(world, DO_ASK_QUIET, &world->hosts[host].last_asked);
+}
+
+static void find_asked(struct world *world)
+{
+    for (uint32_t i = 0; i < world->host_count; i++)
+        world->quiet.hosts[i].asked = false;
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        world->quiet.hosts[world->zero_homes[pid]].asked = true;
+}
+
+void waits_lost(struct world *world, uint32_t host)
+{
+    quiet_lose(&world->quiet, host);
+    find_asked(world);
 }
 
 static void hear(struct world *world, const struct wire_quiet *quiet)
@@ -172,7 +197,8 @@ static void hear(struct world *world, const struct wire_quiet *quiet)
         for (uint32_t i = 0; i < world->host_count; i++) {
             if (!world->quiet.hosts[i].asked)
                 continue;
-            struct action *action = plan(world, DO_ASK_QUIET, &world->hosts[i].last_asked);
+            struct action *action = waits_tell(world, i);
+            action->kind = DO_ASK_QUIET;
             action->to = i;
             action->number = world->quiet.round;
         }
@@ -193,11 +219,12 @@ void waits_carry_out(struct world *world, const struct action *action)
 
     switch (action->kind) {
     case DO_MIRROR:
-        to->seen[action->from] = action->number;
+        if (to->seen[action->from] < action->number) /* that of a host that is lost may come late */
+            to->seen[action->from] = action->number;
         release(world, to);
         break;
     case DO_LOOK:
-        if (world->stuck || world->looks++ > LOOKS_MOST)
+        if (from->lost || world->stuck || world->looks++ > LOOKS_MOST)
             return;
         tell(world, from, 0);
         struct action *next = timeline_plan(&world->time, LOOK_EVERY);
@@ -210,7 +237,8 @@ void waits_carry_out(struct world *world, const struct action *action)
         free(action->message);
         break;
     case DO_ASK_QUIET:
-        tell(world, to, action->number);
+        if (!to->lost)
+            tell(world, to, action->number);
         break;
     default:
         break;
@@ -221,8 +249,7 @@ void waits_begin(struct world *world)
 {
     if (!quiet_begin(&world->quiet, world->host_count))
         abort();
-    for (uint32_t pid = 0; pid < world->process_count; pid++)
-        world->quiet.hosts[world->processes[pid].home].asked = true;
+    find_asked(world);
     for (uint32_t i = 0; i < world->host_count; i++) {
         struct action *action = timeline_plan(&world->time, pick(world, LOOK_EVERY));
         action->kind = DO_LOOK;

@@ -25,6 +25,8 @@
 #define LOSSES           4u    /* of processes, which are restarted alone ... */
 #define IMAGES           6u    /* ... from one of so many images, or from the start */
 #define LOSSES_WITHIN    1500u /* ... both that early */
+#define COPIES           3u    /* of each part, at most */
+#define NOWHERE          UINT32_MAX
 #define SETTLED          3000u /* after which nothing of a withdrawal is on its way */
 
 enum action_kind {
@@ -35,6 +37,9 @@ enum action_kind {
     DO_LOSE,       /* process `from` is lost */
     DO_IMAGE,      /* ... is saved, if it is between two calls */
     DO_DURABLE,    /* its image is there, of kind `number` */
+    DO_LOSE_HOST,
+    DO_DECIDE,     /* Processor Zero decides where the processes of host `from` go on */
+    DO_TOLD,       /* host `from` is told of decision `number` */
     DO_MIRROR,     /* host `to` sees that process `from` has reached a barrier */
     DO_LOOK,       /* host `from` looks whether all its processes wait */
     DO_HEAR_QUIET, /* Processor Zero hears of host `from` */
@@ -51,7 +56,8 @@ struct action {
 };
 
 struct process {
-    uint32_t home, left; /* operations to come */
+    uint32_t home, left; /* the host, NOWHERE: it is to be restarted; operations to come */
+    uint32_t moves;      /* to another host */
     struct dataspace_request request;
     bool busy, posted;
     bool taken_back; /* it has withdrawn its request, and does not know yet what became of it */
@@ -67,12 +73,19 @@ struct process {
     uint64_t reached, passed;
 };
 
+/* What Processor Zero has made of a loss: the new hosts of processes; NOWHERE: as before. */
+struct decision {
+    uint32_t lost, homes[PROCESSES];
+};
+
 struct world {
     struct timeline time;
-    uint32_t host_count, process_count;
+    uint32_t host_count, process_count, copies;
     struct host {
         struct world *world;
         uint32_t number;
+        bool lost, knows[HOSTS]; /* ... that others are */
+        uint64_t heard_until[HOSTS]; /* of a host that is lost: what comes later does not */
         struct pool *pool;
         struct dataspace *space;
         uint32_t queued[HOSTS];      /* messages to each other host */
@@ -87,6 +100,10 @@ struct world {
     uint64_t barriers;
     struct quiet quiet;    /* of Processor Zero */
     unsigned looks;        /* since anything else has happened */
+    uint32_t lost, decided; /* hosts */
+    struct decision decisions[HOSTS];
+    uint32_t zero_homes[PROCESSES]; /* as Processor Zero sees it */
+    bool over;             /* all go back */
     bool stuck;            /* Processor Zero has ended the job */
     uint64_t withdrawn_at; /* when a request was last withdrawn, or a process lost or saved */
 };
@@ -99,16 +116,39 @@ static inline uint64_t pick(struct world *world, uint64_t below)
     return timeline_random(&world->time, below);
 }
 
+/* ---- main.c ---- */
+
+/* Sends what waits for room, now and later. */
+void hosts_go_on(struct world *world, struct host *host);
+
 /* ---- lives.c: processes that are lost, and restarted alone ---- */
 
 /* Plans what is lost and saved. */
 void lives_begin(struct world *world);
 /* This life of the process acts after that delay. */
 void lives_plan(struct world *world, uint32_t pid, uint64_t delay);
+/* The process is lost: it is to begin its next life. */
+void lives_next(struct world *world, uint32_t pid);
 /* DO_LOSE to DO_DURABLE. */
 void lives_carry_out(struct world *world, const struct action *action);
 /* Of all worlds; the number of things that never happened. */
 int lives_report(void);
+
+/* ---- losses.c: hosts that are lost ---- */
+
+/* Plans what is lost. */
+void losses_begin(struct world *world);
+/* Whether a message comes. */
+bool losses_let_pass(struct world *world, const struct action *action);
+/* Has Processor Zero decided about all losses? */
+bool losses_are_decided(const struct world *world);
+/* What the service says. */
+void losses_part_lost(struct world *world, const struct host *host);
+void losses_past(struct world *world, const struct host *host, uint32_t pid, uint64_t number);
+/* DO_LOSE_HOST to DO_TOLD. */
+void losses_carry_out(struct world *world, const struct action *action);
+/* As lives_report. */
+int losses_report(void);
 
 /* ---- waits.c: barriers, and the search for processes that wait for ever ---- */
 
@@ -119,6 +159,10 @@ void waits_at_barrier(struct world *world, uint32_t pid);
 bool waits_is_at_barrier(const struct world *world, uint32_t pid);
 /* Has the process passed its last barrier? */
 bool waits_is_over(const struct world *world, uint32_t pid);
+/* Processor Zero has decided where the processes of that host are now. */
+void waits_lost(struct world *world, uint32_t host);
+/* What Processor Zero tells a host, in order with what it asks. */
+struct action *waits_tell(struct world *world, uint32_t host);
 /* DO_MIRROR to DO_ASK_QUIET. */
 void waits_carry_out(struct world *world, const struct action *action);
 

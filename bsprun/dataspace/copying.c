@@ -1,0 +1,181 @@
+/* copying.c - what copies.h says to other hosts, and hears from them; see inside.h.
+ *
+ * The news of a loss, and that changes are made, goes out at once.  The rest keeps its order, and
+ * waits for room: as references to objects, not as bytes of messages.  That the news overtakes it
+ * does no harm: who owned a part still owns it, and who backed it does.
+ */
+#include "bsprun/dataspace/inside.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static_assert((int)COPY_TAKE == (int)WIRE_COPY_LAST, "the kinds of the messages");
+
+struct outgoing {
+    struct outgoing *next;
+    struct copy_message message; /* with a reference to the object */
+    uint64_t done;               /* bytes of it that have gone */
+    unsigned char tag[];
+};
+
+/* ---- Out ------------------------------------------------------------------------------------- */
+
+/* Sends pieces from *done on while there is room; returns whether all have gone. */
+static bool send_pieces(const struct dataspace *space, uint32_t host,
+                        const struct copy_message *from, uint64_t *done)
+{
+    const struct object *object = from->object;
+    struct wire_message message = {.kind = WIRE_DATA_COPY};
+    struct wire_data_copy *copy = &message.data_copy;
+    bool more = true;
+
+    copy->kind = from->kind;
+    copy->part = from->part;
+    copy->pid = from->pid;
+    copy->change = from->change;
+    copy->number = from->number;
+    copy->what = from->what;
+    copy->removes = from->removes;
+    copy->same = from->same;
+    copy->has_object = object != NULL;
+    copy->size = object ? object->size : 0;
+    while (more && space->calls->has_room(space->context, host)) {
+        copy->offset = *done;
+        if (object) {
+            copy->data.size = (uint32_t)service_least(object->size - *done, space->piece);
+            copy->data.data = object->bytes + *done;
+        }
+        *done += copy->data.size;
+        more = *done < copy->size;
+        if (!more)
+            copy->tag = (struct wire_bytes){from->tag, from->tag_size};
+        space->calls->send(space->context, host, &message);
+    }
+    return !more;
+}
+
+/* Takes over nothing. */
+static void queue(struct dataspace *space, uint32_t host, const struct copy_message *message,
+                  uint64_t done)
+{
+    struct other *other = &space->others[host];
+    struct outgoing *outgoing = malloc(sizeof *outgoing + message->tag_size);
+
+    if (!outgoing) {
+        service_no_memory(space, message->pid, sizeof *outgoing);
+        return;
+    }
+    *outgoing = (struct outgoing){NULL, *message, done};
+    if (message->tag_size > 0)
+        memcpy(outgoing->tag, message->tag, message->tag_size);
+    outgoing->message.tag = outgoing->tag;
+    if (message->object)
+        object_share(message->object);
+    space->stalled += !other->first;
+    *(other->first ? other->last : &other->first) = outgoing;
+    other->last = &outgoing->next;
+}
+
+void copying_send(struct dataspace *space, uint32_t host, const struct copy_message *message)
+{
+    struct wire_message direct = {.kind = WIRE_DATA_LOST};
+    struct other *other = &space->others[host];
+    uint64_t done = 0;
+
+    switch (message->kind) {
+    case COPY_LOST:
+        direct.data_lost.host = message->part; /* not counted: who says so may have no processes */
+        space->calls->send(space->context, host, &direct);
+        return;
+    case COPY_DONE:
+        direct.kind = WIRE_DATA_COPIED;
+        direct.data_copied.part = message->part;
+        direct.data_copied.change = message->change;
+        service_send(space, host, &direct);
+        return;
+    default:
+        other->traffic.sent++; /* also while it waits: it is on its way */
+        if (other->first || !send_pieces(space, host, message, &done))
+            queue(space, host, message, done);
+    }
+}
+
+static void drop_first(struct dataspace *space, struct other *other)
+{
+    struct outgoing *outgoing = other->first;
+
+    other->first = outgoing->next;
+    space->stalled -= !other->first;
+    object_drop(outgoing->message.object);
+    free(outgoing);
+}
+
+void copying_go_on(struct dataspace *space, uint32_t host)
+{
+    struct other *other = &space->others[host];
+
+    while (other->first &&
+           send_pieces(space, host, &other->first->message, &other->first->done))
+        drop_first(space, other);
+}
+
+void copying_forget(struct dataspace *space, uint32_t host)
+{
+    struct other *other = &space->others[host];
+
+    while (other->first)
+        drop_first(space, other);
+    object_drop(other->coming);
+    other->coming = NULL;
+}
+
+/* ---- In -------------------------------------------------------------------------------------- */
+
+/* Whether the object of the message is whole; what is wrong is told. */
+static bool collect(struct dataspace *space, uint32_t host, const struct wire_data_copy *copy)
+{
+    struct other *other = &space->others[host];
+    struct piece piece = {copy->size, copy->offset, copy->data};
+
+    if (copy->offset == 0 && !other->coming) {
+        other->come = 0;
+        other->coming = object_make(space->pool, copy->size);
+        if (!other->coming) {
+            service_no_memory(space, copy->pid, copy->size);
+            return false;
+        }
+    }
+    if (!other->coming || !piece_add(other->coming, &other->come, &piece)) {
+        service_broken(space, host, "a piece of a copy that is out of place");
+        return false;
+    }
+    return piece_is_last(&piece);
+}
+
+void copying_take(struct dataspace *space, uint32_t host, const struct wire_data_copy *copy)
+{
+    struct other *other = &space->others[host];
+    struct copy_message message = {.kind = (enum copy_kind)copy->kind,
+                                   .part = copy->part,
+                                   .pid = copy->pid,
+                                   .change = copy->change,
+                                   .number = copy->number,
+                                   .what = copy->what,
+                                   .removes = copy->removes,
+                                   .same = copy->same,
+                                   .tag = copy->tag.data,
+                                   .tag_size = copy->tag.size};
+
+    if (message.kind == COPY_LOST || (!copy->has_object && other->coming)) {
+        service_broken(space, host, "a copy that is out of place");
+        return;
+    }
+    if (copy->has_object && !collect(space, host, copy))
+        return;
+    message.object = other->coming;
+    other->coming = NULL;
+    other->traffic.received++;
+    copies_message(space->copies, host, &message);
+    object_drop(message.object);
+}

@@ -1,0 +1,41 @@
+/* losses.c - hosts that are lost; see inside.h and copies.h. */
+#include "bsprun/dataspace/inside.h"
+
+static void forget(struct dataspace *space, uint32_t host)
+{
+    space->others[host].lost = true;
+    copying_forget(space, host);
+    for (uint32_t pid = 0; pid < space->nprocs; pid++)
+        if (space->processes[pid].home == host)
+            guest_forget(space, pid);
+}
+
+void losses_learn(struct dataspace *space)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < space->hosts; i++)
+        if (copies_is_lost(space->copies, i) && !space->others[i].lost) {
+            forget(space, i);
+            any = true;
+        }
+    for (uint32_t pid = 0; any && pid < space->nprocs && !space->part_lost; pid++) {
+        const struct process *process = &space->processes[pid];
+
+        if (process->home != space->host)
+            continue;
+        if (process->missing > 0)
+            lives_ask_past(space, pid);
+        else if (space->others[process->asked].lost)
+            client_again(space, pid);
+    }
+}
+
+void dataspace_lost(struct dataspace *space, uint32_t host)
+{
+    if (host == space->host || host >= space->hosts || space->part_lost ||
+        copies_is_lost(space->copies, host))
+        return;
+    copies_lost(space->copies, host);
+    losses_learn(space);
+}

@@ -1,0 +1,136 @@
+/* puts.c - objects that processes of this host put, on their way to the owner; see inside.h.
+ *
+ * To another host each piece goes as it is posted, where there is one copy of each part.  Else the
+ * object is kept until it is stored, as it has to be put again if its owner is lost.
+ */
+#include "bsprun/dataspace/inside.h"
+
+#include <string.h>
+
+/* The posted piece is the last one of its object. */
+static bool is_whole(const struct process *process)
+{
+    return process->done + process->request.length == process->request.size;
+}
+
+static void fill(const struct process *process, uint32_t pid, struct wire_message *message)
+{
+    message->data_put.pid = pid;
+    message->data_put.life = process->life;
+    message->data_put.request = process->request.number;
+    message->data_put.repeats = service_repeats(process);
+    message->data_put.size = process->request.size;
+    message->data_put.offset = process->done;
+}
+
+/* Sends pieces of a whole object while there is room; the tag goes with the last one. */
+static void send_pieces(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+    bool more = true;
+
+    while (more && space->calls->has_room(space->context, process->asked)) {
+        uint64_t length = service_least(process->request.size - process->done, space->piece);
+        struct wire_message message = {.kind = WIRE_DATA_PUT};
+
+        fill(process, pid, &message);
+        message.data_put.data =
+            (struct wire_bytes){process->object->bytes + process->done, (uint32_t)length};
+        process->done += length;
+        more = process->done < process->request.size;
+        if (!more)
+            message.data_put.tag =
+                (struct wire_bytes){process->request.tag, process->request.tag_size};
+        service_send(space, process->asked, &message);
+    }
+    if (!more)
+        client_move(space, process, CLIENT_SENT);
+}
+
+void put_whole(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+    const struct dataspace_request *request = &process->request;
+
+    process->asked = dataspace_owner(space, request->tag, request->tag_size);
+    process->done = 0;
+    if (process->asked != space->host) {
+        client_move(space, process, CLIENT_SENDING);
+        send_pieces(space, pid);
+        return;
+    }
+    client_move(space, process, CLIENT_SENT);
+    copies_put(space->copies, client_request(space, pid), service_take_object(process));
+}
+
+static void collect(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+    const struct dataspace_request *request = &process->request;
+    bool whole = is_whole(process);
+
+    if (!process->object && !service_begin_object(space, pid, request->size))
+        return;
+    memcpy(process->object->bytes + process->done, request->piece, request->length);
+    process->done += request->length;
+    if (whole)
+        put_whole(space, pid);
+    else
+        space->calls->answer(space->context, pid, request->size, request->length);
+}
+
+static void pass_on(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+    const struct dataspace_request *request = &process->request;
+    struct wire_message message = {.kind = WIRE_DATA_PUT};
+    bool whole = is_whole(process);
+
+    process->asked = dataspace_owner(space, request->tag, request->tag_size);
+    if (!space->calls->has_room(space->context, process->asked)) {
+        client_move(space, process, CLIENT_STALLED);
+        return;
+    }
+    fill(process, pid, &message);
+    if (whole)
+        message.data_put.tag = (struct wire_bytes){request->tag, request->tag_size};
+    message.data_put.data = (struct wire_bytes){request->piece, request->length};
+    process->done += request->length;
+    service_send(space, process->asked, &message);
+    if (whole)
+        client_move(space, process, CLIENT_SENT);
+    else
+        space->calls->answer(space->context, pid, request->size, request->length);
+}
+
+static void store(struct dataspace *space, uint32_t pid)
+{
+    const struct dataspace_request *request = &space->processes[pid].request;
+
+    if (space->copied || dataspace_owner(space, request->tag, request->tag_size) == space->host)
+        collect(space, pid);
+    else
+        pass_on(space, pid);
+}
+
+void put_piece(struct dataspace *space, uint32_t pid, const struct dataspace_request *posted)
+{
+    struct process *process = &space->processes[pid];
+
+    process->request.piece = posted->piece;
+    process->request.length =
+        (uint32_t)service_least(posted->length, process->request.size - process->done);
+    store(space, pid);
+}
+
+void put_go_on(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+
+    if (process->client == CLIENT_SENDING) {
+        send_pieces(space, pid);
+        return;
+    }
+    client_move(space, process, CLIENT_STORING);
+    store(space, pid);
+}
