@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/barrier.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/decided.h"
@@ -45,6 +46,7 @@ static void give_account(struct agent *agent)
     account->captures = agent_snapshots_captures(agent);
     account->committed = agent_committed(agent);
     account->shared = agent_store_is_shared(agent);
+    account->ready = known.ready;
     account->runs = known.runs;
     account->over = agent_ended_elsewhere(agent);
     account->stopped = job_is_stopping(agent_job(agent)) || agent_job(agent) == JOB_REWINDING;
@@ -182,7 +184,11 @@ static void catch_up(struct agent *agent, const struct wire_taken_over *taken)
 
 void agent_taken_over(struct agent *agent, const struct wire_message *message)
 {
-    if (agent_zero(agent))
+    const struct known known = agent_known(agent);
+
+    if (known.ready && !known.runs)
+        agent_say_all_ready(agent); /* the processes of other hosts were not yet */
+    if (agent_zero(agent) && known.runs)
         agent_tell_running(agent); /* the former one may not have been heard */
     agent_snapshots_settle(agent, message->taken_over.committed);
     catch_up(agent, &message->taken_over);

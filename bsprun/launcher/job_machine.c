@@ -191,8 +191,9 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
     case JOB_EVENT_REGISTERED:
         machine->registered = machine->registered || (host && host->state == HOST_UP);
         break;
+    case JOB_EVENT_PLACED:
     case JOB_EVENT_RUNNING:
-        machine->runs_term = event->term;
+        machine->placed_term = event->term;
         break;
     case JOB_EVENT_BEARABLE:
     case JOB_EVENT_SURVIVED:

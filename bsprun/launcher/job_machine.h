@@ -62,6 +62,7 @@ enum job_machine_state {
 enum job_event_kind {
     JOB_EVENT_AGENT_UP,   /* host: it waits for ELECT; the first one is elected */
     JOB_EVENT_AGENT_LOST, /* host, unheard, usable, away; also if it could not be started */
+    JOB_EVENT_PLACED,     /* term: all hosts have snapshot 0, to make their processes of it */
     JOB_EVENT_RUNNING,    /* term: its processes run */
     JOB_EVENT_BEARABLE,   /* term, host, bears: whether the term may go on without it */
     JOB_EVENT_SURVIVED,   /* term, host: it is lost, and its processes are restarted elsewhere */

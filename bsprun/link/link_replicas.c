@@ -63,13 +63,37 @@ static bool is_alone(const struct link_replicas *replicas)
            mirror_captures(replicas->links->mirror, replicas->superstep);
 }
 
+/* Whether what is awaited is so. */
+static bool is_sure(const struct link_replicas *replicas)
+{
+    const struct replica_awaited *awaited = &replicas->awaited;
+
+    return replica_set_is_compared(replicas->set, awaited->key) &&
+           (awaited->arrived || replica_set_is_sure(replicas->set));
+}
+
 /* Who waits to be sure of the images looks again. */
 static void say_if_sure(struct link_replicas *replicas)
 {
-    if (!replicas->unsure || !replica_set_is_sure(replicas->set))
+    if (!replicas->awaited.any || !is_sure(replicas))
         return;
-    replicas->unsure = false;
+    replicas->awaited.any = false;
     bspz_board_ring(mirror_board(replicas->links->mirror));
+}
+
+bool links_sure(struct links *links, uint64_t superstep, bool arrived)
+{
+    bool sure = true;
+
+    links_lock(links);
+    if (!links->closed && links->replicas) {
+        links->replicas->awaited = (struct replica_awaited){
+            .any = true, .arrived = arrived, .key = replica_key(superstep, BSPZ_STAGE_ARRIVED)};
+        sure = is_sure(links->replicas);
+        links->replicas->awaited.any = !sure;
+    }
+    links_unlock(links);
+    return sure;
 }
 
 /* Opens the stage at which the ranks here wait, once their contents are agreed on. */
@@ -82,7 +106,6 @@ static void pass_if_agreed(struct link_replicas *replicas)
         return;
     if (is_alone(replicas)) {
         replica_set_pass_ahead(replicas->set, key);
-        replicas->unsure = !replica_set_is_sure(replicas->set);
     } else if (!replica_set_may_pass(replicas->set, key)) {
         return;
     }

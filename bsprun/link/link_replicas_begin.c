@@ -279,17 +279,6 @@ void link_replicas_free(struct links *links)
     links->replicas = NULL;
 }
 
-bool links_sure(struct links *links)
-{
-    bool sure = true;
-
-    links_lock(links);
-    if (!links->closed && links->replicas)
-        sure = replica_set_is_sure(links->replicas->set);
-    links_unlock(links);
-    return sure;
-}
-
 /* ---- The loop ------------------------------------------------------------------------------- */
 
 void links_replicas_report(struct links *links)

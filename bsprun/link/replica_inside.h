@@ -26,6 +26,7 @@ struct replica_pid {
     uint32_t homes[REPLICA_MOST];
     uint32_t count;
     bool here;
+    bool differs; /* some home has made something else than another */
     struct replica_ledger ledger;
     /* Not here: ascending keys, from `begin` on; contents of one key that differ are adjacent. */
     struct replica_logged *log;
@@ -73,6 +74,7 @@ struct replica_set {
     bool majority;
     uint64_t passed; /* the last key that the ranks here have passed, with `agree` > 1 */
     uint64_t ahead[REPLICA_STAGES]; /* keys passed ahead of agreement; 0: none */
+    uint64_t captured;              /* the last one of them ever */
     struct replica_calls calls;
     void *context;
     struct replica_pid *pids;

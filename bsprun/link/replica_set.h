@@ -179,8 +179,11 @@ bool replica_set_may_pass(struct replica_set *set, uint64_t key);
 /* They pass it at once, and the next stage only when the contents of this one are agreed on, too.
  */
 void replica_set_pass_ahead(struct replica_set *set, uint64_t key);
-/* Whether the contents of all stages that were passed ahead are agreed on. */
+/* Whether the contents of all stages that were passed ahead are agreed on, or compared. */
 bool replica_set_is_sure(const struct replica_set *set);
+/* Where the first counts: whether all homes that are left of the processes here have come to the
+ * key, and none has made anything else than this host. */
+bool replica_set_is_compared(const struct replica_set *set, uint64_t key);
 
 /* The ranks of this host have come further: applies what is ready.  The errors of `apply`. */
 int replica_set_advance(struct replica_set *set);

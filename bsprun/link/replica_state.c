@@ -91,6 +91,7 @@ static void note_mismatch(struct replica_set *set, uint32_t number, uint64_t key
 
     if (difference)
         mismatch.difference = *difference;
+    set->pids[number].differs = true;
     mark_copies(set, number, key);
     set->calls.mismatch(set->context, &mismatch);
 }
@@ -205,7 +206,7 @@ static bool all_agreed(const struct replica_set *set, uint64_t key)
     return true;
 }
 
-bool replica_set_is_sure(const struct replica_set *set)
+static bool is_agreed_ahead(const struct replica_set *set)
 {
     for (unsigned i = 0; i < REPLICA_STAGES; i++)
         if (set->ahead[i] > 0 && !all_agreed(set, set->ahead[i]))
@@ -213,16 +214,45 @@ bool replica_set_is_sure(const struct replica_set *set)
     return true;
 }
 
+/* Whether all homes that are left have told what they have made up to the key. */
+static bool have_come(const struct replica_set *set, const struct replica_pid *pid, uint64_t key)
+{
+    uint32_t left = slots_left(set, pid);
+
+    for (unsigned slot = 0; slot < pid->count; slot++)
+        if (left & 1u << slot && pid->ledger.come[slot] < key)
+            return false;
+    return true;
+}
+
+bool replica_set_is_compared(const struct replica_set *set, uint64_t key)
+{
+    for (uint32_t number = 0; number < set->nprocs; number++) {
+        const struct replica_pid *pid = &set->pids[number];
+
+        if (pid->here && replica_needed(set, pid) == 1 &&
+            (pid->differs || !have_come(set, pid, key)))
+            return false;
+    }
+    return true;
+}
+
+bool replica_set_is_sure(const struct replica_set *set)
+{
+    return is_agreed_ahead(set) && replica_set_is_compared(set, set->captured);
+}
+
 void replica_set_pass_ahead(struct replica_set *set, uint64_t key)
 {
     set->ahead[replica_stage(key)] = any_agrees(set) ? key : 0;
+    set->captured = key;
 }
 
 bool replica_set_may_pass(struct replica_set *set, uint64_t key)
 {
     if (!any_agrees(set))
         return true;
-    if (!replica_set_is_sure(set) || !all_agreed(set, key))
+    if (!is_agreed_ahead(set) || !all_agreed(set, key))
         return false;
     memset(set->ahead, 0, sizeof set->ahead);
     set->passed = key;

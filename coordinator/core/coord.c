@@ -276,6 +276,8 @@ struct coord *coord_new(const struct coord_config *config)
         state->config.replicas = 1;
     if (config->counts.count > 0)
         state->config.replicas = replica_counts_most(&config->counts, WIRE_RANKS_MAX);
+    /* Images may wait for replicas that are slow. */
+    state->config.rule.skips = coord_has_replicas(state);
     state->phase = COORD_WAITING;
     state->consult = COORD_NEVER;
     state->outcome.pid = COORD_NOBODY;

@@ -436,7 +436,9 @@ void coord_go_on_without(struct coord *state, struct coord_host *host,
         known_when_complete(state, effects);
     }
     host->captured = true;
-    if (state->phase == COORD_CAPTURING)
+    if (state->phase == COORD_PLACING)
+        coord_run_when_ready(state, effects);
+    else if (state->phase == COORD_CAPTURING)
         captured_when_complete(state, effects);
     else if (state->phase == COORD_RUNNING && coord_all_arrived(state))
         coord_take_barrier(state, effects);

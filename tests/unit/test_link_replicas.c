@@ -388,18 +388,58 @@ START_TEST(sure_of_a_snapshot)
     for (unsigned host = 0; host < play_hosts(); host++)
         play_step(host);
     turns(20);
-    ck_assert(links_sure(play[0].links));
+    ck_assert(links_sure(play[0].links, 10, false));
     for (unsigned host = 0; host < play_hosts(); host++)
         if (host != 2 && host != 4)
             ck_assert(play_step(host)); /* replies, but of the other replicas of its processes */
     turns(20);
     ck_assert(play_step(0));
     ck_assert_uint_eq(play[0].superstep, 11);
-    ck_assert(!links_sure(play[0].links));
+    ck_assert(!links_sure(play[0].links, 10, false));
     ck_assert(play_until(11, present() & ~1u));
     turns(20);
-    ck_assert_int_eq(links_sure(play[0].links), _i == 0);
+    ck_assert_int_eq(links_sure(play[0].links, 10, false), _i == 0);
     ck_assert_int_eq(play[0].mismatches > 0, _i == 1);
+}
+END_TEST
+
+/* With two replicas, of which the first counts: a snapshot is not sure before the other one has
+ * come as far, and told the same, or is lost. */
+START_TEST(compared_before_a_snapshot)
+{
+    enum {
+        AGREES,
+        DIFFERS,
+        IS_LOST
+    } other = (_i % 3 == 0) ? AGREES
+              : _i % 3 == 1 ? DIFFERS
+                            : IS_LOST;
+    bool early = _i >= 3; /* the flip is in a superstep before */
+    uint64_t flipped = early ? 9 : 10;
+
+    play_checks = false;
+    play_begin(PLAY_TWO_OF_EACH);
+    ck_assert(play_until(8, present()));
+    play[2].flip_superstep = flipped;
+    play[2].flip_pid = 0;
+    play[2].flip_to = other == DIFFERS ? 3 : -1;
+    play[2].flips_reply = !early;
+    ck_assert(play_until(10, present() & ~(1u << 2)));
+    atomic_store(&play[0].at.board->answer, BSPZ_DECIDE_SNAPSHOT);
+    atomic_store(&play[0].at.board->answered, 11);
+    ck_assert(play_until(12, present() & ~(1u << 2)));
+    turns(20);
+    ck_assert(!links_sure(play[0].links, 10, true));
+    ck_assert(!links_sure(play[0].links, 10, false));
+    uint32_t rung = atomic_load(&play[0].at.board->doorbell);
+    if (other == IS_LOST)
+        play_kill(2);
+    else
+        ck_assert(play_until(12, 1u << 2));
+    turns(20);
+    ck_assert_int_eq(links_sure(play[0].links, 10, false), other != DIFFERS);
+    ck_assert_int_eq(play[0].mismatches > 0, other == DIFFERS);
+    ck_assert_int_eq(atomic_load(&play[0].at.board->doorbell) != rung, other != DIFFERS);
 }
 END_TEST
 
@@ -567,6 +607,7 @@ int main(void)
     tcase_add_loop_test(cases, flipped_bit, 0, 60);
     tcase_add_loop_test(cases, majority_counts, 0, 30);
     tcase_add_loop_test(cases, sure_of_a_snapshot, 0, 2);
+    tcase_add_loop_test(cases, compared_before_a_snapshot, 0, 6);
     tcase_add_loop_test(cases, lowest_counts, 0, 24);
     tcase_add_test(cases, agreement_of_what_is_left);
     tcase_add_test(cases, two_need_not_agree);

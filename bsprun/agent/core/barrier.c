@@ -7,6 +7,7 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/cells_mirror.h"
+#include "bsprun/agent/core/known.h"
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_zero.h"
@@ -26,14 +27,20 @@ static bool join_boards(struct agent *agent)
     return false;
 }
 
-void agent_all_ready(struct agent *agent)
+void agent_say_all_ready(struct agent *agent)
 {
     struct wire_message message = {.kind = WIRE_RANKS_READY};
 
-    if (!join_boards(agent))
-        return;
     message.ranks_ready.count = (uint32_t)agent_here(agent);
     agent_tell_zero(agent, &message);
+}
+
+void agent_all_ready(struct agent *agent)
+{
+    if (!join_boards(agent))
+        return;
+    agent_known_ready(agent);
+    agent_say_all_ready(agent);
 }
 
 void agent_answer(struct agent *agent, uint64_t superstep, enum bspz_decision decision,

@@ -55,6 +55,11 @@ void agent_known_begin(struct agent *agent)
     *agent->known = (struct agent_known){.facts.next = WIRE_NEVER};
 }
 
+void agent_known_ready(struct agent *agent)
+{
+    agent->known->facts.ready = true;
+}
+
 void agent_known_run(struct agent *agent, uint64_t next)
 {
     agent->known->facts.runs = true;

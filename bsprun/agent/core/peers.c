@@ -429,9 +429,10 @@ int agent_peers_mirror(struct agent *agent, const struct links_replicas *replica
                : 0;
 }
 
-bool agent_peers_sure(const struct agent *agent)
+bool agent_peers_sure(const struct agent *agent, uint64_t superstep, bool arrived)
 {
-    return !agent->peers || !agent->peers->links || links_sure(agent->peers->links);
+    return !agent->peers || !agent->peers->links ||
+           links_sure(agent->peers->links, superstep, arrived);
 }
 
 /* ---- The end ---- */

@@ -85,6 +85,6 @@ void agent_peers_drop(struct agent *agent, uint32_t host, const char *complaint)
 /* All ranks of the job are ready: starts mirroring supersteps. 0 or -errno. */
 int agent_peers_mirror(struct agent *agent, const struct links_replicas *replicas);
 /* As links_sure. */
-bool agent_peers_sure(const struct agent *agent);
+bool agent_peers_sure(const struct agent *agent, uint64_t superstep, bool arrived);
 
 #endif

@@ -40,9 +40,13 @@ struct kept {
     struct bspz_image_facts facts; /* of its image */
 };
 
+/* Whether replicas of other hosts are known to agree on what led to the snapshot. */
+enum comparison { COMPARISON_NOT_BEGUN, COMPARISON_WAITED_FOR, COMPARISON_OVERDUE };
+
 /* The present snapshot. */
 struct ticket {
     enum ticket_state state;
+    enum comparison comparison;
     struct bspz_snapshot_name name;
     struct store_snapshot *staging; /* NULL: none, committed or abandoned */
     bool first;                     /* snapshot 0: process 0 alone */
@@ -74,6 +78,7 @@ struct agent_snapshots {
     struct shares *shares;             /* shared open files */
     int common;                        /* memfd of the program's shared memory; -1 */
     uv_timer_t look_timer;             /* for what processes open: open_files.c */
+    uv_timer_t compare_timer;          /* for replicas that are slow: compared.c */
     struct opened *opened;             /* files opened since the snapshot; NULL: no rollbacks */
     uint32_t *together;                /* by process: the lowest of its group */
     bool *free_alone;                  /* by process: it shares no file that it writes ... */
@@ -156,6 +161,16 @@ void agent_abandon(struct agent *agent);
 void agent_mark(struct agent *agent);
 /* Whether bsprun has all output from before the snapshot. */
 bool agent_output_is_out(const struct agent *agent);
+
+/* ---- compared.c: replicas that agree on what is in images ---- */
+
+void agent_compared_open(struct agent *agent);
+void agent_compared_close(struct agent *agent);
+/* A ticket was opened. */
+void agent_compared_begin(struct agent *agent);
+/* Whether the images of this host may count: the other replicas agree with its own, or are too slow
+ * to wait for.  While it is false the bell is rung when that may have changed. */
+bool agent_compared(struct agent *agent);
 
 /* ---- open_files.c: files that were opened since the snapshot (opened.h) ---- */
 

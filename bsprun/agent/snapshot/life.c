@@ -64,6 +64,7 @@ int agent_snapshots_open(struct agent *agent, const struct wire_start *start, ch
         return -ENOMEM;
     }
     agent_opened_open(agent);
+    agent_compared_open(agent);
     error = take_settings(snapshots, start);
     if (error) {
         snprintf(why, AGENT_WHY, "the options: %s", strerror(-error));
@@ -186,6 +187,7 @@ void agent_snapshots_close(struct agent *agent)
     if (!snapshots)
         return;
     agent_opened_close(agent);
+    agent_compared_close(agent);
     agent_ahead_close(agent);
     agent_alone_close(agent);
     if (snapshots->kept && !snapshots->ended)

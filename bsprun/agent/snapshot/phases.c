@@ -93,6 +93,7 @@ static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
                                         .first = first,
                                         .missing = agent_here(agent),
                                         .created = bspz_wall_ns()};
+    agent_compared_begin(agent);
     agent_set_coming(agent, snapshots->ticket.name);
     ticket_move(&snapshots->ticket.state, first ? TICKET_CAPTURED : TICKET_CAPTURING);
     for (int pid = 0; pid < agent_nprocs(agent); pid++) {
@@ -286,13 +287,6 @@ static void image_written(struct agent *agent, int pid)
         agent_replicas_spread(agent, pid, snapshots->copies);
 }
 
-/* Replicas may still disagree about what is in the images.  After the last snapshot of a term none
- * of the others comes so far. */
-static bool is_sure(const struct agent *agent)
-{
-    return agent_board(agent)->snap_order.stays || agent_peers_sure(agent);
-}
-
 static void note_written(struct agent *agent, int pid)
 {
     struct agent_snapshots *snapshots = snapshots_of(agent);
@@ -302,7 +296,7 @@ static void note_written(struct agent *agent, int pid)
     if (!snapshots->ticket.staging || snapshots->kept[pid].written ||
         atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1 ||
         (snapshots->ticket.first && !agent_identified(agent)) || !agent_output_is_out(agent) ||
-        !is_sure(agent))
+        !agent_compared(agent))
         return;
     snapshots->kept[pid].written = true;
     if (snap->error == 0) {
