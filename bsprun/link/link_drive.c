@@ -97,7 +97,8 @@ static void on_gate(uv_poll_t *handle, int status, int events)
 
         if (found[i].data.ptr == links) {
             links_lock(links);
-            link_turn_look(links, bspz_now_ns());
+            if (link_turn_is_due(links, bspz_now_ns()))
+                links_push_all(links);
             links_unlock(links);
             continue;
         }
@@ -150,7 +151,8 @@ static uint64_t drive_all(struct links *links, uint64_t now)
     uint64_t got = 0;
     int count;
 
-    link_turn_look(links, now);
+    if (link_turn_is_due(links, now))
+        links_push_all(links);
     if (links->count <= FEW_LINKS) {
         for (uint32_t i = 0; i < links->count; i++)
             got += drive_link(&links->all[i]);

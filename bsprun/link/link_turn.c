@@ -76,17 +76,17 @@ bool link_turn_is_over(struct link *link, const struct replica_wait *wait)
     return false;
 }
 
-void link_turn_look(struct links *links, uint64_t now_ns)
+bool link_turn_is_due(struct links *links, uint64_t now_ns)
 {
     struct link_replicas *replicas = links->replicas;
     uint64_t times;
 
     if (!replicas || replicas->turn_due_ns == 0 || now_ns < replicas->turn_due_ns)
-        return;
+        return false;
     replicas->turn_due_ns = 0;
     if (read(replicas->turn_fd, &times, sizeof times) < 0)
         times = 0; /* it is a moment late */
-    links_push_all(links);
+    return true;
 }
 
 int link_turn_begin(struct link_replicas *replicas, uint64_t turn_ns)

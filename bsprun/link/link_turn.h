@@ -11,10 +11,10 @@
 int link_turn_begin(struct link_replicas *replicas, uint64_t turn_ns);
 void link_turn_end(struct link_replicas *replicas);
 
-/* Whether what is held back for that host has waited long enough; if not, links_push_all is called
+/* Whether what is held back for that host has waited long enough; if not, link_turn_is_due is true
  * when it has. */
 bool link_turn_is_over(struct link *link, const struct replica_wait *wait);
-/* Looks whether it is time for any. */
-void link_turn_look(struct links *links, uint64_t now_ns);
+/* Whether some may have waited long enough: links_push_all then tries to send it.  True once. */
+bool link_turn_is_due(struct links *links, uint64_t now_ns);
 
 #endif
