@@ -13,11 +13,13 @@
 
 /* ---- Terms -------------------------------------------------------------------------------- */
 
-/* Elects Processor Zero: the same host, if its agent lives; else the agent that came up first. */
+/* Elects Processor Zero: the same host, if its agent lives; else the agent that came up first.  Before
+ * the first term machine->zero is where the program begins. */
 static uint32_t pick_zero(const struct job_machine *machine)
 {
     const struct machine_host *host = machine_find(machine, machine->zero), *first = NULL;
-    if (machine->elected && host && host->state == HOST_UP)
+    if ((machine->elected || (machine->config.outlives && !machine->restores)) && host &&
+        host->state == HOST_UP)
         return host->id;
     for (uint32_t i = 0; i < machine->config.host_count; i++) {
         host = &machine->hosts[i];
