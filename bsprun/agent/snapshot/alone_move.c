@@ -25,19 +25,28 @@
 
 /* ---- Could it be restarted elsewhere? ------------------------------------------------------- */
 
+/* Whether they all use nothing but the dataspace; not so in most programs, which need no look at their
+ * files. */
+static bool suit(const struct agent *agent)
+{
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (agent_is_here(agent, pid) && !bspz_rank_of(agent->board, pid)->request.alone)
+            return false;
+    return agent->here > 0;
+}
+
 bool agent_alone_bears(struct agent *agent)
 {
     const struct agent_snapshots *snapshots = agent->snapshots;
 
-    if (!snapshots || !snapshots->alone || agent->job != JOB_RUNNING)
+    if (!snapshots || !snapshots->alone || agent->job != JOB_RUNNING || !suit(agent))
         return false;
     agent_note_bound(agent);
     for (int pid = 0; pid < agent->nprocs; pid++)
         if (agent_is_here(agent, pid) &&
-            (!bspz_rank_of(agent->board, pid)->request.alone || agent_is_bound(agent, pid) ||
-             opened_writes(snapshots->opened, pid)))
+            (agent_is_bound(agent, pid) || opened_writes(snapshots->opened, pid)))
             return false;
-    return agent->here > 0;
+    return true;
 }
 
 /* ---- It comes ------------------------------------------------------------------------------- */
