@@ -29,6 +29,7 @@
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/replicas.h"
 #include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
 #include "lib/base/process_stat.h"
@@ -350,6 +351,7 @@ static int change_hosts(struct agent *agent, const struct wire_message *message)
 
     take_replicas(&agent->order, &message->elect);
     agent_fetch_forget(agent);
+    agent_survive_forget(agent);
     agent_dataspace_forget(agent);
     agent_mail_forget(agent);
     agent_replicas_forget(agent);

@@ -95,6 +95,7 @@ struct agent_rewinding; /* terms.c */
 struct agent_guest;     /* guest.c */
 struct agent_dataspace; /* dataspace.c */
 struct agent_quiet;     /* quiet.c */
+struct agent_survival;  /* survive.c */
 struct agent_mail;      /* mail.c */
 struct agent_stacks;    /* stacks.c */
 struct agent_debug;     /* debug.c */
@@ -170,6 +171,8 @@ struct agent {
     pthread_mutex_t dataspace_lock;
     struct agent_mail *mail;           /* messages of MPI; NULL: nothing yet */
     struct agent_quiet *quiet;         /* looks whether all processes wait; NULL: nobody does */
+    struct agent_survival *survival; /* of losses of hosts; NULL: none is borne */
+    uint32_t survived;               /* of them in this term */
     struct fetches *fetches;           /* file transfers between hosts; NULL: none yet */
     struct agent_stacks *stacks;       /* of the processes here; NULL: nobody has asked for them */
     struct agent_debug *debug;         /* of processes here; NULL: none is to have a debugger */

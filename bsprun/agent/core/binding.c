@@ -55,7 +55,7 @@ static void report(struct agent *agent)
     char text[800];
     int rank = 0;
 
-    for (int pid = agent->first_here; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent->nprocs; pid++) {
         if (!is_here(agent, pid))
             continue;
         if (binds(agent)) {
@@ -130,7 +130,7 @@ void agent_binding_apply(struct agent *agent, int pid)
     pid_t os_pid = agent->members[pid].process.ospid;
     int rank = 0, error, core = -1;
 
-    for (int other = agent->first_here; other < pid; other++)
+    for (int other = 0; other < pid; other++)
         rank += is_here(agent, other);
     /* For one that has come from a host that is lost none is claimed. */
     if (binds(agent) && rank < binding->cores.count && os_pid > 0) {
@@ -147,4 +147,12 @@ void agent_binding_apply(struct agent *agent, int pid)
         cores_unbind(os_pid); /* a frozen copy may have been bound */
     }
     atomic_store(&bspz_rank_of(agent->board, pid)->core, core);
+}
+
+void agent_binding_renew(struct agent *agent)
+{
+    agent_binding_plan(agent);
+    for (int pid = 0; pid < agent->nprocs; pid++)
+        if (is_here(agent, pid) && agent->members[pid].process.state == WATCH_LIVES)
+            agent_binding_apply(agent, pid);
 }
