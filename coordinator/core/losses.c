@@ -41,7 +41,7 @@ int coord_take_link_lost(struct coord *state, struct coord_host *host,
     coord_watch(state);
     host->lost = true;
     host->stopped = true;
-    quiet_lose(&state->quiet, (uint32_t)(host - state->hosts));
+    quiet_restart(&state->quiet);
     if (survives)
         coord_survive(state, host, effects);
     if (!survives && !coord_goes_on_without(state, host))

@@ -59,10 +59,11 @@ def shown_by(job):
 
 
 def agents_of(job):
-    """Agents by the names of their hosts, which are in their environments."""
+    """Agents by the names of their hosts, which are in their environments; not what they are about to start."""
     agents = {}
     for pid, name in job.members().items():
-        if name == "bspnode":
+        stat = process_stat(pid)
+        if name == "bspnode" and stat and stat[1] == job.os_pid:
             with open(f"/proc/{pid}/environ", "rb") as file:
                 agents[re.search(rb"(?:^|\0)BSPZERO_HOST_NAME=([^\0]*)", file.read()).group(1).decode()] = pid
     return agents
@@ -75,7 +76,7 @@ def ranks_of(job, *hosts):
     found = set()
     for pid, name in job.members().items():
         stat = process_stat(pid)
-        if name == "integ_objects" and stat and int(stat[1]) in parents:
+        if name == "integ_objects" and stat and stat[1] in parents:
             found.add(pid)
     return found
 
@@ -97,15 +98,15 @@ def check_answer(job, rounds):
 def one_host():
     """The processes of the others are never restarted; those of the lost one go on elsewhere, from their snapshot."""
     rounds = 400
-    with Job([*command("-vv", "--every", "1000s"), *work(rounds)]) as job:
+    with Job([*command("-v", "--every", "1000s"), *work(rounds)]) as job:
         job.wait_for("round 80", 5)
         before = ranks_of(job, "h0", "h2", "h3")
         check(len(before) == 3, before)
         lose(job, "h1")
         job.wait_for(ELSEWHERE, 1)
-        check(before <= ranks_of(job, "h0", "h2", "h3"), before, job.members(), job.text())
+        check(before <= set(job.members()), before, job.members(), job.text())
         job.wait_for("round 160", 5)
-        check(before <= ranks_of(job, "h0", "h2", "h3"), before, job.members(), job.text())
+        check(before <= set(job.members()), before, job.members(), job.text())
         check_answer(job, rounds)
         check(re.search(r"host h1 was lost; processes 1 and 2 are restarted alone on host h[23], from the beginning"
                         r"|host h1 was lost; process [12] is restarted alone on host h[23], from the beginning", job.text()),
@@ -113,5 +114,85 @@ def one_host():
         check(TOGETHER not in job.text(), job.text())
 
 
+def one_after_the_other():
+    """As long as there are two hosts: those that had come from the first lost one move on."""
+    rounds = 700
+    with Job([*command("--every", "0.4s"), *work(rounds)]) as job:
+        job.wait_for("round 80", 5)
+        kept = ranks_of(job, "h0")
+        lose(job, "h1")
+        job.wait_for(ELSEWHERE, 1)
+        job.wait_for("round 200", 5)
+        second, third = chance.sample(["h2", "h3"], 2)
+        lose(job, second)
+        job.wait_for(f"host {second} was lost", 1)
+        job.wait_for("round 400", 5)
+        check(kept <= set(job.members()), kept, job.members(), job.text())
+        check(TOGETHER not in job.text(), f"seed {seed}", job.text())
+        lose(job, third)  # one is left
+        check_answer(job, rounds)
+
+
+def all_go_back():
+    """Where nobody else has what is lost, or process 0 and Processor Zero are there."""
+    for options, hosts in ((["--copies", "1"], ["h1"]), ([], ["h0"]), (["--recover", "all"], ["h2"]), ([], ["h1", "h2"])):
+        rounds = 300
+        with Job([*command("--every", "1000s", *options), *work(rounds)]) as job:
+            job.wait_for("round 80", 5)
+            lose(job, *hosts)
+            check_answer(job, rounds)
+            check(TOGETHER in job.text(), options, hosts, job.text())
+
+
+def storm():
+    """At random moments, during snapshots, restarts and at the end, hosts are lost and come back, processes are killed."""
+    for _ in range(JOBS):
+        rounds = 600
+        outlived = together = 0
+        with Job([*command("--every", "0.3s", "--max-restarts", "1000", "--rejoin", "0.3"), *work(rounds)]) as job:
+            job.wait_for("round 40", 1)
+            for _ in range(4):
+                time.sleep(chance.uniform(0, 0.7))
+                agents = agents_of(job)
+                if job.is_over() or len(agents) < 2:
+                    break
+                if chance.random() < 0.3:
+                    ranks = sorted(ranks_of(job, *agents))
+                    victim = chance.choice(ranks) if ranks else None
+                else:
+                    victim = agents[chance.choice(sorted(agents))]
+                if victim:
+                    try:
+                        os.kill(victim, signal.SIGKILL)
+                    except ProcessLookupError:
+                        pass
+            check_answer(job, rounds)
+            outlived, together = job.text().count(ELSEWHERE), job.text().count(TOGETHER)
+        print(f"{outlived} times restarted elsewhere, {together} times all went back", flush=True)
+
+
+def saved_and_moved_after_it():
+    """Snapshots of all, requests to bspctl and --restart go on working, and it is counted."""
+    options = command("-v", "--every", "1000s")
+    store = options[options.index("-v") - 3].split("=")[1]
+    with Job([*options, *work(900)]) as job:
+        job.wait_for("round 80", 5)
+        lose(job, "h1")
+        job.wait_for(ELSEWHERE, 1)
+        wait_until(lambda: json.loads(expect(run([BSPSTAT, "--json", str(job.os_pid)]), 0).out)["restarted_alone"] == 2,
+                   "two processes restarted alone")
+        expect(run([BSPCTL, "--wait", str(job.os_pid), "save"]), 0)
+        check(TOGETHER not in job.text(), job.text())
+        expect(run([BSPCTL, "--wait", str(job.os_pid), "drain", "h2"]), 0)
+        lose(job, "h3")
+        time.sleep(0.2)
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 123, job.status, job.text())
+        before = [line.rstrip("\r") for line in job.text().splitlines()]
+    result = expect(bsprun("--restart", store), 0)
+    shown = sorted(line for line in before + result.out.splitlines() if not line.startswith("bsprun: "))
+    check(shown == answer(900), f"seed {seed}", before, result.out)
+
+
 if __name__ == "__main__":
-    main([one_host])
+    main([one_host, one_after_the_other, all_go_back, saved_and_moved_after_it, storm])

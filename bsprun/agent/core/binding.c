@@ -142,7 +142,8 @@ void agent_binding_apply(struct agent *agent, int pid)
 
     for (int other = 0; other < pid; other++)
         rank += is_here(agent, other);
-    if (binds(agent) && os_pid > 0) {
+    /* For one that has come from a host that is lost none is claimed. */
+    if (binds(agent) && rank < binding->cores.count && os_pid > 0) {
         error = cores_bind(&binding->cores, rank, os_pid);
         if (!error)
             core = cores_first(&binding->cores, rank);

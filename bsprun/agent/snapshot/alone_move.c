@@ -34,19 +34,28 @@
 
 /* ---- Could it be restarted elsewhere? ------------------------------------------------------- */
 
+/* Whether they all use nothing but the dataspace; not so in most programs, which need no look at
+ * their files. */
+static bool suit(const struct agent *agent)
+{
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_is_here(agent, pid) && !bspz_rank_of(agent_board(agent), pid)->request.alone)
+            return false;
+    return agent_here(agent) > 0;
+}
+
 bool agent_alone_bears(struct agent *agent)
 {
     const struct agent_snapshots *snapshots = snapshots_of(agent);
 
-    if (!snapshots || !snapshots->alone || agent_job(agent) != JOB_RUNNING)
+    if (!snapshots || !snapshots->alone || agent_job(agent) != JOB_RUNNING || !suit(agent))
         return false;
     agent_note_bound(agent);
     for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid) &&
-            (!bspz_rank_of(agent_board(agent), pid)->request.alone || agent_is_bound(agent, pid) ||
-             opened_writes(snapshots->opened, pid)))
+            (agent_is_bound(agent, pid) || opened_writes(snapshots->opened, pid)))
             return false;
-    return agent_here(agent) > 0;
+    return true;
 }
 
 /* ---- It comes ------------------------------------------------------------------------------- */
