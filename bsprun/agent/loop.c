@@ -45,6 +45,7 @@
 #include "bsprun/agent/stacks.h"
 #include "bsprun/agent/status.h"
 #include "bsprun/agent/succession.h"
+#include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
 #include "bsprun/link/link.h"
@@ -301,6 +302,7 @@ void agent_close(struct agent *agent)
     agent_relay_close(agent);
     agent_peers_close(agent);
     agent_fetch_forget(agent);
+    agent_survive_forget(agent);
     agent_dataspace_forget(agent);
     agent_mail_forget(agent);
     agent_replicas_forget(agent);

@@ -40,6 +40,7 @@
 #include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/succession.h"
+#include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
 #include "bsprun/verdict.h"
@@ -143,6 +144,7 @@ static void let_run(struct agent *agent, const struct wire_run *order)
     agent_note_begin(agent, agent_now_ns());
     agent_decided_measure(agent, order->measure);
     agent_alone_begin(agent);
+    agent_survive_begin(agent);
     agent_known_run(agent, order->consult);
     atomic_store(&agent_board(agent)->consult_from, order->consult);
     bspz_word_set(&agent_board(agent)->phase, BSPZ_PHASE_RUN);
@@ -290,6 +292,9 @@ void agent_obey(struct agent *agent, const struct wire_message *message)
         break;
     case WIRE_ASK_QUIET:
         agent_quiet_answer(agent, message->ask_quiet.round);
+        break;
+    case WIRE_SURVIVED:
+        agent_survive_take(agent, message);
         break;
     case WIRE_TAKEN_OVER:
         if (!job_is_stopping(agent_job(agent)))

@@ -165,12 +165,23 @@ static enum wire_barrier barrier_of(const struct agent *agent, uint64_t superste
     return flags & BSPZ_HAS_END ? WIRE_BARRIER_END : WIRE_BARRIER_SYNC;
 }
 
+/* Those that have come from a lost host may be late: others have seen them at the barrier in their
+ * last life. */
+static bool all_here_arrived(const struct agent *agent, uint64_t superstep)
+{
+    for (int pid = 0; agent_survived(agent) > 0 && pid < agent_nprocs(agent); pid++)
+        if (agent_is_here(agent, pid) &&
+            !bspz_barrier_reached(agent_board(agent), &pid, 1, superstep, BSPZ_STAGE_ARRIVED))
+            return false;
+    return true;
+}
+
 static void scan_consultation(struct agent *agent)
 {
     uint64_t consulted = atomic_load(&agent_board(agent)->consulted);
     struct wire_arrive arrive = {0};
 
-    if (consulted <= agent_decided_consulted(agent))
+    if (consulted <= agent_decided_consulted(agent) || !all_here_arrived(agent, consulted - 1))
         return;
     arrive.barrier = barrier_of(agent, consulted - 1);
     agent_decided_consult(agent, consulted, arrive.barrier == WIRE_BARRIER_END);

@@ -18,6 +18,7 @@
 #include "bsprun/agent/mail.h"
 #include "bsprun/agent/over.h"
 #include "bsprun/agent/succession.h"
+#include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"
 
 void agent_route_message(void *context, uint32_t host, const struct wire_message *message)
@@ -48,6 +49,8 @@ void agent_route_message(void *context, uint32_t host, const struct wire_message
              message->kind == WIRE_DATA_COPIED || message->kind == WIRE_DATA_PAST ||
              message->kind == WIRE_DATA_PAST_IS)
         agent_dataspace_message(agent, host, message);
+    else if (message->kind == WIRE_MEET)
+        agent_survive_meet(agent, message);
     else if (message->kind == WIRE_MAIL || message->kind == WIRE_MAIL_READ ||
              message->kind == WIRE_MAIL_MARK)
         agent_mail_message(agent, host, message);
@@ -64,10 +67,13 @@ void agent_route_lost(void *context, uint32_t host, const char *text)
     if (agent_is_finished(agent) || agent_job(agent) == JOB_OVER ||
         (agent_job(agent) == JOB_REWINDING && agent_has_replicas(agent)))
         return;
+    agent_peers_note_lost(agent, host);
     agent_tell_link_lost(agent, host, text);
     agent_fetch_lost(agent, host);
-    /* With replicas bsprun says who is lost, since this host may be the one that is cut off. */
-    if (agent_zero(agent) && !agent_has_replicas(agent))
+    /* If the job may go on without it bsprun says who is lost, since this host may be the one that
+     * is cut off. */
+    if (agent_zero(agent) && !agent_has_replicas(agent) &&
+        !coord_can_outlive(coord_shell_state(agent_zero(agent)), host))
         coord_shell_host_lost(agent_zero(agent), host);
     else if (!agent_zero(agent) && agent_peers_is_zero(agent, host) &&
              !agent_awaits_successor(agent))

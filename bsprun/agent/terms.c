@@ -39,6 +39,7 @@
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/replicas.h"
 #include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
 #include "bsprun/process.h"
@@ -256,6 +257,7 @@ static int change_hosts(struct agent *agent, const struct wire_message *message)
 
     agent_order_replicas(agent, &message->elect);
     agent_fetch_forget(agent);
+    agent_survive_forget(agent);
     agent_dataspace_forget(agent);
     agent_mail_forget(agent);
     agent_replicas_forget(agent);

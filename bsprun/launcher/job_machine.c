@@ -13,10 +13,13 @@
 
 /* ---- Terms -------------------------------------------------------------------------------- */
 
-/* Elects Processor Zero: the same host, if its agent lives; else the agent that came up first. */
+/* Elects Processor Zero: the same host, if its agent lives; else the agent that came up first.
+ * Before the first term machine->zero is where the program begins. */
 static uint32_t pick_zero(const struct job_machine *machine)
 {
     const struct machine_host *host = machine_find(machine, machine->zero), *first = NULL;
+    if (machine->config.outlives && !machine->restores && host->state == HOST_UP)
+        return host->id;
     if (machine->elected && host && host->state == HOST_UP)
         return host->id;
     for (uint32_t i = 0; i < machine->config.host_count; i++) {
@@ -162,8 +165,10 @@ static void take_of_host(struct job_machine *machine, struct machine_host *host,
         effects->dropped = true;
     else if (event->kind == JOB_EVENT_BEARABLE)
         host->bears = event->bears;
-    else
+    else if (host->asked) {
         host->asked = false; /* it is tried again as any that was lost before */
+        machine_call_spare(machine, effects);
+    }
 }
 
 void job_machine_step(struct job_machine *machine, const struct job_event *event,

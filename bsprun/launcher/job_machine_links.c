@@ -237,8 +237,8 @@ static void decide(struct job_machine *machine, struct job_effects *effects)
         bsprun_unheard(machine, effects);
 }
 
-/* Whoever reports first that it does not hear Processor Zero may be the one to blame, or the first of
- * many. */
+/* Whoever reports first that it does not hear Processor Zero may be the one to blame, or the first
+ * of many. */
 static bool waits_for_others(struct job_machine *machine, uint64_t now_ms)
 {
     if (!machine_can_succeed(machine) || count_of(&machine->roll.lost, machine->zero) == 0)
@@ -248,8 +248,7 @@ static bool waits_for_others(struct job_machine *machine, uint64_t now_ms)
     return true;
 }
 
-void machine_decide_links(struct job_machine *machine, uint64_t now_ms,
-                          struct job_effects *effects)
+void machine_decide_links(struct job_machine *machine, uint64_t now_ms, struct job_effects *effects)
 {
     struct machine_roll *roll = &machine->roll;
     if (roll->decide_at_ms == 0 || now_ms < roll->decide_at_ms)

@@ -1,7 +1,7 @@
 /* job_machine_zero.c - another Processor Zero in the same term, where processes have replicas.
  *
- * Happy path: its host is lost once all hosts have snapshot 0 -> TAKE_OVER; what the former one was asked for
- * is asked again.
+ * Happy path: its host is lost once all hosts have snapshot 0 -> TAKE_OVER; what the former one was
+ * asked for is asked again.
  *
  * What can fail: no other host is left, or the processes of not all hosts are being made yet: the
  * term is over as by any fault.  Whether each process has a living replica the new one finds out.

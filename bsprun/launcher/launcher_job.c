@@ -88,11 +88,11 @@ static void take_over(struct launcher *launcher, const struct job_effect *effect
     message.take_over.lost = (struct wire_numbers){lost, count};
     if (launcher->committed.term > 0)
         message.take_over.committed = launcher->committed;
-    notices_say(&launcher->common.notices,
-                "host %s was lost; processes with replicas elsewhere continue there, and host %s is "
-                "Processor Zero now",
-                launcher->agents.items[effect->peer].name,
-                launcher->agents.items[effect->host].name);
+    notices_say(
+        &launcher->common.notices,
+        "host %s was lost; processes with replicas elsewhere continue there, and host %s is "
+        "Processor Zero now",
+        launcher->agents.items[effect->peer].name, launcher->agents.items[effect->host].name);
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         if (job_machine_goes_on(launcher->machine, i))
             agents_send(&launcher->agents.items[i], &message);
@@ -322,6 +322,14 @@ static uint32_t own_host(const struct launcher *launcher)
     return JOB_NO_HOST;
 }
 
+/* Whether other hosts keep copies of what the dataspace has on one, should the program use it. */
+static bool outlives(const struct launcher *launcher)
+{
+    return launcher_has_snapshots(launcher) && agents_has_hosts(&launcher->agents) &&
+           !launcher->common.options->snapshots.together &&
+           launcher->common.options->hosts.copies > 1 && !replica_view_any(&launcher->replicas);
+}
+
 bool launcher_begin_job(struct launcher *launcher)
 {
     const struct saved *saved = &launcher->common.saved;
@@ -335,6 +343,7 @@ bool launcher_begin_job(struct launcher *launcher)
         .spares = launcher->agents.count - launcher->agents.starters,
         .room = launcher->agents.room,
         .replicas = replica_view_any(&launcher->replicas),
+        .outlives = outlives(launcher),
         .own = own_host(launcher),
         .fence_ms = launcher->common.options->hosts.heartbeat_ms,
         .retry_ms = launcher->common.options->hosts.rejoin_ms,

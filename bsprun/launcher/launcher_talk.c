@@ -342,6 +342,7 @@ static void take_resettled(struct launcher *launcher, const struct launcher_agen
                                                .superstep = message->envelope.superstep,
                                                .from = resettled->name,
                                                .pids = resettled->pids});
+    launcher->agents.items[resettled->lost].left_term = 0; /* what it owed comes from elsewhere */
     launcher->restarted_alone += resettled->pids.count;
     for (uint32_t i = 0; i < resettled->pids.count; i++)
         launcher_count_process_fault(launcher, (uint32_t)resettled->pids.items[i]);

@@ -16,6 +16,22 @@ bool coord_goes_on_without(const struct coord *state, const struct coord_host *h
            coord_is_covered(state, host);
 }
 
+int coord_take_bears(struct coord *state, struct coord_host *host,
+                     const struct wire_message *message, struct coord_effects *effects)
+{
+    bool before = coord_bears_loss(state, host);
+
+    host->bears = message->bears.bears;
+    if (message->bears.burdened && state->config.survives)
+        coord_want_snapshot(state, effects);
+    if (coord_bears_loss(state, host) == before)
+        return 0;
+    struct wire_bearable *bearable = &coord_say(state, effects, WIRE_BEARABLE)->bearable;
+    bearable->of = host->id;
+    bearable->bears = !before;
+    return 0;
+}
+
 int coord_take_link_lost(struct coord *state, struct coord_host *host,
                          const struct wire_message *message, struct coord_effects *effects)
 {
@@ -25,7 +41,7 @@ int coord_take_link_lost(struct coord *state, struct coord_host *host,
     coord_watch(state);
     host->lost = true;
     host->stopped = true;
-    quiet_lose(&state->quiet, (uint32_t)(host - state->hosts));
+    quiet_restart(&state->quiet);
     if (survives)
         coord_survive(state, host, effects);
     if (!survives && !coord_goes_on_without(state, host))

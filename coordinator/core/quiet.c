@@ -35,6 +35,12 @@ void quiet_end(struct quiet *quiet)
     quiet->hosts = NULL;
 }
 
+void quiet_restart(struct quiet *quiet)
+{
+    if (quiet->state != QUIET_UNKNOWN)
+        move(quiet, QUIET_UNKNOWN);
+}
+
 static enum quiet_act ask(struct quiet *quiet, enum quiet_state stage)
 {
     move(quiet, stage);
@@ -99,16 +105,6 @@ static enum quiet_act take_answer(struct quiet *quiet, struct quiet_host *host,
     host->held = answer->held;
     host->waits = strdup(answer->waits);
     return --quiet->missing == 0 ? conclude(quiet) : QUIET_NOTHING;
-}
-
-void quiet_lose(struct quiet *quiet, uint32_t host)
-{
-    struct quiet_host *lost = &quiet->hosts[host];
-
-    free(lost->waits);
-    *lost = (struct quiet_host){.asked = false};
-    if (quiet->state != QUIET_UNKNOWN)
-        move(quiet, QUIET_UNKNOWN);
 }
 
 enum quiet_act quiet_take(struct quiet *quiet, uint32_t host, const struct wire_quiet *message)

@@ -10,7 +10,7 @@
  * reached, it is on its way.
  *
  * What can fail: a host is lost: its answer does not come, and the question stays open until
- * quiet_lose, if the loss does not end the term.
+ * quiet_restart, if the loss does not end the term.
  */
 #ifndef COORD_QUIET_H
 #define COORD_QUIET_H
@@ -53,10 +53,10 @@ enum quiet_act {
 bool quiet_begin(struct quiet *quiet, uint32_t host_count);
 void quiet_end(struct quiet *quiet);
 
-/* The host is lost: what it has said does not count any more, and an open question is void.  All
- * hosts are told of the loss, which changes their numbers of messages, on the links on which they
- * are asked, before they are asked again. */
-void quiet_lose(struct quiet *quiet, uint32_t host);
+/* A host is lost, or processes have another one: an open question is void.  All hosts have been
+ * told, on the same links on which they are asked from now on, as the loss changes their numbers of
+ * messages. */
+void quiet_restart(struct quiet *quiet);
 
 /* Takes QUIET of a host, by its index.  One that answers a question which is not open any more has
  * no effect; its round is at most quiet->round. */

@@ -456,6 +456,12 @@ static void wish(struct coord *state, enum coord_wish what, struct coord_effects
         coord_consult(state, effects);
 }
 
+void coord_want_snapshot(struct coord *state, struct coord_effects *effects)
+{
+    if (IN(state->phase) & (IN(COORD_RUNNING) | IN(COORD_HELD_BACK)))
+        wish(state, COORD_WISH_SAVE, effects);
+}
+
 static void save_and_stop(struct coord *state, const struct wire_message *message,
                           struct coord_effects *effects)
 {

@@ -279,6 +279,8 @@ bool coord_goes_on_without(const struct coord *state, const struct coord_host *h
 
 /* ---- survive.c ---- */
 
+/* Whether its processes can be restarted alone elsewhere while they run, as far as it has said. */
+bool coord_bears_loss(const struct coord *state, const struct coord_host *host);
 /* Whether the term goes on without that host, as its processes are restarted alone elsewhere. */
 bool coord_survives(const struct coord *state, const struct coord_host *host);
 /* They are: chooses hosts for them, and says so; coord_go_on_without follows. */
@@ -438,6 +440,8 @@ void coord_decide_barrier(struct coord *state, struct coord_effects *effects);
  * does not wait for it, and is abandoned if it needs what was there. */
 void coord_go_on_without(struct coord *state, struct coord_host *host,
                          struct coord_effects *effects);
+/* A host wants a snapshot, at the next barrier. */
+void coord_want_snapshot(struct coord *state, struct coord_effects *effects);
 /* A snapshot that was committed when this Processor Zero took the place of another: says it again.
  * told: bsprun knows of it. */
 void coord_announce(struct coord *state, struct bspz_snapshot_name name, bool told,

@@ -57,7 +57,7 @@ static bool is_bound(const struct coord *state, const struct coord_host *host)
            (reader < state->processes && coord_lives_on(state, reader, host));
 }
 
-static bool bears(const struct coord *state, const struct coord_host *host)
+bool coord_bears_loss(const struct coord *state, const struct coord_host *host)
 {
     return state->config.survives && !coord_has_replicas(state) && host->bears &&
            state->processes > 0 && host->count > 0 && !is_bound(state, host);
@@ -65,22 +65,8 @@ static bool bears(const struct coord *state, const struct coord_host *host)
 
 bool coord_survives(const struct coord *state, const struct coord_host *host)
 {
-    return state->phase == COORD_RUNNING && bears(state, host) && !host->lost && !host->arrived &&
+    return state->phase == COORD_RUNNING && coord_bears_loss(state, host) && !host->lost && !host->arrived &&
            state->committed.term > 0 && state->ahead.missing == 0 && find_taker(state, host);
-}
-
-int coord_take_bears(struct coord *state, struct coord_host *host,
-                     const struct wire_message *message, struct coord_effects *effects)
-{
-    bool before = bears(state, host);
-
-    host->bears = message->bears.bears;
-    if (bears(state, host) == before)
-        return 0;
-    struct wire_bearable *bearable = &coord_say(state, effects, WIRE_BEARABLE)->bearable;
-    bearable->of = host->id;
-    bearable->bears = !before;
-    return 0;
 }
 
 /* ---- It is --------------------------------------------------------------------------------- */

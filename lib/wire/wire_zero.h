@@ -156,10 +156,12 @@
     F(u32, count, WIRE_RANKS_MAX)
 
 /* Whether each process of the host could be restarted alone on another one, if the host were lost
- * (--recover one): said when that changes; no host bears that at first. */
+ * (--recover one), and whether half of the memory for answers that they may need then is full, so
+ * that a snapshot is wanted: said when that changes; neither is true at first. */
 #define WIRE_FIELDS_BEARS(F, E)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
-    F(flag, bears, 0)
+    F(flag, bears, 0)                                                                              \
+    F(flag, burdened, 0)
 
 /* What the host knows of the term, for a Processor Zero that takes the place of another one.
  * decided: supersteps up to the newest barrier that it knows to be decided, 0: none; ended: that is
@@ -292,10 +294,12 @@
     F(move, moves, WIRE_RANKS_MAX)
 
 /* A process that has come to the sender's host by SURVIVED has arrived at the barrier that ends the
- * envelope's superstep; flags: BSPZ_HAS_*.  survived: as in ARRIVE. */
+ * envelope's superstep; flags, position, digest: of its line on the board.  survived: as in ARRIVE. */
 #define WIRE_FIELDS_MEET(F, E)                                                                     \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, flags, WIRE_U32_MAX)                                                                    \
+    F(u32, position, WIRE_U32_MAX)                                                                 \
+    F(u64, digest, WIRE_U64_MAX)                                                                   \
     F(u32, survived, WIRE_HOSTS_MAX)
 
 /* Consult at the next possible barrier; `measure` as in RUN. */

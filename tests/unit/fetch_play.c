@@ -21,6 +21,7 @@ bool fetch_play_unsettled;
 const struct bspz_snapshot_name fetch_name = {1, 1};
 struct fetch_bytes fetch_image[FETCH_PROCS], fetch_manifest;
 
+uint32_t fetch_play_lost = UINT32_MAX;
 uint32_t fetch_play_hosts;
 static struct agent_snapshots snapshots;
 static struct wire_host hosts[] = {{0, 1, "here"}, {1, 1, "there"}, {2, 1, "elsewhere"}};
@@ -89,6 +90,12 @@ __attribute__((weak)) bool agent_is_here(const struct agent *at, int pid)
 uint64_t agent_now_ns(void)
 {
     return 1;
+}
+
+bool agent_peers_is_lost(const struct agent *at, uint32_t host)
+{
+    (void)at;
+    return host == fetch_play_lost;
 }
 
 const struct wire_host *agent_peers_hosts(const struct agent *at, uint32_t *count)
@@ -273,6 +280,7 @@ void fetch_set_up(void)
                            .store = open_store(directory)};
     fetch_play_place(FETCH_PROCS);
     must(uv_loop_init(&agent.loop) == 0);
+    fetch_play_lost = UINT32_MAX;
     fetch_play_hosts = sizeof hosts / sizeof *hosts;
     snapshots = (struct agent_snapshots){.ticket = {.state = TICKET_NONE}};
     agent.term = fetch_name.term;

@@ -21,6 +21,7 @@ struct said {
 #define FETCH_ZERO UINT32_MAX
 
 extern struct agent agent;        /* host 0; the others are 1 and 2 */
+extern uint32_t fetch_play_lost;  /* the one that cannot be reached; UINT32_MAX: none */
 extern uint32_t fetch_play_hosts; /* how many of them there are */
 extern struct said said[FETCH_SAID_MAX];
 extern unsigned said_count;

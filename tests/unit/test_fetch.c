@@ -258,6 +258,24 @@ START_TEST(one_that_stops_in_the_middle)
 }
 END_TEST
 
+/* The term goes on without that host: the next one is asked, and nobody asks the lost one again. */
+START_TEST(the_next_after_a_lost_one)
+{
+    fetch_play_want(WIRE_THING_IMAGE, 0);
+    ck_assert(fetch_play_asked(1, 1));
+    fetch_play_piece(1, 0, fetch_image[0].bytes, 100, fetch_image[0].size);
+    fetch_play_lost = 1;
+    agent_fetch_lost(&agent, 1);
+    ck_assert(fetch_play_asked(2, 2));
+    fetch_play_send(2, &fetch_image[0], 100000);
+    ck_assert_uint_eq(done_count, 1);
+    ck_assert_int_eq(done_error, 0);
+    ck_assert(fetch_play_has_image(0));
+    fetch_play_want(WIRE_THING_MANIFEST, 0);
+    ck_assert(fetch_play_asked(3, 2));
+}
+END_TEST
+
 /* ---- What others want ---- */
 
 static void ask(uint32_t host, enum wire_thing thing, uint32_t pid, uint32_t request)
@@ -453,6 +471,7 @@ int main(void)
     tcase_add_test(tests, an_empty_manifest);
     tcase_add_test(tests, a_manifest_that_is_none);
     tcase_add_loop_test(tests, one_that_stops_in_the_middle, 0, 2);
+    tcase_add_test(tests, the_next_after_a_lost_one);
     tcase_add_test(tests, what_is_here_is_sent);
     tcase_add_loop_test(tests, what_is_not_here_is_said, 0, 10);
     tcase_add_test(tests, too_many_questions);

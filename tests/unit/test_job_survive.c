@@ -59,6 +59,28 @@ START_TEST(it_comes_back)
 }
 END_TEST
 
+/* Whoever has reserved hosts for that does not wait. */
+START_TEST(a_spare_comes)
+{
+    start(CONFIG(.host_count = 3, .spares = 1, .own = JOB_NO_HOST));
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(AGENT_UP, .host = 2);
+    EVENT(REGISTERED, .host = 4);
+    EVENT(RUNNING, .term = 1);
+    EVENT(BEARABLE, .term = 1, .host = 2, .bears = true);
+    EVENT(AGENT_LOST, .host = 2, .usable = true);
+    expect("l");
+    EVENT(SURVIVED, .term = 1, .host = 2);
+    expect("A");
+    ck_assert_uint_eq(effects.items[0].host, 9);
+    EVENT(SURVIVED, .term = 1, .host = 2); /* of another host that has got processes */
+    expect("");
+    EVENT(AGENT_UP, .host = 9);
+    expect("S");
+    ck_assert(effects.items[0].move);
+}
+END_TEST
+
 /* Processor Zero says that the term is over: that is answer enough, and the host is replaced. */
 START_TEST(the_term_is_over)
 {
@@ -72,6 +94,19 @@ START_TEST(the_term_is_over)
     expect("E");
     EVENT(AGENT_LOST, .host = 2, .usable = true); /* nothing is known of the new term */
     expect("A!");
+}
+END_TEST
+
+/* A term is not outlived without Processor Zero, nor without process 0: both begin on one host. */
+START_TEST(processor_zero_begins_with_process_0)
+{
+    start(CONFIG(.host_count = 3, .own = JOB_NO_HOST, .outlives = true));
+    EVENT(AGENT_UP, .host = 9);
+    EVENT(AGENT_UP, .host = 2);
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(REGISTERED, .host = 4);
+    expect("E");
+    ck_assert_uint_eq(job_machine_zero(machine), 4);
 }
 END_TEST
 
@@ -106,7 +141,12 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {the_term_goes_on, it_comes_back, the_term_is_over, not_asked};
+    const TTest *const tests[] = {the_term_goes_on,
+                                  it_comes_back,
+                                  a_spare_comes,
+                                  the_term_is_over,
+                                  processor_zero_begins_with_process_0,
+                                  not_asked};
 
     return suite_run_tests("job_survive", tests, sizeof tests / sizeof *tests, NULL, tear_down);
 }

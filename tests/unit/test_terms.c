@@ -25,6 +25,7 @@
 #include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/replicas.h"
 #include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
 #include "tests/unit/suite.h"
@@ -153,6 +154,7 @@ void agent_notice(struct agent *at, const char *format, ...)
     }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 NOTHING(agent_fetch_forget, struct agent *at)
+NOTHING(agent_survive_forget, struct agent *at)
 NOTHING(agent_dataspace_forget, struct agent *at)
 NOTHING(agent_mail_forget, struct agent *at)
 NOTHING(agent_forget_announced, struct agent *at)

@@ -35,6 +35,7 @@ struct agent_guest;     /* guest.c */
 struct agent_dataspace; /* dataspace.c */
 struct agent_quiet;     /* quiet.c */
 struct agent_mail;      /* mail.c */
+struct agent_survival;  /* survive.c */
 struct agent_stacks;    /* stacks.c */
 struct agent_debug;     /* debug.c */
 struct tool;            /* tool.c */
@@ -64,6 +65,7 @@ struct agent {
     uint32_t term;
     uint64_t begin_ns, end_ns;
     bool dismissed, finished;
+    uint32_t survived;
 
     struct agent_order order; /* order.c */
     struct election election; /* election.c */
@@ -97,6 +99,7 @@ struct agent {
     struct agent_mail *mail;           /* messages of MPI; NULL: nothing yet */
     struct agent_quiet *quiet;         /* looks whether all processes wait; NULL: nobody does */
     struct fetches *fetches;           /* file transfers between hosts; NULL: none yet */
+    struct agent_survival *survival;   /* of losses of hosts; NULL: none is borne */
     struct agent_stacks *stacks;       /* of the processes here; NULL: nobody has asked for them */
     struct agent_debug *debug;         /* of processes here; NULL: none is to have a debugger */
     struct tool *tools;                /* commands of the system that run; a list */

@@ -61,7 +61,7 @@ static void report(struct agent *agent)
     char text[800];
     int rank = 0;
 
-    for (int pid = agent_first_here(agent); pid < agent_nprocs(agent); pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         if (!is_here(agent, pid))
             continue;
         if (binds(agent)) {
@@ -140,9 +140,10 @@ void agent_binding_apply(struct agent *agent, int pid)
     pid_t os_pid = agent_process(agent, pid)->ospid;
     int rank = 0, error, core = -1;
 
-    for (int other = agent_first_here(agent); other < pid; other++)
+    for (int other = 0; other < pid; other++)
         rank += is_here(agent, other);
-    if (binds(agent) && os_pid > 0) {
+    /* For one that has come from a host that is lost none is claimed. */
+    if (binds(agent) && rank < binding->cores.count && os_pid > 0) {
         error = cores_bind(&binding->cores, rank, os_pid);
         if (!error)
             core = cores_first(&binding->cores, rank);
@@ -156,4 +157,12 @@ void agent_binding_apply(struct agent *agent, int pid)
         cores_unbind(os_pid); /* a frozen copy may have been bound */
     }
     atomic_store(&bspz_rank_of(agent_board(agent), pid)->core, core);
+}
+
+void agent_binding_renew(struct agent *agent)
+{
+    agent_binding_plan(agent);
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (is_here(agent, pid) && agent_member(agent, pid)->process.state == WATCH_LIVES)
+            agent_binding_apply(agent, pid);
 }

@@ -15,5 +15,7 @@ void agent_binding_plan(struct agent *agent);
 /* Binds the rank, whose process is known and waits to be held, or lets it run everywhere if ranks
  * were bound before; and writes that to the board. */
 void agent_binding_apply(struct agent *agent, int pid);
+/* Both for all processes of this host, of which there are more now. */
+void agent_binding_renew(struct agent *agent);
 
 #endif

@@ -63,3 +63,13 @@ void agent_set_dismissed(struct agent *agent)
 {
     agent->dismissed = true;
 }
+
+uint32_t agent_survived(const struct agent *agent)
+{
+    return agent->survived;
+}
+
+void agent_set_survived(struct agent *agent, uint32_t losses)
+{
+    agent->survived = losses;
+}

@@ -31,4 +31,8 @@ void agent_set_finished(struct agent *agent);
 bool agent_is_dismissed(const struct agent *agent);
 void agent_set_dismissed(struct agent *agent);
 
+/* Losses of hosts that this term has survived, as their processes are restarted alone on others. */
+uint32_t agent_survived(const struct agent *agent);
+void agent_set_survived(struct agent *agent, uint32_t losses);
+
 #endif

@@ -66,19 +66,21 @@ static const struct wire_host *find_host(const struct agent *agent, uint32_t hos
     return NULL;
 }
 
-/* The next host to ask: first the two that should have it, then all others. */
-static bool host_to_ask(const struct agent *agent, const struct wanted *wanted, uint32_t *host)
+/* The next host to ask: first the two that should have it, then all others.  *asked: how many of
+ * these have had their turn then. */
+static bool host_to_ask(const struct agent *agent, const struct wanted *wanted, uint32_t *host,
+                        uint32_t *asked)
 {
     const struct fetch_want *want = &wanted->want;
-    uint32_t left = wanted->asked, count;
+    uint32_t count;
     const struct wire_host *hosts = agent_peers_hosts(agent, &count);
 
-    for (uint32_t i = 0; i < count + 2; i++) {
+    for (uint32_t i = wanted->asked; i < count + 2; i++) {
         *host = i == 0 ? want->from : i == 1 ? want->otherwise : hosts[i - 2].host;
-        if (*host == agent_host(agent) || (i > 0 && *host == want->from) ||
-            (i > 1 && *host == want->otherwise) || (i < 2 && !find_host(agent, *host)))
-            continue;
-        if (left-- == 0)
+        *asked = i + 1;
+        if (*host != agent_host(agent) && !agent_peers_is_lost(agent, *host) &&
+            (i == 0 || *host != want->from) && (i <= 1 || *host != want->otherwise) &&
+            (i >= 2 || find_host(agent, *host)))
             return true;
     }
     return false;
@@ -108,10 +110,9 @@ static void ask_next(struct agent *agent)
 {
     struct wanted *wanted = fetches_of(agent)->first;
     uint32_t host;
-    bool found = host_to_ask(agent, wanted, &host);
+    bool found = host_to_ask(agent, wanted, &host, &wanted->asked);
 
     give_up_incoming(fetches_of(agent));
-    wanted->asked++;
     if (found)
         ask(agent, wanted, host);
     else
@@ -128,7 +129,7 @@ int agent_fetch(struct agent *agent, const struct fetch_want *want)
 {
     struct fetches *fetches = agent_fetches(agent);
     struct wanted *wanted = fetches ? calloc(1, sizeof *wanted) : NULL;
-    uint32_t host;
+    uint32_t host, asked;
 
     if (!wanted)
         return -ENOMEM;
@@ -146,7 +147,7 @@ int agent_fetch(struct agent *agent, const struct fetch_want *want)
     fetches->last = &wanted->next;
     if (fetches->first != wanted)
         return 0;
-    if (host_to_ask(agent, wanted, &host))
+    if (host_to_ask(agent, wanted, &host, &asked))
         ask_next(agent);
     else
         uv_timer_start(&fetches->nobody, on_no_host, 0, 0);
@@ -287,9 +288,11 @@ void agent_fetch_lost(struct agent *agent, uint32_t host)
 {
     struct fetches *fetches = fetches_of(agent);
 
-    if (fetches)
-        agent_fetch_stop_serving(fetches, host);
-    /* The present request stays unanswered: the term is over. */
+    if (!fetches)
+        return;
+    agent_fetch_stop_serving(fetches, host);
+    if (fetches->first && fetches->now.request > 0 && fetches->now.host == host)
+        ask_next(agent);
 }
 
 static void on_pump_closed(uv_handle_t *handle)

@@ -45,7 +45,8 @@ struct agent_peers {
 
     struct links *links; /* NULL: the term has not begun here */
     uint32_t links_term;
-    bool zero_given_up; /* do not send to Processor Zero of the other host any more */
+    bool lost[WIRE_HOSTS_MAX]; /* in this term */
+    bool zero_given_up;        /* do not send to Processor Zero of the other host any more */
     struct early_links early;
 };
 
@@ -85,6 +86,23 @@ void agent_peers_drop(struct agent *agent, uint32_t host, const char *complaint)
 {
     if (agent->peers && agent->peers->links)
         links_break(agent->peers->links, host, complaint);
+}
+
+void agent_peers_note_lost(struct agent *agent, uint32_t host)
+{
+    if (agent->peers && host < WIRE_HOSTS_MAX)
+        agent->peers->lost[host] = true;
+}
+
+bool agent_peers_is_lost(const struct agent *agent, uint32_t host)
+{
+    return agent->peers && host < WIRE_HOSTS_MAX && agent->peers->lost[host];
+}
+
+void agent_peers_lose(struct agent *agent, uint32_t host, const char *why)
+{
+    agent_peers_note_lost(agent, host);
+    agent_peers_drop(agent, host, why);
 }
 
 /* ---- Listening ---- */
@@ -245,6 +263,7 @@ int agent_peers_elect(struct agent *agent, const struct wire_message *message)
     peers->zero_host = elect->elected;
     peers->elected_term = message->envelope.term;
     peers->zero_given_up = false;
+    memset(peers->lost, 0, sizeof peers->lost);
     return 0;
 }
 

@@ -79,6 +79,12 @@ void agent_peers_send_to_zero(struct agent *agent, const struct wire_message *me
 uint64_t agent_peers_waiting(const struct agent *agent, uint32_t host);
 /* Fills in what links_measure does; nothing in a job of one host. */
 void agent_peers_measure(const struct agent *agent, uint64_t superstep, struct wire_arrive *arrive);
+/* The job goes on without the host: closes its link, and nothing of it is heard any more. */
+void agent_peers_lose(struct agent *agent, uint32_t host, const char *why);
+/* Whether it does, or the host cannot be reached. */
+bool agent_peers_is_lost(const struct agent *agent, uint32_t host);
+/* It cannot be. */
+void agent_peers_note_lost(struct agent *agent, uint32_t host);
 /* The host broke a rule: closes its link for the rest of the term. */
 void agent_peers_drop(struct agent *agent, uint32_t host, const char *complaint);
 

@@ -159,3 +159,9 @@ void agent_roster_clear(struct agent *agent)
     roster->root = (struct watched){.pidfd = -1};
     roster->ready = roster->ended = 0;
 }
+
+void agent_member_received(struct agent *agent, int pid)
+{
+    agent->roster->members[pid] = (struct member){.process.pidfd = -1};
+    agent->roster->here++;
+}

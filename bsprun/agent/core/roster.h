@@ -52,6 +52,9 @@ struct watched *agent_root(const struct agent *agent);
 void agent_member_anew(struct agent *agent, int pid, enum bspz_rank_state seen);
 /* Changes the state; a transition that the table does not allow is a defect and ends the agent. */
 void agent_member_move(struct agent *agent, int pid, enum member_state to);
+/* One more process, of a host that is lost, is on this one, and not watched yet.  The lowest of
+ * those that were here before stays the first. */
+void agent_member_received(struct agent *agent, int pid);
 /* Notes what was seen of it on the board. */
 void agent_member_seen(struct agent *agent, int pid, enum bspz_rank_state seen);
 /* One more of this host is ready, or has ended; whether all are or have. */

@@ -29,6 +29,7 @@ void agent_arrived(struct agent *agent, uint64_t superstep, const struct wire_ar
     static const uint64_t nothing[2];
 
     message.envelope.superstep = superstep;
+    message.arrive.survived = agent_survived(agent);
     message.arrive.output = (struct wire_numbers){nothing, 2};
     agent_tell_zero(agent, &message);
 }

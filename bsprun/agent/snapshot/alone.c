@@ -187,7 +187,9 @@ static bool is_there(struct agent *agent, int pid, enum alone_image kind)
     agent_relay_saved(agent, pid);
     lone->input = lone->next_input;
     lone->saved_ns = agent_now_ns();
-    agent_calls(agent)->cut(agent, pid, request);
+    /* Who is restarted on another host needs the answers since an image that this one has. */
+    if (kind == IMAGE_TOGETHER || !agent_keeps_copies(agent))
+        agent_calls(agent)->cut(agent, pid, request);
     return true;
 }
 
@@ -270,6 +272,8 @@ void agent_alone_committed(struct agent *agent)
 {
     struct agent_alone *alone = snapshots_of(agent)->alone;
 
+    if (alone)
+        alone->committed_ns = agent_now_ns();
     for (int pid = 0; alone && pid < agent_nprocs(agent); pid++) {
         struct lone *lone = &alone->lones[pid];
 
@@ -316,7 +320,7 @@ void agent_alone_scan(struct agent *agent)
 /* The process whose answers take most of the memory for them, if that is half full; -1. */
 static int burdens(struct agent *agent)
 {
-    int pid = agent_calls(agent)->burden(agent);
+    int pid = agent_keeps_copies(agent) ? -1 : agent_calls(agent)->burden(agent);
 
     return pid >= 0 && may_save(agent, pid) ? pid : -1;
 }
@@ -386,6 +390,7 @@ void agent_alone_begin(struct agent *agent)
         lone->input = agent_input_position(agent);
         lone->saved_ns = now;
     }
+    snapshots->alone->committed_ns = now;
     uv_timer_start(&snapshots->alone->timer, on_look, LOOK_MS, LOOK_MS);
 }
 

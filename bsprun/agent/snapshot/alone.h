@@ -8,6 +8,9 @@
  * Happy path of a loss: the agent starts a process from the last image -> it takes its place on the
  * board -> it makes its calls since the image again, answered from the logs -> it has caught up.
  *
+ * Happy path of the loss of a host (survive.h): the same on another host, from the newest snapshot of
+ * all, which other hosts have (alone_move.c).
+ *
  * What can fail: the process cannot be saved (the older image stays); it cannot be restarted, or is
  * lost again and again, or does something else than before: all processes go back.
  */
@@ -15,6 +18,9 @@
 #define BSPRUN_AGENT_ALONE_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/snapshot.h"
 
 struct agent;
 struct verdict;
@@ -37,6 +43,20 @@ void agent_alone_committed(struct agent *agent);
 
 /* The process has died of a signal.  False: all have to go back. */
 bool agent_alone_restart(struct agent *agent, int pid, const struct verdict *verdict);
+/* Whether hosts are to keep copies of the dataspace, so that the job may outlive one of them; and
+ * whether they do, as more than one have processes. */
+bool agent_wants_copies(const struct agent *agent);
+bool agent_keeps_copies(const struct agent *agent);
+/* Whether all processes of this host could be restarted alone on another one, as far as that depends
+ * on them. */
+bool agent_alone_bears(struct agent *agent);
+/* The process comes to this host from a lost one, and its place on the board is made. */
+void agent_alone_expect(struct agent *agent, int pid);
+/* All that are expected from the lost host are to be restarted from that snapshot. */
+void agent_alone_receive(struct agent *agent, struct bspz_snapshot_name from, uint32_t lost);
+/* Restarts them once what is needed has been fetched; also to be called now and then, as something
+ * else may be being fetched. */
+void agent_alone_look_for(struct agent *agent);
 /* Whether the process is being restored alone: its end is not that of the program. */
 bool agent_alone_is_restored(const struct agent *agent, int pid);
 

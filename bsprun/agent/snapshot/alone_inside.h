@@ -7,7 +7,9 @@
 
 /* A process of this host. */
 struct lone {
-    enum { LONE_RUNS, LONE_RESTORED } state; /* restored: it is not in its place yet */
+    /* Restored: it is not in its place yet; expected: it comes from a lost host. */
+    enum { LONE_RUNS, LONE_RESTORED, LONE_EXPECTED } state;
+    uint32_t left; /* expected: that host */
     /* The image from which it can catch up: its own, in a file, or that in a snapshot of all. */
     int fd; /* -1: none of its own */
     struct bspz_image_name name;
@@ -32,6 +34,13 @@ struct agent_alone {
     uint64_t next_ns; /* the next one not before */
     uint64_t took_ns; /* the last one */
     bool said;        /* that one has failed */
+    uint64_t committed_ns; /* the newest snapshot of all, or the beginning */
+    /* The processes that are being fetched: from that snapshot, from that host. */
+    struct bspz_snapshot_name coming;
+    uint32_t left;
 };
+
+/* alone_restart.c: starts the process from its last image.  False: `why`. */
+bool agent_alone_start(struct agent *agent, int pid, char *why);
 
 #endif

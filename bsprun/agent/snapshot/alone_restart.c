@@ -118,7 +118,7 @@ static bool take_its_place(struct agent *agent, int pid, pid_t ospid)
     return true;
 }
 
-static bool start(struct agent *agent, int pid, char why[AGENT_WHY])
+bool agent_alone_start(struct agent *agent, int pid, char *why)
 {
     struct agent_snapshots *snapshots = snapshots_of(agent);
     struct sources sources = {.store = agent_store(agent)};
@@ -159,7 +159,7 @@ static bool begin_again(struct agent *agent, int pid, char why[AGENT_WHY])
     if (!agent_relay_again(agent, pid))
         return false;
     agent_calls(agent)->restarted(agent, pid);
-    return start(agent, pid, why);
+    return agent_alone_start(agent, pid, why);
 }
 
 bool agent_alone_restart(struct agent *agent, int pid, const struct verdict *verdict)

@@ -137,6 +137,8 @@ void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
     config->copies = snapshots->wanted_copies;
     if (agent_has_peers(agent) && config->copies < FEWEST_COPIES)
         config->copies = FEWEST_COPIES; /* Processor Zero knows whether one suffices */
+    config->survives = agent_wants_copies(agent);
+    config->own = agent_host(agent);
     config->rule = snapshots->rule;
     config->costs = snapshots->costs;
     config->stop_on_failure = snapshots->stop_on_failure;

@@ -40,8 +40,14 @@ static void offer(struct agent *agent, struct bspz_snapshot_name name, int pid,
     message.keep.facts = *facts;
     while (own < count && hosts[own].host != agent_host(agent))
         own++;
-    for (uint32_t i = 1; i < copies && i < count; i++)
-        agent_peers_send(agent, hosts[(own + i) % count].host, &message);
+    for (uint32_t i = 1, kept = 1; kept < copies && i < count; i++) {
+        uint32_t host = hosts[(own + i) % count].host;
+
+        if (agent_peers_is_lost(agent, host))
+            continue;
+        kept++;
+        agent_peers_send(agent, host, &message);
+    }
 }
 
 void agent_replicas_spread(struct agent *agent, int pid, uint32_t copies)

@@ -157,7 +157,7 @@ static void decide(struct world *world, uint32_t lost)
         if (world->zero_homes[pid] == lost)
             world->zero_homes[pid] = decision->homes[pid] = pick_home(world);
     }
-    waits_lost(world, lost);
+    waits_moved(world);
     for (uint32_t i = 0; i < world->host_count; i++) {
         struct action *action = waits_tell(world, i);
 

@@ -176,18 +176,13 @@ struct action *waits_tell(struct world *world, uint32_t host)
     return plan(world, DO_ASK_QUIET, &world->hosts[host].last_asked);
 }
 
-static void find_asked(struct world *world)
+void waits_moved(struct world *world)
 {
     for (uint32_t i = 0; i < world->host_count; i++)
         world->quiet.hosts[i].asked = false;
     for (uint32_t pid = 0; pid < world->process_count; pid++)
         world->quiet.hosts[world->zero_homes[pid]].asked = true;
-}
-
-void waits_lost(struct world *world, uint32_t host)
-{
-    quiet_lose(&world->quiet, host);
-    find_asked(world);
+    quiet_restart(&world->quiet);
 }
 
 static void hear(struct world *world, const struct wire_quiet *quiet)
@@ -249,7 +244,7 @@ void waits_begin(struct world *world)
 {
     if (!quiet_begin(&world->quiet, world->host_count))
         abort();
-    find_asked(world);
+    waits_moved(world);
     for (uint32_t i = 0; i < world->host_count; i++) {
         struct action *action = timeline_plan(&world->time, pick(world, LOOK_EVERY));
         action->kind = DO_LOOK;

@@ -159,8 +159,8 @@ void waits_at_barrier(struct world *world, uint32_t pid);
 bool waits_is_at_barrier(const struct world *world, uint32_t pid);
 /* Has the process passed its last barrier? */
 bool waits_is_over(const struct world *world, uint32_t pid);
-/* Processor Zero has decided where the processes of that host are now. */
-void waits_lost(struct world *world, uint32_t host);
+/* Processor Zero has decided where processes are now. */
+void waits_moved(struct world *world);
 /* What Processor Zero tells a host, in order with what it asks. */
 struct action *waits_tell(struct world *world, uint32_t host);
 /* DO_MIRROR to DO_ASK_QUIET. */

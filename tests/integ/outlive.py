@@ -1,0 +1,198 @@
+"""A job of a dataspace outlives the loss of a host: its processes are restarted alone on others, which go on (--copies).
+
+outlive.py [SEED]: the moments and victims come from the seed, which is printed; without one from the clock.
+OUTLIVE_JOBS=N: so many jobs in the storm, by hand.
+"""
+import json
+import os
+import random
+import re
+import signal
+import sys
+import time
+
+from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, process_stat, run, scratch, wait_until
+
+BSPSTAT = os.path.join(BIN, "bspstat")
+BSPCTL = os.path.join(BIN, "bspctl")
+OBJECTS = os.environ["INTEG_OBJECTS"]
+RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
+HOSTS = {"h0": 1, "h1": 2, "h2": 1, "h3": 1}  # processes 0; 1 and 2; 3; 4
+JOBS = int(os.environ.get("OUTLIVE_JOBS", "3"))
+ELSEWHERE = "restarted alone on host"
+TOGETHER = "the job continues from superstep"
+DELAY = 3000  # microseconds of a round
+
+seed = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else time.time_ns() % 10**9
+chance = random.Random(seed)
+print(f"seed {seed}", flush=True)
+wanted = {}
+stores = 0
+
+
+def new_store():
+    global stores
+    stores += 1
+    return os.path.join(scratch, f"store {stores}")
+
+
+def command(*options, hosts=HOSTS):
+    slots = ",".join(f"{name}:{count}" for name, count in hosts.items())
+    return [BSPRUN, "--launcher", RSH, "--hosts", slots, f"--ckpt={new_store()}", "--rejoin", "off", *options]
+
+
+def work(rounds):
+    return [OBJECTS, "work", str(rounds), str(DELAY)]
+
+
+def answer(rounds, processes=5):
+    """The output, in any order, of a job that nothing happens to."""
+    if (rounds, processes) not in wanted:
+        result = expect(bsprun("-np", processes, OBJECTS, "work", rounds, 0), 0, no_err=True)
+        wanted[rounds, processes] = sorted(result.out.splitlines())
+    return wanted[rounds, processes]
+
+
+def shown_by(job):
+    return sorted(line for line in (line.rstrip("\r") for line in job.text().splitlines())
+                  if not line.startswith("bsprun: "))
+
+
+def agents_of(job):
+    """Agents by the names of their hosts, which are in their environments; not what they are about to start."""
+    agents = {}
+    for pid, name in job.members().items():
+        stat = process_stat(pid)
+        if name == "bspnode" and stat and stat[1] == job.os_pid:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                agents[re.search(rb"(?:^|\0)BSPZERO_HOST_NAME=([^\0]*)", file.read()).group(1).decode()] = pid
+    return agents
+
+
+def ranks_of(job, *hosts):
+    """Processes of these hosts: children of their agents."""
+    agents = agents_of(job)
+    parents = {agents[host] for host in hosts if host in agents}
+    found = set()
+    for pid, name in job.members().items():
+        stat = process_stat(pid)
+        if name == "integ_objects" and stat and stat[1] in parents:
+            found.add(pid)
+    return found
+
+
+def lose(job, *hosts):
+    """Their agents are killed: with them go their processes and what they know."""
+    agents = agents_of(job)
+    for host in hosts:
+        os.kill(agents[host], signal.SIGKILL)
+
+
+def check_answer(job, rounds):
+    check(job.finish() == 0, f"seed {seed}", job.status, job.text())
+    check(shown_by(job) == answer(rounds), f"seed {seed}", job.text())
+    check("appears in both versions" not in job.text(), f"seed {seed}", job.text())
+    job.check_gone()
+
+
+def one_host():
+    """The processes of the others are never restarted; those of the lost one go on elsewhere, from their snapshot."""
+    rounds = 400
+    with Job([*command("-v", "--every", "1000s"), *work(rounds)]) as job:
+        job.wait_for("round 80", 5)
+        before = ranks_of(job, "h0", "h2", "h3")
+        check(len(before) == 3, before)
+        lose(job, "h1")
+        job.wait_for(ELSEWHERE, 1)
+        check(before <= set(job.members()), before, job.members(), job.text())
+        job.wait_for("round 160", 5)
+        check(before <= set(job.members()), before, job.members(), job.text())
+        check_answer(job, rounds)
+        check(re.search(r"host h1 was lost; processes 1 and 2 are restarted alone on host h[23], from the beginning"
+                        r"|host h1 was lost; process [12] is restarted alone on host h[23], from the beginning", job.text()),
+              job.text())
+        check(TOGETHER not in job.text(), job.text())
+
+
+def one_after_the_other():
+    """As long as there are two hosts: those that had come from the first lost one move on."""
+    rounds = 700
+    with Job([*command("--every", "0.4s"), *work(rounds)]) as job:
+        job.wait_for("round 80", 5)
+        kept = ranks_of(job, "h0")
+        lose(job, "h1")
+        job.wait_for(ELSEWHERE, 1)
+        job.wait_for("round 200", 5)
+        second, third = chance.sample(["h2", "h3"], 2)
+        lose(job, second)
+        job.wait_for(f"host {second} was lost", 1)
+        job.wait_for("round 400", 5)
+        check(kept <= set(job.members()), kept, job.members(), job.text())
+        check(TOGETHER not in job.text(), f"seed {seed}", job.text())
+        lose(job, third)  # one is left
+        check_answer(job, rounds)
+
+
+def all_go_back():
+    """Where nobody else has what is lost, or process 0 and Processor Zero are there."""
+    for options, hosts in ((["--copies", "1"], ["h1"]), ([], ["h0"]), (["--recover", "all"], ["h2"]), ([], ["h1", "h2"])):
+        rounds = 300
+        with Job([*command("--every", "1000s", *options), *work(rounds)]) as job:
+            job.wait_for("round 80", 5)
+            lose(job, *hosts)
+            check_answer(job, rounds)
+            check(TOGETHER in job.text(), options, hosts, job.text())
+
+
+def storm():
+    """At random moments, during snapshots, restarts and at the end, hosts are lost and come back, processes are killed."""
+    for _ in range(JOBS):
+        rounds = 600
+        outlived = together = 0
+        with Job([*command("--every", "0.3s", "--max-restarts", "1000", "--rejoin", "0.3"), *work(rounds)]) as job:
+            job.wait_for("round 40", 1)
+            for _ in range(4):
+                time.sleep(chance.uniform(0, 0.7))
+                agents = agents_of(job)
+                if job.is_over() or len(agents) < 2:
+                    break
+                if chance.random() < 0.3:
+                    ranks = sorted(ranks_of(job, *agents))
+                    victim = chance.choice(ranks) if ranks else None
+                else:
+                    victim = agents[chance.choice(sorted(agents))]
+                if victim:
+                    try:
+                        os.kill(victim, signal.SIGKILL)
+                    except ProcessLookupError:
+                        pass
+            check_answer(job, rounds)
+            outlived, together = job.text().count(ELSEWHERE), job.text().count(TOGETHER)
+        print(f"{outlived} times restarted elsewhere, {together} times all went back", flush=True)
+
+
+def saved_and_moved_after_it():
+    """Snapshots of all, requests to bspctl and --restart go on working, and it is counted."""
+    options = command("-v", "--every", "1000s")
+    store = options[options.index("-v") - 3].split("=")[1]
+    with Job([*options, *work(900)]) as job:
+        job.wait_for("round 80", 5)
+        lose(job, "h1")
+        job.wait_for(ELSEWHERE, 1)
+        wait_until(lambda: json.loads(expect(run([BSPSTAT, "--json", str(job.os_pid)]), 0).out)["restarted_alone"] == 2,
+                   "two processes restarted alone")
+        expect(run([BSPCTL, "--wait", str(job.os_pid), "save"]), 0)
+        check(TOGETHER not in job.text(), job.text())
+        expect(run([BSPCTL, "--wait", str(job.os_pid), "drain", "h2"]), 0)
+        lose(job, "h3")
+        time.sleep(0.2)
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 123, job.status, job.text())
+        before = [line.rstrip("\r") for line in job.text().splitlines()]
+    result = expect(bsprun("--restart", store), 0)
+    shown = sorted(line for line in before + result.out.splitlines() if not line.startswith("bsprun: "))
+    check(shown == answer(900), f"seed {seed}", before, result.out)
+
+
+if __name__ == "__main__":
+    main([one_host, one_after_the_other, all_go_back, saved_and_moved_after_it, storm])
