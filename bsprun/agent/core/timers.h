@@ -10,13 +10,14 @@
 struct agent;
 
 enum agent_timer {
-    AGENT_TIMER_LIMIT,  /* the time limit: limit.c */
-    AGENT_TIMER_TIMES,  /* nobody wants times any more: status.c; the loop does not wait for it */
-    AGENT_TIMER_REWIND, /* the end of a term: terms.c */
-    AGENT_TIMER_GRACE,  /* that of ranks which are to stop: stop.c */
-    AGENT_TIMER_SWEEP,  /* of what is left of them: stop.c */
-    AGENT_TIMER_ZERO,   /* the first of Processor Zero's, which are in the order of enum coord_timer
-                         */
+    AGENT_TIMER_LIMIT,    /* the time limit: limit.c */
+    AGENT_TIMER_TIMES,    /* nobody wants times any more: status.c; the loop does not wait for it */
+    AGENT_TIMER_REWIND,   /* the end of a term: terms.c */
+    AGENT_TIMER_GRACE,    /* that of ranks which are to stop: stop.c */
+    AGENT_TIMER_SWEEP,    /* of what is left of them: stop.c */
+    AGENT_TIMER_OPENED,   /* what processes open is looked at: snapshot/open_files.c */
+    AGENT_TIMER_COMPARED, /* replicas are slow: snapshot/compared.c */
+    AGENT_TIMER_ZERO,     /* the first of Processor Zero's, in the order of enum coord_timer */
     AGENT_TIMER_COUNT = AGENT_TIMER_ZERO + COORD_TIMER_COUNT
 };
 

@@ -9,6 +9,7 @@
 #include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/snapshot/inside.h"
 
 #define HEARTBEATS  2u
@@ -32,23 +33,9 @@ static uint64_t patience_ms(const struct agent *agent)
     return heartbeat_ms > 0 ? HEARTBEATS * (uint64_t)heartbeat_ms : UNWATCHED_S * UINT64_C(1000);
 }
 
-void agent_compared_open(struct agent *agent)
-{
-    uv_timer_init(agent_loop(agent), &snapshots_of(agent)->compare_timer);
-    snapshots_of(agent)->compare_timer.data = agent;
-}
-
-void agent_compared_close(struct agent *agent)
-{
-    uv_handle_t *timer = (uv_handle_t *)&snapshots_of(agent)->compare_timer;
-
-    if (!uv_is_closing(timer))
-        uv_close(timer, NULL);
-}
-
 void agent_compared_begin(struct agent *agent)
 {
-    uv_timer_stop(&snapshots_of(agent)->compare_timer);
+    uv_timer_stop(agent_timer(agent, AGENT_TIMER_COMPARED));
     snapshots_of(agent)->ticket.comparison = COMPARISON_NOT_BEGUN;
 }
 
@@ -63,7 +50,7 @@ bool agent_compared(struct agent *agent)
         return true;
     if (ticket->comparison == COMPARISON_NOT_BEGUN) {
         ticket->comparison = COMPARISON_WAITED_FOR;
-        uv_timer_start(&snapshots_of(agent)->compare_timer, on_timeout, patience_ms(agent), 0);
+        uv_timer_start(agent_timer(agent, AGENT_TIMER_COMPARED), on_timeout, patience_ms(agent), 0);
     }
     return false;
 }

@@ -77,8 +77,6 @@ struct identity {
 struct agent_snapshots {
     struct shares *shares;             /* shared open files */
     int common;                        /* memfd of the program's shared memory; -1 */
-    uv_timer_t look_timer;             /* for what processes open: open_files.c */
-    uv_timer_t compare_timer;          /* for replicas that are slow: compared.c */
     struct opened *opened;             /* files opened since the snapshot; NULL: no rollbacks */
     uint32_t *together;                /* by process: the lowest of its group */
     bool *free_alone;                  /* by process: it shares no file that it writes ... */
@@ -164,8 +162,6 @@ bool agent_output_is_out(const struct agent *agent);
 
 /* ---- compared.c: replicas that agree on what is in images ---- */
 
-void agent_compared_open(struct agent *agent);
-void agent_compared_close(struct agent *agent);
 /* A ticket was opened. */
 void agent_compared_begin(struct agent *agent);
 /* Whether the images of this host may count: the other replicas agree with its own, or are too slow
@@ -174,9 +170,6 @@ bool agent_compared(struct agent *agent);
 
 /* ---- open_files.c: files that were opened since the snapshot (opened.h) ---- */
 
-/* The timer of looks, while there are snapshots. */
-void agent_opened_open(struct agent *agent);
-void agent_opened_close(struct agent *agent);
 /* All ranks pause for a snapshot. */
 void agent_opened_snapshot(struct agent *agent, struct bspz_snapshot_name name);
 /* No rank runs, and the job rolls back to that snapshot. */

@@ -17,6 +17,7 @@
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/starter.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/inside.h"
@@ -63,8 +64,6 @@ int agent_snapshots_open(struct agent *agent, const struct wire_start *start, ch
         snprintf(why, AGENT_WHY, "out of memory");
         return -ENOMEM;
     }
-    agent_opened_open(agent);
-    agent_compared_open(agent);
     error = take_settings(snapshots, start);
     if (error) {
         snprintf(why, AGENT_WHY, "the options: %s", strerror(-error));
@@ -188,8 +187,8 @@ void agent_snapshots_close(struct agent *agent)
 
     if (!snapshots)
         return;
-    agent_opened_close(agent);
-    agent_compared_close(agent);
+    uv_timer_stop(agent_timer(agent, AGENT_TIMER_OPENED));
+    uv_timer_stop(agent_timer(agent, AGENT_TIMER_COMPARED));
     agent_ahead_close(agent);
     agent_alone_close(agent);
     if (snapshots->kept && !snapshots->ended)

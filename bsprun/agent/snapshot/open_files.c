@@ -9,6 +9,7 @@
 #include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/snapshot/inside.h"
@@ -45,24 +46,10 @@ static void on_look(uv_timer_t *timer)
     uv_timer_start(timer, on_look, pause_ms, 0);
 }
 
-void agent_opened_open(struct agent *agent)
-{
-    uv_timer_init(agent_loop(agent), &snapshots_of(agent)->look_timer);
-    snapshots_of(agent)->look_timer.data = agent;
-}
-
-void agent_opened_close(struct agent *agent)
-{
-    uv_handle_t *timer = (uv_handle_t *)&snapshots_of(agent)->look_timer;
-
-    if (!uv_is_closing(timer))
-        uv_close(timer, NULL);
-}
-
 void agent_opened_begin(struct agent *agent)
 {
     if (snapshots_of(agent) && snapshots_of(agent)->opened)
-        uv_timer_start(&snapshots_of(agent)->look_timer, on_look, LOOK_MS, 0);
+        uv_timer_start(agent_timer(agent, AGENT_TIMER_OPENED), on_look, LOOK_MS, 0);
 }
 
 void agent_opened_look(struct agent *agent)
