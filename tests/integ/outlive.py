@@ -82,10 +82,11 @@ def ranks_of(job, *hosts):
 
 
 def lose(job, *hosts):
-    """Their agents are killed: with them go their processes and what they know."""
+    """Their agents are killed, at once: none sees the end of another one."""
     agents = agents_of(job)
-    for host in hosts:
-        os.kill(agents[host], signal.SIGKILL)
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for host in hosts:
+            os.kill(agents[host], number)
 
 
 def check_answer(job, rounds):
