@@ -126,7 +126,7 @@ void agent_fetch_passed_on(struct fetches *fetches)
 }
 
 /* Whether the file may still arrive: it was requested here, too; it belongs to the snapshot that is
- * being taken or was just committed; or gathering is about to request it. */
+ * being taken, or was committed as others know; or gathering is about to request it. */
 static bool is_on_its_way(const struct agent *agent, const struct upload *upload)
 {
     if (agent_now_ns() - upload->asked_ns >= PATIENCE_NS)
@@ -134,8 +134,10 @@ static bool is_on_its_way(const struct agent *agent, const struct upload *upload
     for (const struct wanted *one = fetches_of(agent)->first; one; one = one->next)
         if (is_same(upload, &one->want))
             return true;
+    /* When a host knows that a snapshot is committed all that it is to have of it is there. */
     return upload->thing != WIRE_THING_BINARY && agent_store(agent) &&
-           (bspz_snapshot_same(upload->name, agent_coming(agent)) ||
+           ((bspz_snapshot_same(upload->name, agent_coming(agent)) &&
+             !bspz_snapshot_same(upload->name, agent_committed(agent))) ||
             (agent_job(agent) == JOB_FORMING && agent_here(agent) > 0));
 }
 
