@@ -26,9 +26,9 @@ def placed(chance, procs, spread):
     return ["--launcher", RSH, "--hosts", ",".join(slots)]
 
 
-def saved(store):
+def saved(store, every="0.02s"):
     """Options: snapshots at short intervals."""
-    return ["--ckpt=" + store, "--every", "0.02s", "--max-restarts", "1000"]
+    return ["--ckpt=" + store, "--every", every, "--max-restarts", "1000"]
 
 
 def some_victim(mark, program, chance, hosts):
