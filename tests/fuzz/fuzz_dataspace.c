@@ -158,14 +158,16 @@ static void message(struct dataspace *space, const uint8_t *step)
     switch (message.kind) {
     case WIRE_DATA_PUT:
         message.data_put =
-            (struct wire_data_put){pid, life, request, request % 2, tag, size, offset, data};
+            (struct wire_data_put){pid, life, request, request % 2, request % 3 == 0, tag, size,
+                                   offset, data};
         break;
     case WIRE_DATA_STORED:
         message.data_stored = (struct wire_data_stored){pid, life};
         break;
     case WIRE_DATA_ASK:
         message.data_ask =
-            (struct wire_data_ask){pid, life, request, request % 2, tag, step[5] & 1, size};
+            (struct wire_data_ask){
+                pid, life, request, request % 2, request % 3 == 0, tag, step[5] & 1, size};
         break;
     case WIRE_DATA_WITHDRAW:
         message.data_withdraw = (struct wire_data_withdraw){pid, life, tag};

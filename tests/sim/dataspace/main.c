@@ -279,6 +279,7 @@ static void call(struct world *world, uint32_t pid)
     process->request =
         (struct dataspace_request){.kind = kinds[call->kind],
                                    .number = process->at + 1,
+                                   .plain = world->plain,
                                    .tag = tag_names[call->tag],
                                    .tag_size = (uint32_t)strlen(tag_names[call->tag]),
                                    .size = call->size};
@@ -390,6 +391,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
     world->barriers = 1 + pick(world, BARRIERS);
     timeline_take_course(&world->time);
     world->copies = 1 + (uint32_t)timeline_apart(&world->time, COPIES);
+    world->plain = timeline_apart(&world->time, 10) == 0;
     for (uint32_t i = 0; i < world->host_count; i++) {
         struct host *host = &world->hosts[i];
         struct pool *pool = pool_open(MEMORY, SMALL, &files, world);

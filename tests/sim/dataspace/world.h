@@ -94,6 +94,7 @@ struct decision {
 struct world {
     struct timeline time;
     uint32_t host_count, process_count, copies;
+    bool plain; /* the processes are said never to be restarted alone: no host is outlived */
     struct host {
         struct world *world;
         uint32_t number;
