@@ -17,10 +17,8 @@ static const struct bspz_states_row client_rows[CLIENT_STATE_COUNT] = {
     [CLIENT_SENT] = {"sent", TO(CLIENT_SENDING) | TO(CLIENT_IDLE)},
     [CLIENT_ASKING] = {"asking", TO(CLIENT_WITHDRAWN) | TO(CLIENT_RECEIVING) | TO(CLIENT_TAKING) |
                                      TO(CLIENT_IDLE)},
-    [CLIENT_WITHDRAWN] = {"withdrawn",
-                          TO(CLIENT_IDLE) | TO(CLIENT_RECEIVING) | TO(CLIENT_TAKING)},
-    [CLIENT_RECEIVING] = {"receiving",
-                          TO(CLIENT_ASKING) | TO(CLIENT_TAKING) | TO(CLIENT_IDLE)},
+    [CLIENT_WITHDRAWN] = {"withdrawn", TO(CLIENT_IDLE) | TO(CLIENT_RECEIVING) | TO(CLIENT_TAKING)},
+    [CLIENT_RECEIVING] = {"receiving", TO(CLIENT_ASKING) | TO(CLIENT_TAKING) | TO(CLIENT_IDLE)},
     [CLIENT_TAKING] = {"taking", TO(CLIENT_IDLE)},
 };
 static const struct bspz_states client_states = {"a request", CLIENT_STATE_COUNT, client_rows};

@@ -59,7 +59,8 @@ struct copy_message {
     uint32_t part, pid;
     uint64_t change, number, what;
     bool removes;
-    uint32_t same; /* the object is that one, from 1, of those that came since COPY_BEGIN; 0: none */
+    uint32_t
+        same; /* the object is that one, from 1, of those that came since COPY_BEGIN; 0: none */
     const void *tag;
     uint32_t tag_size;
     struct object *object; /* shared by who keeps it; NULL: none */

@@ -115,8 +115,7 @@ void copying_go_on(struct dataspace *space, uint32_t host)
 {
     struct other *other = &space->others[host];
 
-    while (other->first &&
-           send_pieces(space, host, &other->first->message, &other->first->done))
+    while (other->first && send_pieces(space, host, &other->first->message, &other->first->done))
         drop_first(space, other);
 }
 

@@ -438,8 +438,8 @@ START_TEST(messages_that_break_the_rules)
         {.kind = COPY_END, .part = 0},                            /* of nothing */
         {.kind = COPY_OBJECT, .part = 0},
         {.kind = COPY_ANSWER, .part = 0, .number = 1, .same = 1}, /* which has not come */
-        {.kind = COPY_BEGIN, .part = 1}, /* which is its own */
-        {.kind = COPY_BEGIN, .part = 2}, /* which it does not own */
+        {.kind = COPY_BEGIN, .part = 1},                          /* which is its own */
+        {.kind = COPY_BEGIN, .part = 2},                          /* which it does not own */
         {.kind = COPY_BEGIN, .part = HOSTS},
         {.kind = COPY_PUT, .pid = 4, .change = 1},
         {.kind = COPY_DONE, .part = 1},

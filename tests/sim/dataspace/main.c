@@ -550,8 +550,7 @@ static int report(uint64_t count)
            (unsigned long long)summary.waited, (unsigned long long)summary.stuck);
     missing += !summary.operations + !summary.messages + !summary.full + !summary.spilled +
                !summary.truncated + !summary.withdrawn + !summary.late + !summary.waited +
-               !summary.stuck + (summary.stuck == count) + lives_report() +
-               losses_report();
+               !summary.stuck + (summary.stuck == count) + lives_report() + losses_report();
     return seeds_verdict("dataspace", missing);
 }
 
