@@ -153,6 +153,10 @@ static enum copy_made change(struct part *part, struct copy_state *state,
 
     if (message->change != state->change + 1)
         return COPY_BROKEN;
+    if (message->kind == COPY_NONE) {
+        copy_state_close(state);
+        return COPY_WHOLE;
+    }
     if (message->kind == COPY_TAKE)
         made = take(part, state, message);
     else
@@ -202,7 +206,7 @@ enum copy_made copy_state_make(struct part *part, const struct copy_message *mes
         return copy_state_open(coming, &part->copies->setup, calls, part) == 0 ? COPY_MADE
                                                                                : COPY_NO_MEMORY;
     }
-    if (message->kind == COPY_PUT || message->kind == COPY_TAKE)
+    if (message->kind == COPY_PUT || message->kind == COPY_TAKE || message->kind == COPY_NONE)
         return part->now.tags && !coming->tags ? change(part, &part->now, message) : COPY_BROKEN;
     if (!coming->tags)
         return COPY_BROKEN;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static_assert((int)COPY_TAKE == (int)WIRE_COPY_LAST, "the kinds of the messages");
+static_assert((int)COPY_NONE == (int)WIRE_COPY_LAST, "the kinds of the messages");
 
 struct outgoing {
     struct outgoing *next;

@@ -1,6 +1,6 @@
 /* puts.c - objects that processes of this host put, on their way to the owner; see inside.h.
  *
- * To another host each piece goes as it is posted, where there is one copy of each part.  Else the
+ * To another host each piece goes as it is posted, where the loss of a host is not borne.  Else the
  * object is kept until it is stored, as it has to be put again if its owner is lost.  An owner that
  * this host backs does not send it back: the copy is what is kept.  It is kept also if the process
  * is restarted meanwhile, until it has put the object again: by then what the owner says of the
@@ -22,6 +22,7 @@ static void fill(const struct process *process, uint32_t pid, struct wire_messag
     message->data_put.life = process->life;
     message->data_put.request = process->request.number;
     message->data_put.repeats = service_repeats(process);
+    message->data_put.plain = process->request.plain;
     message->data_put.size = process->request.size;
     message->data_put.offset = process->done;
 }
@@ -135,7 +136,8 @@ static void store(struct dataspace *space, uint32_t pid)
 {
     const struct dataspace_request *request = &space->processes[pid].request;
 
-    if (space->copied || dataspace_owner(space, request->tag, request->tag_size) == space->host)
+    if ((space->copied && !request->plain) ||
+        dataspace_owner(space, request->tag, request->tag_size) == space->host)
         collect(space, pid);
     else
         pass_on(space, pid);
