@@ -67,6 +67,10 @@ void agent_route_lost(void *context, uint32_t host, const char *text)
     if (agent_is_finished(agent) || agent_job(agent) == JOB_OVER ||
         (agent_job(agent) == JOB_REWINDING && agent_has_replicas(agent)))
         return;
+    if (agent_peers_is_lost(agent, host)) { /* it is known to bsprun, and given up */
+        agent_fetch_lost(agent, host);
+        return;
+    }
     agent_peers_note_lost(agent, host);
     agent_tell_link_lost(agent, host, text);
     agent_fetch_lost(agent, host);

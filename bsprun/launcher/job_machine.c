@@ -13,13 +13,10 @@
 
 /* ---- Terms -------------------------------------------------------------------------------- */
 
-/* Elects Processor Zero: the same host, if its agent lives; else the agent that came up first.
- * Before the first term machine->zero is where the program begins. */
+/* Elects Processor Zero: the same host, if its agent lives; else the agent that came up first. */
 static uint32_t pick_zero(const struct job_machine *machine)
 {
     const struct machine_host *host = machine_find(machine, machine->zero), *first = NULL;
-    if (machine->config.outlives && !machine->restores && host->state == HOST_UP)
-        return host->id;
     if (machine->elected && host && host->state == HOST_UP)
         return host->id;
     for (uint32_t i = 0; i < machine->config.host_count; i++) {

@@ -181,8 +181,6 @@ struct job_machine_config {
     int32_t finished_status;
     uint32_t max_restarts;
     bool replicas;     /* of processes: the loss of a host need not end a term */
-    bool outlives;     /* nor need it in a program of the dataspace, but that of Processor Zero and
-                          that of process 0: in a job that begins they are the same */
     uint32_t own;      /* the host of bsprun itself; JOB_NO_HOST: not in the list */
     uint64_t fence_ms; /* after which a silent agent has stopped its processes */
     uint64_t retry_ms; /* a lost host is tried again after this, then after twice; 0: never */

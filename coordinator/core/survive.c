@@ -65,8 +65,9 @@ bool coord_bears_loss(const struct coord *state, const struct coord_host *host)
 
 bool coord_survives(const struct coord *state, const struct coord_host *host)
 {
-    return state->phase == COORD_RUNNING && coord_bears_loss(state, host) && !host->lost && !host->arrived &&
-           state->committed.term > 0 && state->ahead.missing == 0 && find_taker(state, host);
+    return state->phase == COORD_RUNNING && coord_bears_loss(state, host) && !host->lost &&
+           !host->arrived && state->committed.term > 0 && state->ahead.missing == 0 &&
+           find_taker(state, host);
 }
 
 /* ---- It is --------------------------------------------------------------------------------- */
