@@ -391,7 +391,7 @@ void cells_taken_over(struct world *world, const struct action *action)
                               .over = here->over,
                               .status = world->status,
                               .cause = WIRE_CAUSE_NONE};
-    if (here->captured && now->captures && !now->resumed)
+    if (now->told && now->captures && !now->resumed)
         message.account.captures = superstep + 1;
     send_to_zero(world, action->host, &message);
 }
