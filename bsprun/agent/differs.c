@@ -101,7 +101,8 @@ static uint32_t speaker_of(const struct links_mismatch *mismatch)
 void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
 {
     struct agent *agent = context;
-    struct verdict verdict = {.cause = WIRE_CAUSE_MISMATCH, .status = 1};
+    struct verdict verdict = {
+        .cause = WIRE_CAUSE_MISMATCH, .status = 1, .since = mismatch->superstep + 1};
     int alone = mismatch->alike[0] < mismatch->alike[1]   ? 0
                 : mismatch->alike[1] < mismatch->alike[0] ? 1
                                                           : -1;

@@ -301,6 +301,38 @@ START_TEST(replicas_that_differ)
 }
 END_TEST
 
+/* A snapshot that was committed though one was too slow to agree does not count when they differ in
+ * what came before it. */
+static void check_differ(uint64_t since, bool wrong)
+{
+    start_four(4);
+    coord->config.back_on_mismatch = true;
+    pass_until(3);
+    arrived(3, 3, WIRE_BARRIER_SYNC);
+    arrived(7, 3, WIRE_BARRIER_SYNC);
+    captured(3, 3);
+    captured(7, 3);
+    durable(3, 4, 0);
+    durable(7, 4, 1);
+    persisted(3, 4, 0);
+    SAY(ABORT, .envelope.superstep = since,
+        .abort = {.host = 3, .cause = WIRE_CAUSE_MISMATCH, .status = 1, .text = ""});
+    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
+    ck_assert_uint_eq(coord_outcome(coord).bad.superstep, wrong ? 4 : 0);
+}
+
+START_TEST(differ_before_a_snapshot)
+{
+    check_differ(4, true);
+}
+END_TEST
+
+START_TEST(differ_after_a_snapshot)
+{
+    check_differ(5, false);
+}
+END_TEST
+
 /* ---- Processes with different numbers of replicas ---- */
 
 static struct replica_counts counts_of(const char *text)
@@ -437,6 +469,8 @@ int main(void)
                                   one_trails_at_the_end,
                                   the_first_to_end,
                                   replicas_that_differ,
+                                  differ_before_a_snapshot,
+                                  differ_after_a_snapshot,
                                   mixed_cells,
                                   one_of_two_is_lost,
                                   mixed_barrier,
