@@ -14,9 +14,9 @@
  *     for hosts that are lost, Processor Zero's included, from the moment that bsprun knows that
  *     all have snapshot 0, nor for processes that are killed while they run
  *
- * What is left out: a process that is killed on a host that trails, when the end is decided and
- * those that had come to it are lost.  Nothing is rolled back then, and the others of its host wait
- * for it. */
+ * What is left out: all replicas of a process are lost, or one of it is killed on the last host
+ * that has it, when the end is decided.  Nothing is rolled back then, and hosts that trail wait for
+ * what it has put. */
 #include "tests/sim/recovery/made_up.h"
 
 #include <string.h>
@@ -468,6 +468,15 @@ bool cells_trails_last(const struct world *world, uint32_t host)
     return cells_any(world) && zero->shell && agent->job == JOB_RUNNING &&
            coord_phase(coord_shell_state(zero->shell)) == COORD_ENDING &&
            !coord_can_lose(coord_shell_state(zero->shell), agent->id);
+}
+
+bool cells_wait_in_vain(const struct world *world)
+{
+    uint32_t term = world->machine ? job_machine_term(world->machine) : 0;
+    const struct zero *zero = &world->zeros[term];
+    return cells_any(world) && term > 0 && zero->shell &&
+           coord_phase(coord_shell_state(zero->shell)) == COORD_ENDING &&
+           !cells_is_covered(world, term, NOBODY);
 }
 
 void cells_check_alone(struct world *world)

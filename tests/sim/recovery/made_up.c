@@ -231,6 +231,8 @@ static void run(struct world *world)
     bsprun_begin(world, false);
     struct action action;
     for (unsigned count = 0; timeline_next(&world->time, &action); count++) {
+        if (count > ACTIONS_MAX && cells_wait_in_vain(world))
+            return;
         if (count > ACTIONS_MAX)
             fail(world, "the job does not come to an end");
         happen(world, &action);
@@ -245,7 +247,8 @@ static void run(struct world *world)
         moves_watch(world);
         check_alone(world);
     }
-    check_end(world);
+    if (world->over || !cells_wait_in_vain(world))
+        check_end(world);
 }
 
 static const char *const fault_names[FAULT_KINDS] = {

@@ -399,6 +399,8 @@ void cells_said(struct zero *zero, const struct wire_message *message);
 bool cells_leaves(struct world *world, uint32_t host);
 /* Whether the host has not come to the end, which is decided, and no other one has what it has. */
 bool cells_trails_last(const struct world *world, uint32_t host);
+/* The end is decided, and no host is left that has some process. */
+bool cells_wait_in_vain(const struct world *world);
 void cells_check_alone(struct world *world);
 /* Whether each process has a replica that goes on, without that host. */
 bool cells_is_covered(const struct world *world, uint32_t term, uint32_t without);
