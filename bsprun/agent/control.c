@@ -16,14 +16,23 @@
 
 #include "bsprun/agent/control.h"
 #include "bsprun/agent/core/agent.h"
-#include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/election.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/outside.h"
 #include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/core/watch.h"
+#include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/debug.h"
 #include "bsprun/agent/fence.h"
 #include "bsprun/agent/finish.h"
@@ -33,16 +42,18 @@
 #include "bsprun/agent/program.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/route.h"
-#include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/stacks.h"
 #include "bsprun/agent/status.h"
 #include "bsprun/agent/succession.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
+#include "bsprun/process.h"
+#include "bsprun/verdict.h"
 #include "lib/base/digest.h"
 #include "lib/base/hex.h"
 #include "lib/net/meet.h"
+#include "lib/net/net.h"
 #include "lib/net/secret.h"
 #include "lib/shm/board.h"
 
@@ -51,50 +62,14 @@ void agent_say_hello(struct agent *agent)
     struct wire_message hello = {.kind = WIRE_HELLO};
     struct utsname machine;
 
-    hello.hello.host = agent->host;
+    hello.hello.host = agent_host(agent);
     hello.hello.version = BSPZ_VERSION;
-    hello.hello.name = agent->host_name;
+    hello.hello.name = agent_host_name(agent);
     hello.hello.os_pid = (uint32_t)getpid();
     hello.hello.cores = (uint32_t)bspz_usable_cores();
     hello.hello.machine = uname(&machine) == 0 ? machine.machine : "";
     hello.hello.addresses = agent_peers_addresses(agent);
     agent_send(agent, &hello);
-}
-
-static void take_order(struct agent *agent, const struct wire_start *start)
-{
-    struct agent_order *order = &agent->order;
-
-    order->program = strdup(start->program);
-    order->process_limit = (int)start->process_limit;
-    order->cores = start->cores ? (int)start->cores : bspz_usable_cores();
-    order->slots = start->slots == 0               ? order->cores
-                   : start->slots < BSPZ_MAX_PROCS ? (int)start->slots
-                                                   : BSPZ_MAX_PROCS;
-    order->bind = start->bind;
-    order->map = start->map;
-    order->report_bindings = start->report_bindings;
-    order->stdio = start->stdio;
-    order->report = start->report;
-    order->balance = start->balance;
-    order->at_once = start->at_once;
-    order->attach = start->attach;
-    order->core_dumps = start->core_dumps;
-    order->stdin_pid = (int)start->stdin_pid;
-    order->end_on_bad_exit = start->end_on_bad_exit;
-    order->verbosity = start->verbosity;
-    order->timeout_ns = start->timeout_ns;
-    order->stacks_ms = start->stacks_ms;
-    order->consult_every = start->consult_every;
-    order->abort_at = start->abort_at;
-    order->dataspace_memory = start->dataspace_memory;
-    /* For processes of a host that is lost, which are restarted alone on others. */
-    order->dataspace_copies =
-        start->recover && start->alone && start->replicas < 2 ? start->copies : 1;
-    order->replicas = start->replicas;
-    order->replica_log = start->replica_log;
-    order->on_mismatch = start->on_mismatch;
-    order->any_replica_files = start->any_replica_files;
 }
 
 static void cannot_start(struct agent *agent, const char *what, const char *why)
@@ -118,25 +93,25 @@ static int make_board(struct agent *agent)
 {
     unsigned char random[16];
     char token[2 * sizeof random + 1];
-    uint32_t flags = agent->order.report ? BSPZ_BOARD_TIMING : 0;
+    uint32_t flags = agent_order(agent)->report ? BSPZ_BOARD_TIMING : 0;
+    struct bspz_board *board;
     int fd;
 
-    if (agent->order.balance)
+    if (agent_order(agent)->balance)
         flags |= BSPZ_BOARD_TIMING | BSPZ_BOARD_MEASURES;
-    if (agent->order.attach != WIRE_ATTACH_NOT)
+    if (agent_order(agent)->attach != WIRE_ATTACH_NOT)
         flags |= BSPZ_BOARD_ATTACH;
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
         return -errno;
     bspz_hex(token, random, sizeof random);
-    fd = bspz_board_create(token, agent->order.process_limit, agent->order.slots, flags,
-                           &agent->first_page);
+    fd = bspz_board_create(token, agent_order(agent)->process_limit, agent_order(agent)->slots,
+                           flags, &board);
     if (fd < 0)
         return fd;
-    agent->board_fd = fd;
-    agent->board = agent->first_page;
-    agent->board->stdin_pid = agent->order.stdin_pid;
-    agent->board->agent_pid = getpid();
-    outside_show(&agent->outside, agent->board);
+    agent_take_board(agent, fd, board);
+    board->stdin_pid = agent_order(agent)->stdin_pid;
+    board->agent_pid = getpid();
+    outside_show(agent_outside(agent), board);
     return agent_start_bell(agent);
 }
 
@@ -159,9 +134,9 @@ static bool prepare(struct agent *agent, const struct wire_start *start)
         cannot_start(agent, "no snapshots", why);
         return false;
     }
-    if (agent->order.verbosity > 0 && agent_recovers(agent))
-        outside_tell(&agent->outside, tell, agent);
-    if (agent->order.stdio != WIRE_STDIO_INHERIT)
+    if (agent_order(agent)->verbosity > 0 && agent_recovers(agent))
+        outside_tell(agent_outside(agent), tell, agent);
+    if (agent_order(agent)->stdio != WIRE_STDIO_INHERIT)
         error = agent_relay_open(agent, start);
     if (!error)
         error = agent_input_open(agent);
@@ -175,10 +150,10 @@ static void start(struct agent *agent, const struct wire_message *message)
     struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 1};
     int error;
 
-    if (agent->job != JOB_NEW || agent->order.program)
+    if (agent_job(agent) != JOB_NEW || agent_order(agent)->program)
         return;
-    memcpy(agent->job_id, message->envelope.job, sizeof agent->job_id);
-    take_order(agent, &message->start);
+    agent_set_job_id(agent, message->envelope.job);
+    agent_order_take(agent, &message->start);
     if (!prepare(agent, &message->start))
         return;
     error = agent_debug_open(agent, &message->start);
@@ -192,8 +167,8 @@ static void start(struct agent *agent, const struct wire_message *message)
             return;
         }
         agent_relay_started(agent);
-        job_move(&agent->job, JOB_SEQUENTIAL);
-        if (agent->order.stdin_pid == 0)
+        agent_job_move(agent, JOB_SEQUENTIAL);
+        if (agent_order(agent)->stdin_pid == 0)
             agent_input_rewind(agent, 0, BSPZ_DIGEST_NOTHING);
     }
     agent_limit_begin(agent);
@@ -207,10 +182,10 @@ static void start(struct agent *agent, const struct wire_message *message)
  * host, bsprun asks that one; a request to stop takes effect in any case. */
 static void save(struct agent *agent, const struct wire_message *message)
 {
-    if (agent_save_later(agent, &message->save))
+    if (agent_election_save(agent, &message->save))
         return;
-    if (agent->zero && agent_zero_decides(agent))
-        coord_shell_order(agent->zero, message);
+    if (agent_zero(agent) && agent_zero_decides(agent))
+        coord_shell_order(agent_zero(agent), message);
     else if (message->save.stop)
         agent_stop(agent, WIRE_STOP_SIGNAL, (int)message->save.signal, "");
 }
@@ -219,19 +194,20 @@ static void save(struct agent *agent, const struct wire_message *message)
  * again. */
 static void resize(struct agent *agent, unsigned rows, unsigned columns)
 {
-    const struct watched *first = agent->nprocs > 0 ? &agent->members[0].process : &agent->root;
+    const struct watched *first =
+        agent_nprocs(agent) > 0 ? agent_process(agent, 0) : agent_root(agent);
 
     agent_relay_resize(agent, rows, columns);
-    if (agent->root.state == WATCH_LIVES)
-        process_signal(agent->root.pidfd, SIGWINCH);
-    if (first->state == WATCH_LIVES && first->ospid != agent->root.ospid)
+    if (agent_root(agent)->state == WATCH_LIVES)
+        process_signal(agent_root(agent)->pidfd, SIGWINCH);
+    if (first->state == WATCH_LIVES && first->ospid != agent_root(agent)->ospid)
         process_signal(first->pidfd, SIGWINCH);
 }
 
 /* Leaves while processes may, and copies do, still run. */
 static void take_leave(struct agent *agent)
 {
-    agent->dismissed = true;
+    agent_set_dismissed(agent);
     agent_let_go(agent);
 }
 
@@ -240,7 +216,7 @@ static void join(struct agent *agent, const struct wire_message *message)
     char why[160];
     int error;
 
-    if (agent_has_peers(agent) || agent->job != JOB_NEW || agent->order.program)
+    if (agent_has_peers(agent) || agent_job(agent) != JOB_NEW || agent_order(agent)->program)
         return;
     error = message->join.key.size == NET_KEY_SIZE
                 ? agent_peers_open(agent, message, net_secret_of(message->join.key.data))
@@ -261,7 +237,7 @@ static void on_message(void *context, struct net_connection *connection,
 
     (void)connection;
     agent_fence_heard(agent);
-    if (agent->dismissed)
+    if (agent_is_dismissed(agent))
         return; /* sent before bsprun sent EXIT */
     switch (message->kind) {
     case WIRE_JOIN:
@@ -278,8 +254,8 @@ static void on_message(void *context, struct net_connection *connection,
         break;
     case WIRE_TERM_RECORDED:
     case WIRE_CLOSED:
-        if (agent->zero)
-            coord_shell_message(agent->zero, COORD_BSPRUN, message);
+        if (agent_zero(agent))
+            coord_shell_message(agent_zero(agent), COORD_BSPRUN, message);
         break;
     case WIRE_INPUT:
         agent_input_take(agent, message);
@@ -304,11 +280,11 @@ static void on_message(void *context, struct net_connection *connection,
         resize(agent, message->resize.rows, message->resize.columns);
         break;
     case WIRE_ASK_PASSED:
-        if (message->envelope.term == agent->term)
+        if (message->envelope.term == agent_term(agent))
             agent_ask_passed(agent, message->envelope.superstep);
         break;
     case WIRE_MARK:
-        if (message->envelope.term == agent->term &&
+        if (message->envelope.term == agent_term(agent) &&
             agent_snapshots_echoed(agent, message->envelope.superstep))
             agent_scan(agent);
         break;
@@ -316,10 +292,10 @@ static void on_message(void *context, struct net_connection *connection,
         agent_send(agent, &(struct wire_message){.kind = WIRE_ALIVE});
         break;
     case WIRE_LINK_LOST: /* of a host that bsprun no longer hears, or which is not to go on */
-        if (message->link_lost.peer == agent->host)
+        if (message->link_lost.peer == agent_host(agent))
             agent_is_cut_off(agent);
-        else if (agent->zero)
-            coord_shell_host_lost(agent->zero, message->link_lost.peer);
+        else if (agent_zero(agent))
+            coord_shell_host_lost(agent_zero(agent), message->link_lost.peer);
         break;
     case WIRE_TAKE_OVER:
         agent_take_over(agent, message);
@@ -353,7 +329,7 @@ static void on_closed(void *context, enum net_end end, const char *text)
 
     (void)end;
     (void)text;
-    agent->control = NULL;
+    agent_set_control(agent, NULL);
     agent_let_go(agent);
 }
 
@@ -362,5 +338,9 @@ int agent_control_open(struct agent *agent, int fd, const struct net_options *op
     static const struct net_handlers handlers = {
         .message = on_message, .drained = on_drained, .written = on_written, .closed = on_closed};
 
-    return net_open(&agent->loop, fd, options, &handlers, agent, &agent->control);
+    struct net_connection *connection = NULL;
+    int error = net_open(agent_loop(agent), fd, options, &handlers, agent, &connection);
+
+    agent_set_control(agent, connection);
+    return error;
 }

@@ -15,8 +15,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/election.h"
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
@@ -27,7 +34,10 @@
 #include "bsprun/dataspace/copies.h"
 #include "bsprun/dataspace/keeper.h"
 #include "bsprun/dataspace/service.h"
+#include "bsprun/process.h"
+#include "bsprun/verdict.h"
 #include "lib/base/temporary.h"
+#include "lib/shm/board.h"
 
 #define WAITING_BYTES (UINT64_C(4) << 20) /* queued for a link before pieces wait */
 #define GO_ON_MS      1u
@@ -69,7 +79,7 @@ static bool on_has_room(void *context, uint32_t host)
 static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t length)
 {
     struct agent *agent = context;
-    struct bspz_request *request = &bspz_rank_of(agent->board, (int)pid)->request;
+    struct bspz_request *request = &bspz_rank_of(agent_board(agent), (int)pid)->request;
 
     request->size = size;
     request->piece = length;
@@ -80,7 +90,8 @@ static void on_withdrawn(void *context, uint32_t pid)
 {
     struct agent *agent = context;
 
-    bspz_word_set(&bspz_rank_of(agent->board, (int)pid)->request.state, BSPZ_REQUEST_WITHDRAWN);
+    bspz_word_set(&bspz_rank_of(agent_board(agent), (int)pid)->request.state,
+                  BSPZ_REQUEST_WITHDRAWN);
 }
 
 /* Told when the lock is free again, and to the loop. */
@@ -98,7 +109,7 @@ static void end_job(struct agent *agent, uint32_t pid, uint64_t bytes)
     snprintf(verdict.text, sizeof verdict.text,
              "no room on host %s for an object of %llu bytes in the dataspace (pid %u), neither in "
              "memory (--dataspace-memory) nor in %s",
-             agent->host_name, (unsigned long long)bytes, pid, bspz_temporary_root());
+             agent_host_name(agent), (unsigned long long)bytes, pid, bspz_temporary_root());
     agent_abort(agent, COORD_NOBODY, &verdict);
 }
 
@@ -125,7 +136,7 @@ static void on_past(void *context, uint32_t pid, uint64_t number)
 {
     struct agent *agent = context;
 
-    bspz_rank_of(agent->board, (int)pid)->request.behind = number;
+    bspz_rank_of(agent_board(agent), (int)pid)->request.behind = number;
 }
 
 /* All go back: it counts as lost. */
@@ -133,8 +144,8 @@ static void give_up(struct agent *agent, int pid, const char *text)
 {
     static const struct death killed = {.known = true, .signal = SIGKILL};
 
-    if (!agent_is_here(agent, pid) || agent->members[pid].state != MEMBER_KNOWN ||
-        agent->job != JOB_RUNNING)
+    if (!agent_is_here(agent, pid) || agent_member(agent, pid)->state != MEMBER_KNOWN ||
+        agent_job(agent) != JOB_RUNNING)
         return;
     agent_blame(agent, text, false);
     agent_member_move(agent, pid, MEMBER_REPORTED);
@@ -154,8 +165,8 @@ static void give_up_differing(struct agent *agent, int pid)
 
 static void give_up_all(struct agent *agent)
 {
-    if (agent->here > 0)
-        give_up(agent, agent->first_here,
+    if (agent_here(agent) > 0)
+        give_up(agent, agent_first_here(agent),
                 "objects of the dataspace are lost, with all hosts that had copies of them");
 }
 
@@ -202,8 +213,8 @@ static uint64_t memory_bound(const struct agent *agent)
 {
     uint64_t available = memory_available();
 
-    if (agent->order.dataspace_memory > 0)
-        return agent->order.dataspace_memory;
+    if (agent_order(agent)->dataspace_memory > 0)
+        return agent_order(agent)->dataspace_memory;
     return available == UINT64_MAX ? available : available / 2;
 }
 
@@ -244,7 +255,7 @@ void agent_dataspace_forget(struct agent *agent)
 
     if (!shell)
         return;
-    agent_quiet_watch(agent, NULL);
+    agent_quiet_watch(agent, NULL, NULL);
     lock(agent);
     agent->dataspace = NULL;
     unlock(agent);
@@ -264,10 +275,10 @@ static void warn_of_rule(struct agent *agent)
     struct agent_dataspace *shell = agent->dataspace;
 
     if (shell->said_rule || !agent_is_here(agent, 0) ||
-        !bspz_rank_of(agent->board, 0)->request.safe)
+        !bspz_rank_of(agent_board(agent), 0)->request.safe)
         return;
     shell->said_rule = true;
-    if (agent->election.first_of_run && agent_counts_supersteps(agent))
+    if (agent_election(agent)->first_of_run && agent_counts_supersteps(agent))
         agent_notice(agent, "--every: a program that begins with volpex_init has no supersteps to "
                             "count, so no snapshots are taken of it: give a time, or auto");
 }
@@ -275,12 +286,12 @@ static void warn_of_rule(struct agent *agent)
 /* How many hosts hold each part of the dataspace, before any host is lost. */
 static uint32_t copies_of(const struct agent *agent)
 {
-    uint32_t copies = agent->order.dataspace_copies, hosts = 0;
+    uint32_t copies = agent_order(agent)->dataspace_copies, hosts = 0;
 
-    for (int pid = 0; pid < agent->nprocs && hosts < copies; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent) && hosts < copies; pid++) {
         int first = 0;
 
-        while (agent->home[first] != agent->home[pid])
+        while (agent_homes(agent)[first] != agent_homes(agent)[pid])
             first++;
         hosts += first == pid;
     }
@@ -291,7 +302,7 @@ static uint32_t copies_of(const struct agent *agent)
 
 static uint32_t host_count(const struct agent *agent)
 {
-    uint32_t count, most = agent->host;
+    uint32_t count, most = agent_host(agent);
     const struct wire_host *hosts = agent_peers_hosts(agent, &count);
 
     for (uint32_t i = 0; i < count; i++)
@@ -304,9 +315,9 @@ static uint32_t host_count(const struct agent *agent)
 static struct agent_dataspace *begin(struct agent *agent)
 {
     struct agent_dataspace *shell = agent->dataspace ? agent->dataspace : calloc(1, sizeof *shell);
-    struct dataspace_setup setup = {.host = agent->host,
-                                    .nprocs = (uint32_t)agent->nprocs,
-                                    .homes = agent->home,
+    struct dataspace_setup setup = {.host = agent_host(agent),
+                                    .nprocs = (uint32_t)agent_nprocs(agent),
+                                    .homes = agent_homes(agent),
                                     .hosts = host_count(agent),
                                     .piece = WIRE_PIECE_MAX};
 
@@ -325,12 +336,12 @@ static struct agent_dataspace *begin(struct agent *agent)
         free(shell);
         return NULL;
     }
-    uv_timer_init(&agent->loop, &shell->timer);
+    uv_timer_init(agent_loop(agent), &shell->timer);
     shell->timer.data = agent;
     lock(agent);
     agent->dataspace = shell;
     unlock(agent);
-    if (agent_quiet_watch(agent, shell->space))
+    if (agent_quiet_watch(agent, shell->space, &agent->dataspace_lock))
         return shell;
     agent_dataspace_forget(agent); /* who waits for ever would not be found out */
     return NULL;
@@ -363,8 +374,9 @@ static unsigned char *window_of(struct agent *agent, int pid)
     unsigned char **window = &agent->dataspace->windows[pid];
 
     if (!*window) {
-        void *at = mmap(NULL, BSPZ_WINDOW_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-                        agent->board_fd, (off_t)bspz_window_offset(&agent->board->layout, pid));
+        void *at =
+            mmap(NULL, BSPZ_WINDOW_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, agent_board_fd(agent),
+                 (off_t)bspz_window_offset(&agent_board(agent)->layout, pid));
 
         if (at == MAP_FAILED)
             return NULL;
@@ -382,10 +394,10 @@ static uint32_t least(uint64_t a, uint64_t b)
 /* A process that is to stop at a safe point must not wait for an object. */
 static void withdraw_if_wanted(struct agent *agent, int pid)
 {
-    const struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+    const struct bspz_rank *rank = bspz_rank_of(agent_board(agent), pid);
 
     if (rank->request.safe &&
-        (atomic_load(&agent->board->consult_from) <= atomic_load(&rank->superstep) ||
+        (atomic_load(&agent_board(agent)->consult_from) <= atomic_load(&rank->superstep) ||
          atomic_load(&rank->own) == BSPZ_OWN_WANTED))
         dataspace_withdraw(agent->dataspace->space, (uint32_t)pid);
 }
@@ -449,7 +461,7 @@ static void handle(struct agent *agent, int pid, struct bspz_request *posted)
 
 static struct bspz_request *posted_by(const struct agent *agent, int pid)
 {
-    struct bspz_request *request = &bspz_rank_of(agent->board, pid)->request;
+    struct bspz_request *request = &bspz_rank_of(agent_board(agent), pid)->request;
 
     return agent_is_here(agent, pid) && atomic_load(&request->state) == BSPZ_REQUEST_POSTED &&
                    request->kind < BSPZ_REQUEST_MAIL
@@ -459,7 +471,7 @@ static struct bspz_request *posted_by(const struct agent *agent, int pid)
 
 static void handle_all(struct agent *agent)
 {
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         struct bspz_request *request = posted_by(agent, pid);
 
         if (request)
@@ -469,7 +481,7 @@ static void handle_all(struct agent *agent)
 
 static bool any_posted(const struct agent *agent)
 {
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (posted_by(agent, pid))
             return true;
     return false;
@@ -480,7 +492,8 @@ void agent_dataspace_scan(struct agent *agent)
     bool more;
 
     /* Processes that are restored put the objects back that they have kept. */
-    if ((agent->job != JOB_RUNNING && agent->job != JOB_RESTORING) || !any_posted(agent))
+    if ((agent_job(agent) != JOB_RUNNING && agent_job(agent) != JOB_RESTORING) ||
+        !any_posted(agent))
         return;
     if (!begin(agent)) {
         end_job(agent, 0, sizeof *agent->dataspace);
@@ -508,6 +521,11 @@ bool agent_dataspace_rung(struct agent *agent)
     return served;
 }
 
+void agent_dataspace_open(struct agent *agent)
+{
+    pthread_mutex_init(&agent->dataspace_lock, NULL);
+}
+
 void agent_dataspace_message(struct agent *agent, uint32_t host, const struct wire_message *message)
 {
     bool more;
@@ -526,13 +544,13 @@ void agent_dataspace_message(struct agent *agent, uint32_t host, const struct wi
 
 void agent_dataspace_consult(struct agent *agent)
 {
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid))
-            bspz_word_add(&bspz_rank_of(agent->board, pid)->nudge);
+            bspz_word_add(&bspz_rank_of(agent_board(agent), pid)->nudge);
     if (!agent->dataspace)
         return;
     lock(agent);
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid))
             withdraw_if_wanted(agent, pid);
     unlock(agent);
@@ -551,7 +569,7 @@ void agent_dataspace_interrupt(struct agent *agent, int pid)
 
 void agent_dataspace_restarted(struct agent *agent, int pid)
 {
-    struct bspz_request *request = &bspz_rank_of(agent->board, pid)->request;
+    struct bspz_request *request = &bspz_rank_of(agent_board(agent), pid)->request;
 
     lock(agent);
     /* What it has just posted may not have been handled. */
@@ -617,12 +635,12 @@ void agent_dataspace_host_lost(struct agent *agent, uint32_t host)
 
 void agent_dataspace_moved(struct agent *agent, int pid, uint32_t host)
 {
-    struct bspz_request *request = &bspz_rank_of(agent->board, pid)->request;
+    struct bspz_request *request = &bspz_rank_of(agent_board(agent), pid)->request;
 
     if (!agent->dataspace)
         return; /* there was no memory for it */
     lock(agent);
-    if (host == agent->host) {
+    if (host == agent_host(agent)) {
         request->finished = request->number = 0;
         request->behind = UINT64_MAX; /* until on_past */
         atomic_store(&request->state, BSPZ_REQUEST_NONE);
@@ -633,6 +651,6 @@ void agent_dataspace_moved(struct agent *agent, int pid, uint32_t host)
 
 void agent_dataspace_mark(struct agent *agent)
 {
-    agent->board->snap_order.objects =
+    agent_board(agent)->snap_order.objects =
         agent->dataspace && dataspace_totals(agent->dataspace->space).objects > 0;
 }

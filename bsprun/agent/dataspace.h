@@ -10,6 +10,8 @@
 struct agent;
 struct wire_message;
 
+/* Before the thread of the bell runs. */
+void agent_dataspace_open(struct agent *agent);
 /* Handles the requests that processes of this host have posted on the board. */
 void agent_dataspace_scan(struct agent *agent);
 /* The same by the thread of the bell: whether it has handled them.  If not, or if the ring may mean

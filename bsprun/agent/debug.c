@@ -19,15 +19,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/launch.h"
 #include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/tool.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/stack_lines.h"
 #include "bsprun/agent/stack_tool.h"
+#include "bsprun/verdict.h"
 #include "lib/base/states.h"
+#include "lib/shm/board.h"
 
 #define LOOK_MS    20u /* the kernel does not tell when a process is traced */
 #define WORDS_MAX  24  /* of the command for a window */
@@ -128,7 +135,7 @@ static void release_if_ready(struct agent_debug *debug)
         struct debugger *debugger = &debug->debuggers[i];
 
         if (debugger->state == DEBUGGER_STARTED &&
-            is_traced(debug->agent->members[debugger->pid].process.ospid))
+            is_traced(agent_process(debug->agent, debugger->pid)->ospid))
             move(debugger, DEBUGGER_ATTACHED);
         if (debugger->state == DEBUGGER_STARTED)
             return;
@@ -147,8 +154,8 @@ static void let_fail(struct agent_debug *debug)
 
     if (count_running(debug) > 0 || debug->stacks > 0)
         return;
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        bspz_word_move(&bspz_rank_of(agent->board, pid)->plea, BSPZ_PLEA_TAKEN, BSPZ_PLEA_GO);
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        bspz_word_move(&bspz_rank_of(agent_board(agent), pid)->plea, BSPZ_PLEA_TAKEN, BSPZ_PLEA_GO);
 }
 
 static void on_look(uv_timer_t *timer)
@@ -168,7 +175,7 @@ static void on_ended(struct watched *process)
     tell_running(debug);
     release_if_ready(debug);
     let_fail(debug);
-    if (count_running(debug) == 0 && debug->agent->job == JOB_OVER)
+    if (count_running(debug) == 0 && agent_job(debug->agent) == JOB_OVER)
         agent_post(debug->agent, AGENT_JOB_OVER);
 }
 
@@ -222,7 +229,7 @@ static int start(struct agent_debug *debug, struct debugger *debugger, bool has_
     char *window = strdup(debug->window), *gdb = tool_find("gdb"), *path = NULL;
     int error = window && gdb ? 0 : -ENOENT;
 
-    snprintf(number, sizeof number, "%d", (int)agent->members[debugger->pid].process.ospid);
+    snprintf(number, sizeof number, "%d", (int)agent_process(agent, debugger->pid)->ospid);
     if (!error) {
         make_command(window, gdb, number, has_failed, words);
         path = words[0][0] == '/' ? strdup(words[0]) : tool_find(words[0]);
@@ -257,12 +264,12 @@ static bool has_all(struct agent_debug *debug)
     struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 2};
 
     for (uint32_t i = 0; i < debug->count; i++) {
-        if ((int)debug->pids[i] < agent->nprocs)
+        if ((int)debug->pids[i] < agent_nprocs(agent))
             continue;
         snprintf(
             verdict.text, sizeof verdict.text,
             "--debug %u: there is no such process; the job has %d, of which the last is pid %d",
-            debug->pids[i], agent->nprocs, agent->nprocs - 1);
+            debug->pids[i], agent_nprocs(agent), agent_nprocs(agent) - 1);
         agent_abort(agent, COORD_NOBODY, &verdict);
         return false;
     }
@@ -279,12 +286,12 @@ bool agent_debug_begin(struct agent *agent, const struct wire_run *order,
     if (!has_all(debug))
         return true;
     /* Each may have one at the beginning, and one when it fails. */
-    debug->debuggers = calloc(2 * (size_t)agent->nprocs + 1, sizeof *debug->debuggers);
+    debug->debuggers = calloc(2 * (size_t)agent_nprocs(agent) + 1, sizeof *debug->debuggers);
     if (!debug->debuggers)
         return false;
     debug->order = *order;
     debug->let_run = let_run;
-    for (int pid = 0; debug->all && pid < agent->nprocs; pid++)
+    for (int pid = 0; debug->all && pid < agent_nprocs(agent); pid++)
         start_one(debug, pid, false);
     for (uint32_t i = 0; i < debug->count; i++)
         start_one(debug, (int)debug->pids[i], false);
@@ -336,7 +343,7 @@ static void on_stack(void *context, enum tool_end end, const char *output, size_
 static void start_stack(struct agent_debug *debug, int pid)
 {
     struct failed *failed = malloc(sizeof *failed);
-    pid_t ospid = debug->agent->members[pid].process.ospid;
+    pid_t ospid = agent_process(debug->agent, pid)->ospid;
 
     stack_tool_find(&debug->stack_tool);
     if (failed)
@@ -352,10 +359,10 @@ static void attend(struct agent_debug *debug, int pid)
 {
     struct agent *agent = debug->agent;
 
-    if (agent->order.attach == WIRE_ATTACH_STACK)
+    if (agent_order(agent)->attach == WIRE_ATTACH_STACK)
         start_stack(debug, pid);
     else if ((debug->window[0] || count_running(debug) == 0) &&
-             debug->started < 2 * (uint32_t)agent->nprocs)
+             debug->started < 2 * (uint32_t)agent_nprocs(agent))
         start_one(debug, pid, true);
 }
 
@@ -364,11 +371,11 @@ void agent_debug_scan(struct agent *agent)
     struct agent_debug *debug = agent->debug;
     bool found = false;
 
-    if (!debug || agent->order.attach == WIRE_ATTACH_NOT || !debug->debuggers)
+    if (!debug || agent_order(agent)->attach == WIRE_ATTACH_NOT || !debug->debuggers)
         return;
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent->members[pid].process.state == WATCH_LIVES &&
-            bspz_word_move(&bspz_rank_of(agent->board, pid)->plea, BSPZ_PLEA_ASKS,
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_process(agent, pid)->state == WATCH_LIVES &&
+            bspz_word_move(&bspz_rank_of(agent_board(agent), pid)->plea, BSPZ_PLEA_ASKS,
                            BSPZ_PLEA_TAKEN)) {
             attend(debug, pid);
             found = true;
@@ -402,7 +409,7 @@ int agent_debug_open(struct agent *agent, const struct wire_start *start)
     }
     for (uint32_t i = 0; i < start->debug.count; i++)
         debug->pids[debug->count++] = (uint32_t)start->debug.items[i];
-    uv_timer_init(&agent->loop, &debug->timer);
+    uv_timer_init(agent_loop(agent), &debug->timer);
     debug->timer.data = debug;
     agent->debug = debug;
     return 0;

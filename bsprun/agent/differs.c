@@ -4,18 +4,26 @@
 #include <stdio.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/cells.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/zero_here.h"
 #include "bsprun/link/link.h"
+#include "bsprun/process.h"
+#include "bsprun/verdict.h"
 #include "lib/shm/board.h"
 #include "lib/shm/exchange.h"
 
 static void leave(struct agent *agent, int status, const char *why)
 {
-    if (agent->news & AGENT_LEAVE)
+    if (agent_is_leaving(agent))
         return; /* as it has said */
     agent_notice_leaving(agent, status, why);
     agent_kill_members(agent, NULL);
@@ -24,16 +32,17 @@ static void leave(struct agent *agent, int status, const char *why)
 
 static bool may_leave(const struct agent *agent)
 {
-    return agent_has_replicas(agent) && agent->job == JOB_RUNNING &&
-           (!agent->zero || coord_can_lose(coord_shell_state(agent->zero), agent->host));
+    return agent_has_replicas(agent) && agent_job(agent) == JOB_RUNNING &&
+           (!agent_zero(agent) ||
+            coord_can_lose(coord_shell_state(agent_zero(agent)), agent_host(agent)));
 }
 
 bool agent_leaves_replicas(struct agent *agent, int pid, const struct verdict *verdict)
 {
     enum bspz_rank_state mark =
-        (enum bspz_rank_state)atomic_load(&bspz_rank_of(agent->board, pid)->state);
+        (enum bspz_rank_state)atomic_load(&bspz_rank_of(agent_board(agent), pid)->state);
 
-    if (!may_leave(agent) || agent->members[pid].process.death.signal == 0 ||
+    if (!may_leave(agent) || agent_process(agent, pid)->death.signal == 0 ||
         mark > BSPZ_RANK_RUNNING)
         return false;
     leave(agent, verdict->status, verdict->text);
@@ -95,18 +104,18 @@ void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
 
     describe(agent, mismatch, verdict.text, sizeof verdict.text);
     if (mismatch->open) {
-        if (speaker_of(mismatch) == agent->host)
+        if (speaker_of(mismatch) == agent_host(agent))
             agent_notice(agent, "%s; another replica decides", verdict.text);
         return;
     }
-    if (agent->order.on_mismatch == WIRE_MISMATCH_CONTINUE || alone >= 0) {
+    if (agent_order(agent)->on_mismatch == WIRE_MISMATCH_CONTINUE || alone >= 0) {
         uint32_t speaks = alone >= 0 ? mismatch->hosts[alone] : speaker_of(mismatch);
 
-        if (speaks == agent->host && alone >= 0 && may_leave(agent))
+        if (speaks == agent_host(agent) && alone >= 0 && may_leave(agent))
             leave(agent, 0, verdict.text);
-        else if (speaks == agent->host && alone >= 0)
+        else if (speaks == agent_host(agent) && alone >= 0)
             agent_abort(agent, (int)mismatch->pid, &verdict); /* its processes do not go on */
-        else if (speaks == agent->host)
+        else if (speaks == agent_host(agent))
             agent_notice(agent, "%s", verdict.text);
         return;
     }
@@ -118,7 +127,7 @@ void agent_replicas_behind(void *context, uint32_t host, uint64_t superstep)
     struct agent *agent = context;
     char why[120];
 
-    if (host != agent->host || !may_leave(agent))
+    if (host != agent_host(agent) || !may_leave(agent))
         return; /* its link is dropped, and it is lost */
     snprintf(why, sizeof why, "it is too far behind, in superstep %llu (--replica-log)",
              (unsigned long long)superstep);

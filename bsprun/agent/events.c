@@ -4,6 +4,7 @@
 #include "bsprun/agent/differs.h"
 #include "bsprun/agent/loop.h"
 
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/finish.h"
 #include "bsprun/agent/orders.h"
 #include "bsprun/agent/over.h"

@@ -17,12 +17,16 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/route.h"
 #include "bsprun/agent/silence.h"
+#include "lib/net/net.h"
 
 #define PROBE_SECOND 1u
 
@@ -40,11 +44,11 @@ static void look_after(struct agent_fence *fence, uint64_t milliseconds)
 
 static void be_cut_off(struct agent *agent)
 {
-    if (agent->control)
-        net_probe(agent->control, PROBE_SECOND);
-    if (agent->finished)
+    if (agent_control(agent))
+        net_probe(agent_control(agent), PROBE_SECOND);
+    if (agent_is_finished(agent))
         return;
-    agent_tell_link_lost(agent, agent->host, "nothing has been heard from bsprun");
+    agent_tell_link_lost(agent, agent_host(agent), "nothing has been heard from bsprun");
     agent_is_cut_off(agent);
 }
 
@@ -52,7 +56,7 @@ static void on_watch(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
     struct agent_fence *fence = agent->fence;
-    int64_t unheard_ms = agent->control ? net_unheard_ms(agent->control) : -1;
+    int64_t unheard_ms = agent_control(agent) ? net_unheard_ms(agent_control(agent)) : -1;
 
     switch (silence_look(&fence->silence, agent_now_ns(), unheard_ms)) {
     case SILENCE_WAIT:
@@ -64,8 +68,8 @@ static void on_watch(uv_timer_t *timer)
         be_cut_off(agent);
         break;
     case SILENCE_LEAVE:
-        if (agent->control)
-            net_close(agent->control); /* then as if bsprun had ended */
+        if (agent_control(agent))
+            net_close(agent_control(agent)); /* then as if bsprun had ended */
         break;
     }
 }
@@ -82,7 +86,7 @@ int agent_fence_begin(struct agent *agent)
         return -ENOMEM;
     agent->fence = fence;
     silence_begin(&fence->silence, heartbeat_ms, agent_now_ns());
-    uv_timer_init(&agent->loop, &fence->timer);
+    uv_timer_init(agent_loop(agent), &fence->timer);
     fence->timer.data = agent;
     look_after(fence, silence_period_ms(&fence->silence));
     return 0;

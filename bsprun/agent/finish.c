@@ -5,8 +5,15 @@
 #include <stdlib.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/debug.h"
@@ -17,15 +24,17 @@
 static void send_report(struct agent *agent)
 {
     struct wire_message message = {.kind = WIRE_REPORT};
-    struct wire_usage *rows = calloc((size_t)agent->nprocs + 1, sizeof *rows);
+    struct wire_usage *rows = calloc((size_t)agent_nprocs(agent) + 1, sizeof *rows);
     uint32_t count = 0;
 
     if (!rows)
         return;
-    for (int pid = 0; agent->order.report && agent->begin_ns && pid < agent->nprocs; pid++)
+    for (int pid = 0;
+         agent_order(agent)->report && agent_begin_ns(agent) && pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid))
-            usage_read(agent->board, pid, agent->end_ns - agent->begin_ns, &rows[count++]);
-    message.report.host = agent->host;
+            usage_read(agent_board(agent), pid, agent_end_ns(agent) - agent_begin_ns(agent),
+                       &rows[count++]);
+    message.report.host = agent_host(agent);
     message.report.ranks = (struct wire_usage_list){rows, count};
     agent_send(agent, &message);
     free(rows);
@@ -35,9 +44,9 @@ static void send_end(struct agent *agent)
 {
     struct wire_message message = {.kind = WIRE_ENDED};
 
-    if (agent->begin_ns && agent->end_ns < agent->begin_ns)
-        agent->end_ns = agent_now_ns();
-    if (agent_has_peers(agent) || (agent->order.report && agent->begin_ns))
+    if (agent_begin_ns(agent) && agent_end_ns(agent) < agent_begin_ns(agent))
+        agent_note_end(agent, agent_now_ns());
+    if (agent_has_peers(agent) || (agent_order(agent)->report && agent_begin_ns(agent)))
         send_report(agent);
     if (agent_ended_elsewhere(agent))
         return;
@@ -57,15 +66,15 @@ static void send_end(struct agent *agent)
 
 void agent_finish(struct agent *agent)
 {
-    if (agent->finished || (!agent->dismissed && !agent_relay_drained(agent)))
+    if (agent_is_finished(agent) || (!agent_is_dismissed(agent) && !agent_relay_drained(agent)))
         return;
-    if (agent_outcome(agent)->cause == WIRE_CAUSE_NONE && !agent->dismissed &&
+    if (agent_outcome(agent)->cause == WIRE_CAUSE_NONE && !agent_is_dismissed(agent) &&
         agent_debug_runs(agent))
         return; /* whoever debugs may look at the end */
-    agent->finished = true;
+    agent_set_finished(agent);
     agent_snapshots_close(agent);
     agent_blame_end(agent);
-    if (agent->control && !agent->dismissed)
+    if (agent_control(agent) && !agent_is_dismissed(agent))
         send_end(agent);
     else
         agent_close(agent);
@@ -73,7 +82,7 @@ void agent_finish(struct agent *agent)
 
 void agent_let_go(struct agent *agent)
 {
-    if (agent->finished || agent->job == JOB_NEW)
+    if (agent_is_finished(agent) || agent_job(agent) == JOB_NEW)
         agent_close(agent);
     else
         agent_end_alone(agent);

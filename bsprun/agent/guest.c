@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/pause.h"
+#include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/owner/view.h"
 
@@ -77,14 +78,14 @@ int agent_guest_begin(struct agent *agent, const struct wire_start *start)
     guest = calloc(1, sizeof *guest);
     if (!guest)
         return -ENOMEM;
-    guest->view = owner_view_new(agent->view, getuid(), agent->bsprun);
-    if (!guest->view || agent_pause_open(agent, agent->view, agent->bsprun) != 0) {
+    guest->view = owner_view_new(agent_view(agent), getuid(), agent_bsprun(agent));
+    if (!guest->view || agent_pause_open(agent, agent_view(agent), agent_bsprun(agent)) != 0) {
         owner_view_free(guest->view);
         free(guest);
         return -ENOMEM;
     }
     owner_begin(&guest->activity, &rule);
-    uv_timer_init(&agent->loop, &guest->timer);
+    uv_timer_init(agent_loop(agent), &guest->timer);
     guest->timer.data = agent;
     agent->guest = guest;
     uv_timer_start(&guest->timer, on_look, 0, LOOK_MS);

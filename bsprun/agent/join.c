@@ -13,6 +13,7 @@
 
 #include "bsprun/agent/control.h"
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
@@ -20,13 +21,14 @@
 #include "bsprun/agent/join.h"
 #include "bsprun/agent/loop.h"
 #include "lib/net/meet.h"
+#include "lib/net/net.h"
 #include "lib/net/secret.h"
 
 #define JOIN_MS 60000u /* timeout for JOIN */
 
 static void give_up(struct agent *agent, const char *what, const char *why)
 {
-    dprintf(STDERR_FILENO, "bspnode on %s: %s: %s\n", agent->host_name, what, why);
+    dprintf(STDERR_FILENO, "bspnode on %s: %s: %s\n", agent_host_name(agent), what, why);
     agent_cannot_begin(agent);
     agent_close(agent);
 }
@@ -60,13 +62,13 @@ static int call_bsprun(struct agent *agent, const struct wire_join *join)
     struct net_call *call;
 
     options.setup.own = (struct net_identity){.role = NET_AGENT,
-                                              .host = agent->host,
+                                              .host = agent_host(agent),
                                               .incarnation = join->incarnation,
                                               .purpose = NET_CONTROL};
     options.setup.wanted =
         (struct net_identity){.role = NET_BSPRUN, .host = NET_ANY, .incarnation = NET_ANY};
-    return net_call(&agent->loop, join->addresses.items, join->addresses.count, &options, &meeter,
-                    agent, &call);
+    return net_call(agent_loop(agent), join->addresses.items, join->addresses.count, &options,
+                    &meeter, agent, &call);
 }
 
 bool agent_join(struct agent *agent)

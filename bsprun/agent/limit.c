@@ -1,44 +1,16 @@
 /* limit.c - see limit.h. */
 #include "bsprun/agent/limit.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/debug.h"
 
 #define LIMIT_AGAIN_MS 10u
 #define LIMIT_DEBUG_MS 1000u
-
-struct agent_limit {
-    uv_timer_t timer;
-};
-
-int agent_limit_open(struct agent *agent)
-{
-    agent->limit = calloc(1, sizeof *agent->limit);
-    if (!agent->limit)
-        return -ENOMEM;
-    uv_timer_init(&agent->loop, &agent->limit->timer);
-    agent->limit->timer.data = agent;
-    return 0;
-}
-
-void agent_limit_close(struct agent *agent)
-{
-    uv_handle_t *timer = (uv_handle_t *)&agent->limit->timer;
-
-    if (!uv_is_closing(timer))
-        uv_close(timer, NULL);
-}
-
-void agent_limit_free(struct agent *agent)
-{
-    free(agent->limit);
-    agent->limit = NULL;
-}
 
 static void on_limit(uv_timer_t *timer)
 {
@@ -49,24 +21,25 @@ static void on_limit(uv_timer_t *timer)
         uv_timer_start(timer, on_limit, LIMIT_DEBUG_MS, 0);
         return;
     }
-    if (agent->job == JOB_REWINDING) { /* bsprun does not wait for this agent now */
+    if (agent_job(agent) == JOB_REWINDING) { /* bsprun does not wait for this agent now */
         uv_timer_start(timer, on_limit, LIMIT_AGAIN_MS, 0);
         return;
     }
     snprintf(text, sizeof text,
              "the job took longer than its time limit (--timeout %g) and was ended",
-             (double)agent->order.timeout_ns / 1e9);
+             (double)agent_order(agent)->timeout_ns / 1e9);
     agent_stop(agent, WIRE_STOP_TIMEOUT, 0, text);
 }
 
 void agent_limit_begin(struct agent *agent)
 {
-    if (agent->order.timeout_ns)
-        uv_timer_start(&agent->limit->timer, on_limit,
-                       agent->order.timeout_ns / 1000000u + 1 + agent->order.stacks_ms, 0);
+    if (agent_order(agent)->timeout_ns)
+        uv_timer_start(
+            agent_timer(agent, AGENT_TIMER_LIMIT), on_limit,
+            agent_order(agent)->timeout_ns / 1000000u + 1 + agent_order(agent)->stacks_ms, 0);
 }
 
 void agent_limit_reached(struct agent *agent)
 {
-    on_limit(&agent->limit->timer);
+    on_limit(agent_timer(agent, AGENT_TIMER_LIMIT));
 }

@@ -5,10 +5,6 @@
 
 struct agent;
 
-/* Once the loop is there: 0 or -ENOMEM.  agent_limit_close closes its timer. */
-int agent_limit_open(struct agent *agent);
-void agent_limit_close(struct agent *agent);
-void agent_limit_free(struct agent *agent);
 /* The time of START begins, if that sets a limit. */
 void agent_limit_begin(struct agent *agent);
 /* bsprun says that it is over. */

@@ -14,21 +14,30 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/binding.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/known.h"
 #include "bsprun/agent/core/launch.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/quiet_thread.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/tool.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/debug.h"
 #include "bsprun/agent/limit.h"
 #include "bsprun/agent/ranks.h"
@@ -39,7 +48,10 @@
 #include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
+#include "bsprun/link/link.h"
 #include "bsprun/link/link_tune.h"
+#include "bsprun/process.h"
+#include "lib/net/net.h"
 #include "lib/shm/board.h"
 
 #define AGAIN_NS         200000000u
@@ -64,18 +76,18 @@ struct agent_wakers {
 static void *bell_main(void *argument)
 {
     struct agent *agent = argument;
-    struct bspz_board *board = agent->first_page;
+    struct bspz_board *board = agent_first_page(agent);
     uint32_t seen = atomic_load(&board->doorbell), others = 0, requests, handled = 0;
 
     link_tune_thread();
     uv_async_send(&agent->wakers->bell); /* for rings before the thread started */
-    link_bell_rung(&agent->link_bell);
+    link_bell_rung(agent_link_bell(agent));
     while (!atomic_load(&agent->wakers->bell_stop)) {
         uint32_t before = others;
 
-        link_bell_wait(&agent->link_bell, board, seen);
+        link_bell_wait(agent_link_bell(agent), board, seen);
         seen = atomic_load(&board->doorbell);
-        link_bell_rung(&agent->link_bell);
+        link_bell_rung(agent_link_bell(agent));
         others = seen - atomic_load(&board->rung_for_hosts);
         requests = atomic_load(&board->rung_for_objects);
         /* A ring for a request that is handled here means nothing to the loop. */
@@ -92,19 +104,12 @@ static void on_bell(uv_async_t *handle)
 {
     struct agent *agent = handle->data;
 
-    agent->calls->rung(agent);
+    agent_calls(agent)->rung(agent);
 }
 
 static void take_news(uv_prepare_t *handle)
 {
-    struct agent *agent = handle->data;
-
-    while (agent->news != 0) { /* news may post further news, and the loop waits after this */
-        unsigned news = agent->news;
-
-        agent->news = 0;
-        agent->calls->news(agent, news);
-    }
+    agent_take_news(handle->data);
 }
 
 int agent_start_bell(struct agent *agent)
@@ -125,7 +130,7 @@ static void stop_bell(struct agent *agent)
     if (!agent->wakers->bell_running)
         return;
     atomic_store(&agent->wakers->bell_stop, true);
-    bspz_board_ring(agent->first_page);
+    bspz_board_ring(agent_first_page(agent));
     pthread_join(agent->wakers->bell_thread, NULL);
     agent->wakers->bell_running = false;
 }
@@ -134,10 +139,8 @@ static void stop_bell(struct agent *agent)
  * sends this agent a hangup. */
 static bool process_0_is_free(const struct agent *agent, int signal)
 {
-    const struct member *first = agent->members;
-
-    return agent->nprocs > 0 && first->seen == BSPZ_RANK_ENDED &&
-           (first->process.state != WATCH_GONE || signal == SIGHUP);
+    return agent_nprocs(agent) > 0 && agent_member(agent, 0)->seen == BSPZ_RANK_ENDED &&
+           (agent_process(agent, 0)->state != WATCH_GONE || signal == SIGHUP);
 }
 
 /* With snapshots bsprun saves the job first; it may have got no signal, or its own. */
@@ -147,10 +150,10 @@ static bool is_for_bsprun(struct agent *agent, int signal)
 
     if ((signal == SIGINT || signal == SIGQUIT) && agent_debug_in_terminal(agent))
         return true; /* its own */
-    if (signal == SIGINT && agent->order.stacks_ms > 0 && agent->order.verbosity > 0)
+    if (signal == SIGINT && agent_order(agent)->stacks_ms > 0 && agent_order(agent)->verbosity > 0)
         return true; /* it prints the stacks first */
 
-    if ((signal != SIGTERM && signal != SIGUSR1 && signal != SIGUSR2) || agent->bare ||
+    if ((signal != SIGTERM && signal != SIGUSR1 && signal != SIGUSR2) || agent_is_bare(agent) ||
         !agent_recovers(agent))
         return signal == SIGUSR1; /* which does not end the job */
     message.stop.how = WIRE_STOP_SIGNAL;
@@ -166,12 +169,12 @@ static void on_signal(uv_signal_t *handle, int signal)
     struct agent *agent = handle->data;
     uint64_t stopped_ns = agent_stopped_since(agent);
     /* One shortly after the first is the same by another path. */
-    bool again = agent->bare && stopped_ns != 0 && agent_now_ns() - stopped_ns > AGAIN_NS;
+    bool again = agent_is_bare(agent) && stopped_ns != 0 && agent_now_ns() - stopped_ns > AGAIN_NS;
 
     if (is_for_bsprun(agent, signal) || agent_has_peers(agent))
         return; /* bsprun gets it, too, and decides for all hosts */
     agent_scan(agent);
-    if (agent->bare && process_0_is_free(agent, signal))
+    if (agent_is_bare(agent) && process_0_is_free(agent, signal))
         return;
     agent_stop(agent, again ? WIRE_STOP_KILL : WIRE_STOP_SIGNAL, signal, "");
 }
@@ -182,11 +185,12 @@ static bool is_of_the_job(const void *context, pid_t ospid)
 {
     const struct agent *agent = context;
 
-    if (ospid == agent->root.ospid || agent->job == JOB_FORMING || agent->job == JOB_REGISTERED ||
-        agent_snapshots_expect(agent, ospid) || tool_owns(agent, ospid))
+    if (ospid == agent_root(agent)->ospid || agent_job(agent) == JOB_FORMING ||
+        agent_job(agent) == JOB_REGISTERED || agent_snapshots_expect(agent, ospid) ||
+        tool_owns(agent, ospid))
         return true;
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent->members[pid].process.ospid == ospid)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_process(agent, pid)->ospid == ospid)
             return true;
     return false;
 }
@@ -201,7 +205,7 @@ static void on_child(uv_signal_t *handle, int signal)
 
 static int catch_signals(struct agent *agent)
 {
-    int error = uv_signal_init(&agent->loop,
+    int error = uv_signal_init(agent_loop(agent),
                                &agent->wakers->on_child); /* initialises what the others need */
 
     if (error)
@@ -209,7 +213,7 @@ static int catch_signals(struct agent *agent)
     agent->wakers->on_child.data = agent;
     uv_signal_start(&agent->wakers->on_child, on_child, SIGCHLD);
     for (int i = 0; i < WATCHED_SIGNALS; i++) {
-        uv_signal_init(&agent->loop, &agent->wakers->on_signal[i]);
+        uv_signal_init(agent_loop(agent), &agent->wakers->on_signal[i]);
         agent->wakers->on_signal[i].data = agent;
         if (!agent_signal_was_ignored(agent, watched_signals[i]))
             uv_signal_start(&agent->wakers->on_signal[i], on_signal, watched_signals[i]);
@@ -224,31 +228,26 @@ static int open_wakers(struct agent *agent)
     if (!wakers)
         return -ENOMEM;
     agent->wakers = wakers;
-    uv_async_init(&agent->loop, &wakers->bell, on_bell);
-    uv_prepare_init(&agent->loop, &wakers->before_waiting);
+    uv_async_init(agent_loop(agent), &wakers->bell, on_bell);
+    uv_prepare_init(agent_loop(agent), &wakers->before_waiting);
     wakers->bell.data = wakers->before_waiting.data = agent;
     uv_prepare_start(&wakers->before_waiting, take_news);
     return 0;
 }
 
-int agent_init(struct agent *agent, bool bare, const struct agent_calls *calls)
+int agent_init(struct agent *agent, bool bare)
 {
     int error;
 
-    memset(agent, 0, sizeof *agent);
-    pthread_mutex_init(&agent->link_bell.lock, NULL);
-    pthread_mutex_init(&agent->dataspace_lock, NULL);
-    agent->calls = calls;
-    agent->bare = bare;
-    agent->board_fd = -1;
-    agent->root.pidfd = -1;
-    agent->view = "";
-    agent->order.consult_every = 0;
-    agent->order.abort_at = COORD_NEVER;
-    gethostname(agent->host_name, sizeof agent->host_name - 1);
-    if (getenv(AGENT_NAME_VARIABLE))
-        snprintf(agent->host_name, sizeof agent->host_name, "%s", getenv(AGENT_NAME_VARIABLE));
-    error = agent_launch_open(agent);
+    agent_peers_begin(agent);
+    agent_dataspace_open(agent);
+    agent_starter_open(agent, bare);
+    agent_board_open(agent);
+    agent_order_open(agent);
+    agent_identity_open(agent);
+    error = agent_roster_open(agent);
+    if (!error)
+        error = agent_launch_open(agent);
     if (error)
         return error;
     signal(SIGPIPE, SIG_IGN);
@@ -264,21 +263,19 @@ int agent_init(struct agent *agent, bool bare, const struct agent_calls *calls)
     if (!error)
         error = process_enough_descriptors(LOOP_DESCRIPTORS);
     if (!error)
-        error = uv_loop_init(&agent->loop);
+        error = uv_loop_init(agent_loop(agent));
     if (error)
         return error;
     error = open_wakers(agent);
     if (error)
         return error;
-    error = agent_ending_open(agent);
+    error = agent_timers_open(agent);
+    if (!error)
+        error = agent_ending_open(agent);
     if (!error)
         error = agent_terms_open(agent);
     if (!error)
         error = agent_zero_open(agent);
-    if (!error)
-        error = agent_status_open(agent);
-    if (!error)
-        error = agent_limit_open(agent);
     return error ? error : catch_signals(agent);
 }
 
@@ -296,14 +293,10 @@ void agent_close(struct agent *agent)
     close_handle((uv_handle_t *)&agent->wakers->on_child);
     for (int i = 0; i < WATCHED_SIGNALS; i++)
         close_handle((uv_handle_t *)&agent->wakers->on_signal[i]);
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        agent_unwatch(&agent->members[pid].process);
-    agent_unwatch(&agent->root);
-    agent_ending_close(agent);
-    agent_terms_close(agent);
-    agent_zero_close(agent);
-    agent_status_close(agent);
-    agent_limit_close(agent);
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        agent_unwatch(agent_process(agent, pid));
+    agent_unwatch(agent_root(agent));
+    agent_timers_close(agent);
     agent_snapshots_close(agent);
     agent_input_close(agent);
     agent_relay_close(agent);
@@ -318,20 +311,19 @@ void agent_close(struct agent *agent)
     agent_pause_close(agent);
     agent_stacks_close(agent);
     agent_debug_close(agent);
-    if (agent->control)
-        net_finish(agent->control);
+    if (agent_control(agent))
+        net_finish(agent_control(agent));
 }
 
 int agent_run(struct agent *agent)
 {
     int status;
 
-    uv_run(&agent->loop, UV_RUN_DEFAULT);
+    uv_run(agent_loop(agent), UV_RUN_DEFAULT);
     status = agent_outcome(agent)->status;
-    uv_loop_close(&agent->loop);
+    uv_loop_close(agent_loop(agent));
     agent_zero_free(agent);
-    agent_status_free(agent);
-    agent_limit_free(agent);
+    agent_timers_free(agent);
     agent_binding_free(agent);
     agent_snapshots_free(agent);
     agent_replicas_free(agent);
@@ -346,9 +338,8 @@ int agent_run(struct agent *agent)
     agent_ending_free(agent);
     agent_launch_free(agent);
     free(agent->wakers);
-    free(agent->members);
-    free(agent->home);
-    free(agent->order.program);
+    agent_roster_free(agent);
+    agent_order_free(agent);
     agent_relay_free(agent);
     /* Zombies were kept until now, so that no process id was reused while ranks copied directly. */
     process_reap_all();

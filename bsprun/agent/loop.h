@@ -5,7 +5,7 @@
 #include "bsprun/agent/core/agent.h"
 
 /* Prepares loop, timers, signals and bell; not yet a board. */
-int agent_init(struct agent *agent, bool bare, const struct agent_calls *calls);
+int agent_init(struct agent *agent, bool bare);
 /* Runs the loop until the agent has nothing left to do, then cleans up; the exit status. */
 int agent_run(struct agent *agent);
 /* Starts the bell on the board that was just mapped. */

@@ -2,7 +2,7 @@
  *
  * The thread of the bell sends and takes messages itself, which saves two wake-ups of each
  * (link.h); so all of struct agent_mail but `bytes` belongs to who holds the lock of
- * agent->link_bell.
+ * agent_link_bell.
  *
  * What can fail: no memory: the job ends with a line that says so; another host breaks a rule: its
  * link is dropped, and the term is over for it.
@@ -14,13 +14,21 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/election.h"
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/link/link.h"
+#include "bsprun/verdict.h"
+#include "lib/shm/board.h"
 #include "lib/shm/mail.h"
 
 #define PIECE (UINT64_C(32) << 10) /* of a ring in a message, at most */
@@ -63,37 +71,39 @@ void agent_mail_forget(struct agent *agent)
     if (!mail)
         return;
     agent_quiet_watch_mail(agent, NULL, NULL);
-    link_bell_lock(&agent->link_bell);
+    link_bell_lock(agent_link_bell(agent));
     agent->mail = NULL;
-    link_bell_unlock(&agent->link_bell);
+    link_bell_unlock(agent_link_bell(agent));
     free_mail(mail);
 }
 
 static bool fill(struct agent *agent, struct agent_mail *mail)
 {
-    const struct bspz_layout *layout = &agent->board->layout;
+    const struct bspz_layout *layout = &agent_board(agent)->layout;
     void *at;
 
-    mail->nprocs = agent->nprocs;
+    mail->nprocs = agent_nprocs(agent);
     mail->bytes = bspz_post_bytes(layout);
-    mail->pairs = calloc((size_t)agent->nprocs, sizeof *mail->pairs);
+    mail->pairs = calloc((size_t)agent_nprocs(agent), sizeof *mail->pairs);
     mail->marks = calloc(WIRE_HOSTS_MAX, sizeof *mail->marks);
     if (!mail->pairs || !mail->marks)
         return false;
-    for (int pid = 0; agent_has_peers(agent) && pid < agent->nprocs; pid++) {
+    for (int pid = 0; agent_has_peers(agent) && pid < agent_nprocs(agent); pid++) {
         if (!agent_is_here(agent, pid))
             continue;
-        mail->pairs[pid] = calloc((size_t)agent->nprocs, sizeof **mail->pairs);
+        mail->pairs[pid] = calloc((size_t)agent_nprocs(agent), sizeof **mail->pairs);
         if (!mail->pairs[pid])
             return false;
     }
     at = mmap(NULL, mail->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-              agent->board_fd, (off_t)layout->mail);
+              agent_board_fd(agent), (off_t)layout->mail);
     if (at == MAP_FAILED)
         return false;
     madvise(at, mail->bytes, MADV_DONTDUMP);
-    mail->post = (struct bspz_post){
-        .board = agent->board, .at = at, .nprocs = agent->nprocs, .ring_bytes = layout->ring_bytes};
+    mail->post = (struct bspz_post){.board = agent_board(agent),
+                                    .at = at,
+                                    .nprocs = agent_nprocs(agent),
+                                    .ring_bytes = layout->ring_bytes};
     return true;
 }
 
@@ -109,16 +119,16 @@ static bool begin(struct agent *agent)
         return true;
     mail = calloc(1, sizeof *mail);
     if (mail && fill(agent, mail) && agent_quiet_watch_mail(agent, &mail->post, &mail->reports)) {
-        link_bell_lock(&agent->link_bell);
+        link_bell_lock(agent_link_bell(agent));
         agent->mail = mail;
-        link_bell_unlock(&agent->link_bell);
+        link_bell_unlock(agent_link_bell(agent));
         agent_peers_use_express(agent, &express);
         return true;
     }
     if (mail)
         free_mail(mail);
     snprintf(verdict.text, sizeof verdict.text, "no memory for messages of MPI on host %s",
-             agent->host_name);
+             agent_host_name(agent));
     agent_abort(agent, COORD_NOBODY, &verdict);
     return false;
 }
@@ -147,7 +157,7 @@ static bool send_written(struct agent *agent, int from, int to, struct pair *pai
         message.mail.data.size = (uint32_t)bytes;
         pair->sent += bytes;
         message.mail.whole = pair->sent == tail;
-        agent_peers_put(agent, agent->home[to], &message);
+        agent_peers_put(agent, agent_home(agent, to), &message);
         if (!message.mail.whole)
             agent_peers_put_done(agent); /* it is received while the next piece is put */
     }
@@ -167,7 +177,7 @@ static bool report_read(struct agent *agent, int from, int to, struct pair *pair
     message.mail_read.at = head;
     pair->reported = head;
     agent->mail->reports.sent++;
-    agent_peers_put(agent, agent->home[from], &message);
+    agent_peers_put(agent, agent_home(agent, from), &message);
     return true;
 }
 
@@ -175,7 +185,7 @@ static bool report_read(struct agent *agent, int from, int to, struct pair *pair
 static bool is_first_of_host(const struct agent *agent, int pid)
 {
     for (int other = 0; other < pid; other++)
-        if (agent->home[other] == agent->home[pid])
+        if (agent_home(agent, other) == agent_home(agent, pid))
             return false;
     return true;
 }
@@ -185,13 +195,13 @@ static bool pass_on(struct agent *agent, int pid)
     struct bspz_mail *box = bspz_mail_of(&agent->mail->post, pid);
     bool any = false;
 
-    for (int word = 0; word * 64 < agent->nprocs; word++) {
+    for (int word = 0; word * 64 < agent_nprocs(agent); word++) {
         uint64_t bits = atomic_load(&box->out[word]) ? atomic_exchange(&box->out[word], 0) : 0;
 
         for (; bits; bits &= bits - 1) {
             int peer = word * 64 + __builtin_ctzll(bits);
 
-            if (peer >= agent->nprocs || agent_is_here(agent, peer))
+            if (peer >= agent_nprocs(agent) || agent_is_here(agent, peer))
                 continue;
             any = send_written(agent, pid, peer, &agent->mail->pairs[pid][peer]) || any;
             any = report_read(agent, peer, pid, &agent->mail->pairs[pid][peer]) || any;
@@ -206,7 +216,7 @@ static bool pass_all_on(struct agent *agent)
 {
     bool any = false;
 
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid))
             any = pass_on(agent, pid) || any;
     return any;
@@ -222,19 +232,19 @@ static void send_marks(struct agent *agent, uint64_t superstep)
         return;
     mail->marked = superstep + 1;
     message.mail_mark.superstep = superstep;
-    link_bell_lock(&agent->link_bell);
+    link_bell_lock(agent_link_bell(agent));
     pass_all_on(agent);
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (is_first_of_host(agent, pid) && !agent_is_here(agent, pid))
-            agent_peers_put(agent, agent->home[pid], &message);
+            agent_peers_put(agent, agent_home(agent, pid), &message);
     agent_peers_put_done(agent);
-    link_bell_unlock(&agent->link_bell);
+    link_bell_unlock(agent_link_bell(agent));
 }
 
 static bool all_has_come(const struct agent *agent, uint64_t superstep)
 {
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (!agent_is_here(agent, pid) && agent->mail->marks[agent->home[pid]] <= superstep)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (!agent_is_here(agent, pid) && agent->mail->marks[agent_home(agent, pid)] <= superstep)
             return false;
     return true;
 }
@@ -242,18 +252,18 @@ static bool all_has_come(const struct agent *agent, uint64_t superstep)
 /* A program that is saved at its calls has no supersteps that could be counted. */
 static void warn_of_rule(struct agent *agent, int pid)
 {
-    if (pid == 0 && agent->job == JOB_RUNNING && agent_recovers(agent) &&
-        agent->election.first_of_run && agent_counts_supersteps(agent))
+    if (pid == 0 && agent_job(agent) == JOB_RUNNING && agent_recovers(agent) &&
+        agent_election(agent)->first_of_run && agent_counts_supersteps(agent))
         agent_notice(agent, "--every: a program that begins with MPI_Init has no supersteps to "
                             "count, so no snapshots are taken of it: give a time, or auto");
 }
 
 static void answer(struct agent *agent, int pid)
 {
-    struct bspz_request *request = &bspz_rank_of(agent->board, pid)->request;
+    struct bspz_request *request = &bspz_rank_of(agent_board(agent), pid)->request;
 
     if (atomic_load(&request->state) != BSPZ_REQUEST_POSTED || request->kind < BSPZ_REQUEST_MAIL ||
-        agent->board->layout.mail == 0 || !begin(agent))
+        agent_board(agent)->layout.mail == 0 || !begin(agent))
         return;
     if (request->kind == BSPZ_REQUEST_MAIL_SETTLED && agent_has_peers(agent)) {
         send_marks(agent, request->size);
@@ -268,25 +278,25 @@ static void answer(struct agent *agent, int pid)
 void agent_mail_scan(struct agent *agent)
 {
     /* Processes that are restored say that they have rings before they run. */
-    if (agent->job != JOB_RUNNING && agent->job != JOB_RESTORING && !agent->mail)
+    if (agent_job(agent) != JOB_RUNNING && agent_job(agent) != JOB_RESTORING && !agent->mail)
         return;
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid))
             answer(agent, pid);
     if (!agent->mail || !agent_has_peers(agent))
         return;
-    link_bell_lock(&agent->link_bell);
+    link_bell_lock(agent_link_bell(agent));
     pass_all_on(agent);
     agent_peers_put_done(agent);
-    link_bell_unlock(&agent->link_bell);
+    link_bell_unlock(agent_link_bell(agent));
 }
 
 /* ---- From another host: take_written and take_read with the lock held ------------------------ */
 
 static bool is_pair(const struct agent *agent, uint32_t here, uint32_t there, uint32_t host)
 {
-    return here < (uint32_t)agent->nprocs && there < (uint32_t)agent->nprocs &&
-           agent_is_here(agent, (int)here) && agent->home[there] == host;
+    return here < (uint32_t)agent_nprocs(agent) && there < (uint32_t)agent_nprocs(agent) &&
+           agent_is_here(agent, (int)here) && agent_home(agent, there) == host;
 }
 
 static bool take_written(struct agent *agent, uint32_t host, const struct wire_mail *message)
@@ -333,7 +343,7 @@ static bool take_read(struct agent *agent, uint32_t host, const struct wire_mail
 static void take_mark(struct agent *agent, uint32_t host, const struct wire_mail_mark *message)
 {
     agent->mail->marks[host] = message->superstep + 1;
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid))
             answer(agent, pid);
 }
@@ -350,7 +360,7 @@ void agent_mail_message(struct agent *agent, uint32_t host, const struct wire_me
 {
     bool right;
 
-    if (agent->board->layout.mail == 0) {
+    if (agent_board(agent)->layout.mail == 0) {
         agent_peers_drop(agent, host, "a message of MPI for a program that has none");
         return;
     }
@@ -360,9 +370,9 @@ void agent_mail_message(struct agent *agent, uint32_t host, const struct wire_me
         take_mark(agent, host, &message->mail_mark);
         return;
     }
-    link_bell_lock(&agent->link_bell);
+    link_bell_lock(agent_link_bell(agent));
     right = take(agent, host, message);
-    link_bell_unlock(&agent->link_bell);
+    link_bell_unlock(agent_link_bell(agent));
     if (!right)
         agent_peers_drop(agent, host, "a message of MPI out of order");
 }
@@ -380,8 +390,8 @@ static bool on_express(void *context, uint32_t host, const struct wire_message *
 {
     struct agent *agent = context;
 
-    return agent->mail && memcmp(message->envelope.job, agent->job_id, sizeof agent->job_id) == 0 &&
-           message->envelope.term == agent->term && take(agent, host, message);
+    return agent->mail && memcmp(message->envelope.job, agent_job_id(agent), WIRE_JOB_SIZE) == 0 &&
+           message->envelope.term == agent_term(agent) && take(agent, host, message);
 }
 
 /* With a core for each process and the agent, one that computes loses nothing by the polling. */
@@ -390,7 +400,7 @@ static enum links_wait on_waits(void *context)
     const struct agent *agent = context;
     bool any = false, all = true;
 
-    for (int pid = 0; agent->mail && pid < agent->nprocs; pid++) {
+    for (int pid = 0; agent->mail && pid < agent_nprocs(agent); pid++) {
         const struct bspz_mail *box = bspz_mail_of(&agent->mail->post, pid);
         bool waits = agent_is_here(agent, pid) && atomic_load(&box->waits) != BSPZ_MAIL_AWAKE;
 
@@ -399,7 +409,7 @@ static enum links_wait on_waits(void *context)
     }
     if (!any)
         return LINKS_WAIT_NONE;
-    return all || atomic_load_explicit(&agent->board->spin_ns, memory_order_relaxed) > 0
+    return all || atomic_load_explicit(&agent_board(agent)->spin_ns, memory_order_relaxed) > 0
                ? LINKS_WAIT_POLL
                : LINKS_WAIT_SOME;
 }

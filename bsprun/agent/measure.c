@@ -11,11 +11,14 @@
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "lib/base/io.h"
+#include "lib/shm/board.h"
 
 #define LINE_MOST 256u
 
@@ -34,8 +37,8 @@ static bool read_scheduling(pid_t ospid, struct wire_measure *measure)
 
 static bool measure_one(const struct agent *agent, int pid, struct wire_measure *measure)
 {
-    const struct bspz_counters *counters = &bspz_rank_of(agent->board, pid)->counters;
-    pid_t ospid = agent->members[pid].process.ospid;
+    const struct bspz_counters *counters = &bspz_rank_of(agent_board(agent), pid)->counters;
+    pid_t ospid = agent_process(agent, pid)->ospid;
 
     *measure = (struct wire_measure){.pid = (uint32_t)pid,
                                      .compute_ns = counters->compute_ns,
@@ -47,11 +50,11 @@ static bool measure_one(const struct agent *agent, int pid, struct wire_measure 
 
 void agent_measure(struct agent *agent, uint64_t superstep, struct wire_arrive *arrive)
 {
-    struct wire_measure *measures = calloc((size_t)agent->here + 1, sizeof *measures);
+    struct wire_measure *measures = calloc((size_t)agent_here(agent) + 1, sizeof *measures);
     uint32_t count = 0;
 
     agent_note_bound(agent);
-    for (int pid = 0; measures && pid < agent->nprocs; pid++)
+    for (int pid = 0; measures && pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid) && !measure_one(agent, pid, &measures[count++])) {
             free(measures);
             return;
@@ -60,8 +63,8 @@ void agent_measure(struct agent *agent, uint64_t superstep, struct wire_arrive *
         return;
     arrive->measures = (struct wire_measure_list){measures, count};
     arrive->available = memory_available();
-    arrive->busy_ns = atomic_load(&agent->board->busy_ns);
-    arrive->busy_steps = atomic_load(&agent->board->busy_steps);
+    arrive->busy_ns = atomic_load(&agent_board(agent)->busy_ns);
+    arrive->busy_steps = atomic_load(&agent_board(agent)->busy_steps);
     agent_peers_measure(agent, superstep, arrive);
 }
 

@@ -20,13 +20,22 @@
 
 #include "bsprun/agent/control.h"
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/order.h"
+#include "bsprun/agent/core/outside.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/events.h"
 #include "bsprun/agent/join.h"
 #include "bsprun/agent/loop.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/zero.h"
 #include "bsprun/fault.h"
+#include "bsprun/verdict.h"
 #include "lib/shm/board.h"
 
 #define FIRST_TERM 1u
@@ -48,33 +57,29 @@ static void drop_descriptors(int board_fd)
 
 static void bare_order(struct agent *agent)
 {
+    int slots = agent_board(agent)->slots;
     struct faults faults;
 
-    agent->order.program = strdup("the program");
-    agent->order.cores = agent->board->slots > 0 ? agent->board->slots : bspz_usable_cores();
-    agent->order.slots = agent->order.cores;
     if (!faults_parse(getenv(FAULT_VARIABLE), &faults))
         agent_notice(agent, "%s is not understood and ignored", FAULT_VARIABLE);
-    agent->order.consult_every = faults.consult_every;
-    agent->order.abort_at = faults.abort_at;
+    agent_order_bare(agent, slots > 0 ? slots : bspz_usable_cores(), &faults);
 }
 
 /* Adopts the existing ranks and is Processor Zero from the start. */
 static int start_bare(struct agent *agent, int board_fd, pid_t root)
 {
+    struct bspz_board *board = bspz_board_map_agent(board_fd, 0);
     int nprocs, error;
 
-    agent->board_fd = board_fd;
-    agent->first_page = bspz_board_map_agent(board_fd, 0);
-    if (!agent->first_page)
+    if (!board)
         return -errno;
-    agent->board = agent->first_page;
-    if (agent->board->magic != BSPZ_BOARD_MAGIC || agent->board->version != BSPZ_BOARD_VERSION)
+    agent_take_board(agent, board_fd, board);
+    if (board->magic != BSPZ_BOARD_MAGIC || board->version != BSPZ_BOARD_VERSION)
         return -EINVAL;
-    nprocs = atomic_load(&agent->board->nprocs);
+    nprocs = atomic_load(&board->nprocs);
     if (nprocs < 1 || nprocs > BSPZ_MAX_PROCS)
         return -EINVAL;
-    agent->board->agent_pid = getpid();
+    board->agent_pid = getpid();
     bare_order(agent);
     error = agent_place(agent, nprocs, NULL);
     if (error)
@@ -82,8 +87,8 @@ static int start_bare(struct agent *agent, int board_fd, pid_t root)
     error = agent_start_bell(agent);
     if (error)
         return error;
-    job_move(&agent->job, JOB_REGISTERED);
-    error = agent_watch(agent, &agent->root, AGENT_ROOT, root);
+    agent_job_move(agent, JOB_REGISTERED);
+    error = agent_watch(agent, agent_root(agent), AGENT_ROOT, root);
     if (error)
         return error;
     return agent_elect(agent, FIRST_TERM);
@@ -92,50 +97,49 @@ static int start_bare(struct agent *agent, int board_fd, pid_t root)
 /* Stops the ranks without messages of their own, as the error has been printed. */
 static void dismiss(const struct agent *agent, int board_fd)
 {
-    struct bspz_board *board = agent->board ? agent->board : bspz_board_map_agent(board_fd, 0);
+    struct bspz_board *board =
+        agent_board(agent) ? agent_board(agent) : bspz_board_map_agent(board_fd, 0);
 
     if (board && board->magic == BSPZ_BOARD_MAGIC && board->version == BSPZ_BOARD_VERSION)
-        bspz_board_stop(board, agent->nprocs, BSPZ_STOP_ABORT, 1);
+        bspz_board_stop(board, agent_nprocs(agent), BSPZ_STOP_ABORT, 1);
 }
 
 static int run_bare(int board_fd, pid_t root)
 {
-    static struct agent agent;
+    struct agent *agent = agent_make(&agent_events);
     int error;
 
     drop_descriptors(board_fd);
-    error = agent_init(&agent, true, &agent_events);
+    error = agent_init(agent, true);
     if (!error)
-        error = start_bare(&agent, board_fd, root);
+        error = start_bare(agent, board_fd, root);
     if (error) {
         if (error != -ESRCH) /* the caller is dead */
             dprintf(STDERR_FILENO, "bspzero: the node agent cannot start: %s%s\n", strerror(-error),
                     verdict_limit_hint(-error));
-        dismiss(&agent, board_fd);
+        dismiss(agent, board_fd);
         return 1; /* its children die with it, and the caller sees its exit */
     }
-    return agent_run(&agent);
+    return agent_run(agent);
 }
 
 /* `fd` is the connection to bsprun; -1: JOIN on standard input says where.  joins: the job has
  * several hosts. */
 static int run_managed(int fd, bool joins, const char *view)
 {
-    static struct agent agent;
+    struct agent *agent = agent_make(&agent_events);
     struct outside outside;
     int error;
 
     outside_note(&outside, fd);
-    error = agent_init(&agent, false, &agent_events);
-    agent.outside = outside;
-    agent.view = view;
-    agent.bsprun = fd < 0 ? 0 : getppid();
+    error = agent_init(agent, false);
+    agent_set_starter(agent, fd < 0 ? 0 : getppid(), &outside, view);
     if (!error) {
         setpgid(0, 0); /* bsprun passes on terminal signals */
         if (fd < 0)
-            agent_join(&agent);
+            agent_join(agent);
         else
-            error = agent_control_open(&agent, fd, NULL);
+            error = agent_control_open(agent, fd, NULL);
     }
     if (error) {
         dprintf(STDERR_FILENO, "bspnode: cannot start: %s%s\n", strerror(-error),
@@ -143,8 +147,8 @@ static int run_managed(int fd, bool joins, const char *view)
         return 1;
     }
     if (!joins)
-        agent_say_hello(&agent);
-    return agent_run(&agent);
+        agent_say_hello(agent);
+    return agent_run(agent);
 }
 
 static bool number(const char *text, int *value)

@@ -14,14 +14,24 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/barrier.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/decided.h"
+#include "bsprun/agent/core/election.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/job.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/core/pause.h"
+#include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/debug.h"
 #include "bsprun/agent/quiet.h"
@@ -33,6 +43,7 @@
 #include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
+#include "bsprun/verdict.h"
 #include "lib/base/digest.h"
 #include "lib/shm/board.h"
 
@@ -44,7 +55,7 @@ static bool is_sensible(const struct agent *agent, const struct wire_place *orde
     for (uint32_t pid = 0; pid < order->processes; pid++)
         if (order->host_of.items[pid] >= WIRE_HOSTS_MAX)
             return false;
-    return agent->nprocs == 0 || agent->nprocs == (int)order->processes;
+    return agent_nprocs(agent) == 0 || agent_nprocs(agent) == (int)order->processes;
 }
 
 /* Process 0 waits in bsp_begin on this host; the others are cloned from it. */
@@ -52,8 +63,8 @@ static void form(struct agent *agent, const struct wire_place *order)
 {
     if (order->snapshot)
         agent_snapshots_order_first(agent);
-    if (atomic_load(&agent->board->phase) < BSPZ_PHASE_LAYOUT)
-        bspz_word_set(&agent->board->phase, BSPZ_PHASE_LAYOUT);
+    if (atomic_load(&agent_board(agent)->phase) < BSPZ_PHASE_LAYOUT)
+        bspz_word_set(&agent_board(agent)->phase, BSPZ_PHASE_LAYOUT);
     agent_scan(agent);
 }
 
@@ -61,18 +72,18 @@ static void form(struct agent *agent, const struct wire_place *order)
  * committed. */
 static void wait_for_image(struct agent *agent)
 {
-    bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
+    bspz_board_reset(agent_board(agent), agent_board_fd(agent), agent_nprocs(agent));
     agent_write_homes(agent);
     agent_snapshots_mark_first(agent);
-    if (agent->here == 0)
+    if (agent_here(agent) == 0)
         agent_all_ready(agent);
 }
 
 /* The replicas begin from snapshot 0, and their input at its beginning. */
 static bool has_read_too_early(const struct agent *agent, const struct wire_place *order)
 {
-    return order->leads.count > 0 && order->host_of.items[0] == agent->host &&
-           agent->order.stdin_pid == 0 && agent_input_position(agent) > 0;
+    return order->leads.count > 0 && order->host_of.items[0] == agent_host(agent) &&
+           agent_order(agent)->stdin_pid == 0 && agent_input_position(agent) > 0;
 }
 
 static void place(struct agent *agent, const struct wire_place *order)
@@ -80,13 +91,13 @@ static void place(struct agent *agent, const struct wire_place *order)
     struct verdict verdict = {.cause = WIRE_CAUSE_PLACEMENT, .status = 1};
     int error = -EPROTO;
 
-    if (!job_may_move(agent->job, JOB_FORMING))
+    if (!job_may_move(agent_job(agent), JOB_FORMING))
         return;
-    job_move(&agent->job, JOB_FORMING);
-    if (agent->order.stdin_pid >= (int)order->processes) {
+    agent_job_move(agent, JOB_FORMING);
+    if (agent_order(agent)->stdin_pid >= (int)order->processes) {
         snprintf(verdict.text, sizeof verdict.text,
                  "--stdin %d: there is no such process: the processes are 0 to %u",
-                 agent->order.stdin_pid, order->processes - 1);
+                 agent_order(agent)->stdin_pid, order->processes - 1);
         agent_abort(agent, COORD_NOBODY, &verdict);
         return;
     }
@@ -100,13 +111,15 @@ static void place(struct agent *agent, const struct wire_place *order)
     if (is_sensible(agent, order))
         error = agent_cells_take(agent, &order->leads);
     if (error == 0)
-        error = agent->nprocs > 0 ? 0 : agent_place(agent, (int)order->processes, &order->host_of);
+        error = agent_nprocs(agent) > 0
+                    ? 0
+                    : agent_place(agent, (int)order->processes, &order->host_of);
     if (error == 0)
         agent_snapshots_copies(agent, order->copies);
     bool forms =
-        order->host_of.items[0] == agent->host; /* the program has come to bsp_begin here */
-    if (error == 0 && (agent->order.stdin_pid > 0 || !forms) &&
-        agent_is_here(agent, agent->order.stdin_pid))
+        order->host_of.items[0] == agent_host(agent); /* the program has come to bsp_begin here */
+    if (error == 0 && (agent_order(agent)->stdin_pid > 0 || !forms) &&
+        agent_is_here(agent, agent_order(agent)->stdin_pid))
         agent_input_rewind(agent, 0, BSPZ_DIGEST_NOTHING);
     if (error == 0 && forms) {
         form(agent, order);
@@ -124,30 +137,29 @@ static void place(struct agent *agent, const struct wire_place *order)
 
 static void let_run(struct agent *agent, const struct wire_run *order)
 {
-    if (!job_may_move(agent->job, JOB_RUNNING))
+    if (!job_may_move(agent_job(agent), JOB_RUNNING))
         return;
-    job_move(&agent->job, JOB_RUNNING);
-    agent->election.never_ran = false;
-    if (!agent->begin_ns)
-        agent->begin_ns = agent_now_ns();
+    agent_job_move(agent, JOB_RUNNING);
+    agent_election_ran(agent);
+    agent_note_begin(agent, agent_now_ns());
     agent_decided_measure(agent, order->measure);
     agent_alone_begin(agent);
     agent_survive_begin(agent);
     agent_known_run(agent, order->consult);
-    atomic_store(&agent->board->consult_from, order->consult);
-    bspz_word_set(&agent->board->phase, BSPZ_PHASE_RUN);
+    atomic_store(&agent_board(agent)->consult_from, order->consult);
+    bspz_word_set(&agent_board(agent)->phase, BSPZ_PHASE_RUN);
     agent_pause_renew(agent);
     agent_opened_begin(agent);
     agent_snapshots_run(agent);
     agent_say_idle(agent);
-    if (agent->zero)
+    if (agent_zero(agent))
         agent_tell_running(agent);
-    if (agent->order.verbosity >= 1 && agent->zero) {
+    if (agent_order(agent)->verbosity >= 1 && agent_zero(agent)) {
         struct wire_message status = {.kind = WIRE_NOTICE};
         char text[WIRE_NAME_MAX + 80];
 
-        snprintf(text, sizeof text, "Processor Zero is host %s (term %u), p = %u", agent->host_name,
-                 agent->term, order->processes);
+        snprintf(text, sizeof text, "Processor Zero is host %s (term %u), p = %u",
+                 agent_host_name(agent), agent_term(agent), order->processes);
         status.notice.text = text;
         agent_send(agent, &status);
     }
@@ -155,7 +167,7 @@ static void let_run(struct agent *agent, const struct wire_run *order)
 
 static void run(struct agent *agent, const struct wire_run *order)
 {
-    if (!job_may_move(agent->job, JOB_RUNNING) || agent_debug_begin(agent, order, let_run))
+    if (!job_may_move(agent_job(agent), JOB_RUNNING) || agent_debug_begin(agent, order, let_run))
         return;
     let_run(agent, order);
 }
@@ -179,7 +191,7 @@ static bool is_captured(const struct agent *agent, const struct wire_message *me
     if (message->release.decision == WIRE_DECISION_ABORT)
         return true;
     for (uint32_t i = 0; i < captures->count; i++)
-        if (captures->items[i] == agent->host)
+        if (captures->items[i] == agent_host(agent))
             return message->release.decision == WIRE_DECISION_SNAPSHOT;
     return false;
 }
@@ -238,17 +250,17 @@ static void release(struct agent *agent, const struct wire_message *message)
 static void consult(struct agent *agent, const struct wire_consult *order)
 {
     agent_decided_measure(agent, order->measure);
-    atomic_store(&agent->board->consult_from, 0);
+    atomic_store(&agent_board(agent)->consult_from, 0);
     agent_dataspace_consult(agent);
 }
 
 static void stop_ranks(struct agent *agent, const struct wire_stop_ranks *order)
 {
-    int status = agent->zero ? coord_outcome(coord_shell_state(agent->zero)).status : 1;
+    int status = agent_zero(agent) ? coord_outcome(coord_shell_state(agent_zero(agent))).status : 1;
 
     if (!order->again)
         agent_stop_ranks(agent, order->cause, status);
-    else if (agent->zero)
+    else if (agent_zero(agent))
         agent_rewind(agent);
     else
         agent_zero_is_lost(agent);
@@ -257,19 +269,19 @@ static void stop_ranks(struct agent *agent, const struct wire_stop_ranks *order)
 void agent_obey(struct agent *agent, const struct wire_message *message)
 {
     agent_known_wait(agent, false); /* another Processor Zero has answered */
-    if (agent->finished)
+    if (agent_is_finished(agent))
         return;
     switch (message->kind) {
     case WIRE_PLACE:
-        if (!job_is_stopping(agent->job))
+        if (!job_is_stopping(agent_job(agent)))
             place(agent, &message->place);
         break;
     case WIRE_RUN:
-        if (!job_is_stopping(agent->job))
+        if (!job_is_stopping(agent_job(agent)))
             run(agent, &message->run);
         break;
     case WIRE_RELEASE:
-        if (agent->nprocs > 0)
+        if (agent_nprocs(agent) > 0)
             release(agent, message);
         break;
     case WIRE_STOP_RANKS:
@@ -285,15 +297,15 @@ void agent_obey(struct agent *agent, const struct wire_message *message)
         agent_survive_take(agent, message);
         break;
     case WIRE_TAKEN_OVER:
-        if (!job_is_stopping(agent->job))
+        if (!job_is_stopping(agent_job(agent)))
             agent_taken_over(agent, message);
         break;
     case WIRE_AHEAD:
-        if (!job_is_stopping(agent->job))
+        if (!job_is_stopping(agent_job(agent)))
             agent_ahead(agent, message);
         break;
     case WIRE_END:
-        if (!agent->zero)
+        if (!agent_zero(agent))
             agent_end_here(agent, &message->end);
         break;
     default:

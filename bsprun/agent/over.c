@@ -5,18 +5,26 @@
 #include <stdio.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/job.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/terms.h"
+#include "bsprun/verdict.h"
 
 /* The first rank that died prematurely. */
 static int lost_rank(const struct agent *agent)
 {
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent->members[pid].process.state == WATCH_GONE &&
-            agent->members[pid].seen < BSPZ_RANK_ENDED)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_process(agent, pid)->state == WATCH_GONE &&
+            agent_member(agent, pid)->seen < BSPZ_RANK_ENDED)
             return pid;
     return -1;
 }
@@ -27,21 +35,22 @@ static void note_no_begin(struct agent *agent)
     struct wire_message note = {.kind = WIRE_NOTICE};
     char text[WIRE_NAME_MAX + 80];
 
-    if (agent->order.verbosity < 1)
+    if (agent_order(agent)->verbosity < 1)
         return;
     snprintf(text, sizeof text, "%.200s ended before bsp_begin, with status 0",
-             agent->order.program);
+             agent_order(agent)->program);
     note.notice.text = text;
     agent_send(agent, &note);
 }
 
 static void program_ended(struct agent *agent)
 {
-    bool has_libbsp =
-        atomic_load(&agent->board->attached) || agent->board->flags & BSPZ_BOARD_REFUSED;
+    bool has_libbsp = atomic_load(&agent_board(agent)->attached) ||
+                      agent_board(agent)->flags & BSPZ_BOARD_REFUSED;
     struct verdict verdict;
 
-    verdict_of_program(agent->order.program, has_libbsp, &agent->root.death, &verdict);
+    verdict_of_program(agent_order(agent)->program, has_libbsp, &agent_root(agent)->death,
+                       &verdict);
     if (verdict.cause == WIRE_CAUSE_NONE && verdict.status == 0)
         note_no_begin(agent);
     if (agent_zero_decides(agent) && verdict.cause == WIRE_CAUSE_NONE) {
@@ -55,28 +64,28 @@ void agent_check_over(struct agent *agent)
 {
     int lost;
 
-    if (agent->finished)
+    if (agent_is_finished(agent))
         return;
-    if (agent->job == JOB_REWINDING) {
+    if (agent_job(agent) == JOB_REWINDING) {
         agent_check_rewound(agent);
         return;
     }
-    if (job_is_stopping(agent->job)) {
+    if (job_is_stopping(agent_job(agent))) {
         if (agent_everything_gone(agent))
             agent_sweep(agent);
         return;
     }
-    while (agent_decided_lets_out(agent) && agent->job == JOB_RUNNING &&
+    while (agent_decided_lets_out(agent) && agent_job(agent) == JOB_RUNNING &&
            (lost = lost_rank(agent)) >= 0)
         agent_count_out(agent, lost);
-    if (agent->job == JOB_ENDING) {
+    if (agent_job(agent) == JOB_ENDING) {
         agent_report_leavers(agent);
         return;
     }
     lost = lost_rank(agent);
     if (lost >= 0)
         agent_handle_rank_end(agent, lost);
-    else if (agent->root.state == WATCH_GONE &&
-             !(agent->nprocs > 0 && agent->members[0].process.state != WATCH_NONE))
+    else if (agent_root(agent)->state == WATCH_GONE &&
+             !(agent_nprocs(agent) > 0 && agent_process(agent, 0)->state != WATCH_NONE))
         program_ended(agent);
 }

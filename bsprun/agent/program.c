@@ -16,15 +16,20 @@
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/launch.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/program.h"
 #include "bsprun/agent/snapshot/snapshots.h"
-#include "ckpt/capture/attributes.h"
-#include "ckpt/shares.h"
+#include "bsprun/verdict.h"
 #include "lib/shm/ahead.h"
+#include "lib/shm/board.h"
 
 #define STATUS_NOT_FOUND    127
 #define STATUS_NOT_RUNNABLE 126
@@ -88,8 +93,8 @@ static bool make_environment(const struct agent *agent, const struct wire_start 
     for (uint32_t i = 0; i < start->environment.count; i++)
         set_entry(environment, (char *)start->environment.items[i]);
     set_entry(environment, environment->owned[0]);
-    if (agent->order.process_limit > 0) {
-        if (asprintf(&environment->owned[1], "BSP_PROCS=%d", agent->order.process_limit) < 0)
+    if (agent_order(agent)->process_limit > 0) {
+        if (asprintf(&environment->owned[1], "BSP_PROCS=%d", agent_order(agent)->process_limit) < 0)
             return false;
         set_entry(environment, environment->owned[1]);
     }
@@ -228,11 +233,11 @@ static int offer_input(struct agent *agent, int *null)
     int reader = agent_input_reader(agent), input;
 
     *null = -1;
-    if (agent->order.stdin_pid == 0)
+    if (agent_order(agent)->stdin_pid == 0)
         return -1;
     *null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     input = bspz_move_to_top(fcntl(reader >= 0 ? reader : STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
-    agent->board->stdin_fd = input > 0 ? input : 0;
+    agent_board(agent)->stdin_fd = input > 0 ? input : 0;
     return input;
 }
 
@@ -267,7 +272,7 @@ bool agent_start_program(struct agent *agent, const struct wire_start *start,
         if (!launch.directory[0] && start->directory[0])
             agent_notice(agent,
                          "host %s: there is no directory %s, the program starts in another one",
-                         agent->host_name, start->directory);
+                         agent_host_name(agent), start->directory);
         launch.standard[0] = null >= 0 ? null : agent_input_reader(agent);
         for (int stream = 1; agent_has_relay(agent) && stream <= 2; stream++) {
             int kept = agent_relay_writer_of_ranks(agent, stream);
@@ -283,7 +288,7 @@ bool agent_start_program(struct agent *agent, const struct wire_start *start,
         pid = agent_launch(&launch);
         good = pid > 0 || refuse_exec(verdict, start->program, -pid);
     }
-    if (good && agent_watch(agent, &agent->root, AGENT_ROOT, pid) != 0) {
+    if (good && agent_watch(agent, agent_root(agent), AGENT_ROOT, pid) != 0) {
         kill(pid, SIGKILL);
         good = refuse(verdict, STATUS_NOT_RUNNABLE, start->program, "cannot be watched");
     }

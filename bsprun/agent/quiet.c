@@ -5,10 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/dataspace/service.h"
 #include "bsprun/link/link.h"
+#include "lib/shm/board.h"
 #include "lib/shm/mail.h"
 
 /* How long the processes have to wait before Processor Zero is told, and how often it is told
@@ -21,6 +27,7 @@
 /* What processes may wait for; each may be NULL. */
 struct watched_parts {
     const struct dataspace *space;
+    pthread_mutex_t *lock; /* of the space */
     const struct bspz_post *post;
     const struct agent_quiet_reports *reports; /* with post */
 };
@@ -48,14 +55,14 @@ static uint64_t reached(const struct bspz_rank *rank)
  * One that all have reached may not have woken up. */
 static bool is_held_up(const struct agent *agent, int pid, struct barriers *barriers)
 {
-    const struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+    const struct bspz_rank *rank = bspz_rank_of(agent_board(agent), pid);
     uint64_t superstep = atomic_load(&rank->superstep);
     bool held = false;
 
     if (!atomic_load(&rank->in_barrier))
         return false;
-    for (int other = 0; other < agent->nprocs && !held; other++)
-        held = reached(bspz_rank_of(agent->board, other)) <= superstep;
+    for (int other = 0; other < agent_nprocs(agent) && !held; other++)
+        held = reached(bspz_rank_of(agent_board(agent), other)) <= superstep;
     if (held && superstep < barriers->held)
         barriers->held = superstep;
     return held;
@@ -77,8 +84,8 @@ static void show_tag(FILE *text, const struct dataspace_request *request)
 /* Whether the process is to stop at a safe point, and has only to wake up for that. */
 static bool is_wanted(const struct agent *agent, const struct bspz_rank *rank)
 {
-    return agent->board->flags & BSPZ_BOARD_CALLS &&
-           atomic_load(&agent->board->consult_from) <= atomic_load(&rank->superstep);
+    return agent_board(agent)->flags & BSPZ_BOARD_CALLS &&
+           atomic_load(&agent_board(agent)->consult_from) <= atomic_load(&rank->superstep);
 }
 
 /* The mailbox of a process that sleeps until it gets news, and has not got any; NULL: it does not,
@@ -89,12 +96,12 @@ static const struct bspz_mail *waits_for_mail(const struct agent *agent,
     const struct bspz_mail *mail = post ? bspz_mail_of(post, pid) : NULL;
 
     if (!mail || atomic_load(&mail->waits) == BSPZ_MAIL_AWAKE ||
-        is_wanted(agent, bspz_rank_of(agent->board, pid)))
+        is_wanted(agent, bspz_rank_of(agent_board(agent), pid)))
         return NULL;
     for (int word = 0; word * 64 < post->nprocs; word++)
         if (atomic_load(&mail->in[word]) || atomic_load(&mail->out[word]))
             return NULL;
-    return atomic_load(&bspz_rank_of(agent->board, pid)->dozing) ? mail : NULL;
+    return atomic_load(&bspz_rank_of(agent_board(agent), pid)->dozing) ? mail : NULL;
 }
 
 static void show_mail(FILE *text, const struct bspz_mail *mail)
@@ -142,10 +149,10 @@ static bool show_wait(const struct agent *agent, const struct watched_parts *par
 static bool all_wait(const struct agent *agent, const struct watched_parts *parts,
                      struct barriers *barriers, FILE *text)
 {
-    if (agent->job != JOB_RUNNING || agent->here == 0)
+    if (agent_job(agent) != JOB_RUNNING || agent_here(agent) == 0)
         return false;
-    for (int pid = 0; pid < agent->nprocs; pid++) {
-        uint64_t arrived = reached(bspz_rank_of(agent->board, pid));
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
+        uint64_t arrived = reached(bspz_rank_of(agent_board(agent), pid));
 
         if (!agent_is_here(agent, pid))
             continue;
@@ -177,7 +184,7 @@ static uint64_t unread_by(const struct agent *agent, const struct bspz_post *pos
 {
     uint64_t count = 0;
 
-    for (int from = 0; from < agent->nprocs; from++)
+    for (int from = 0; from < agent_nprocs(agent); from++)
         count += unread_in(bspz_ring_of(post, from, pid),
                            bspz_ring_size(post, agent_is_here(agent, from)));
     return count;
@@ -194,14 +201,14 @@ static struct dataspace_traffic traffic_of(const struct agent *agent,
         return traffic;
     traffic.sent += parts->reports->sent;
     traffic.received += parts->reports->received;
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         const struct bspz_mail *mail = bspz_mail_of(parts->post, pid);
 
         if (!agent_is_here(agent, pid))
             continue;
         traffic.sent += atomic_load(&mail->sent);
         traffic.received += atomic_load(&mail->received);
-        if (atomic_load(&bspz_rank_of(agent->board, pid)->in_barrier))
+        if (atomic_load(&bspz_rank_of(agent_board(agent), pid)->in_barrier))
             traffic.received += unread_by(agent, parts->post, pid);
     }
     return traffic;
@@ -218,12 +225,14 @@ static bool tell(struct agent *agent, const struct watched_parts *parts, uint64_
     struct barriers barriers = {WIRE_NEVER, WIRE_NEVER};
     bool quiet;
 
-    pthread_mutex_lock(&agent->dataspace_lock);
-    link_bell_lock(&agent->link_bell);
+    if (parts->lock)
+        pthread_mutex_lock(parts->lock);
+    link_bell_lock(agent_link_bell(agent));
     quiet = text && all_wait(agent, parts, &barriers, text);
     traffic = traffic_of(agent, parts);
-    link_bell_unlock(&agent->link_bell);
-    pthread_mutex_unlock(&agent->dataspace_lock);
+    link_bell_unlock(agent_link_bell(agent));
+    if (parts->lock)
+        pthread_mutex_unlock(parts->lock);
     if (text)
         fclose(text);
     message.quiet.round = round;
@@ -280,7 +289,7 @@ static void stop_watching(struct agent *agent)
 
 static struct watched_parts parts_of(const struct agent *agent)
 {
-    return agent->quiet ? agent->quiet->parts : (struct watched_parts){NULL, NULL, NULL};
+    return agent->quiet ? agent->quiet->parts : (struct watched_parts){0};
 }
 
 static bool watch(struct agent *agent, const struct watched_parts *parts)
@@ -293,18 +302,19 @@ static bool watch(struct agent *agent, const struct watched_parts *parts)
         return !parts->space && !parts->post;
     quiet->parts = *parts;
     quiet->next_ms = FIRST_MS;
-    uv_timer_init(&agent->loop, &quiet->timer);
+    uv_timer_init(agent_loop(agent), &quiet->timer);
     quiet->timer.data = agent;
     agent->quiet = quiet;
     look_later(quiet);
     return true;
 }
 
-bool agent_quiet_watch(struct agent *agent, const struct dataspace *space)
+bool agent_quiet_watch(struct agent *agent, const struct dataspace *space, pthread_mutex_t *lock)
 {
     struct watched_parts parts = parts_of(agent);
 
     parts.space = space;
+    parts.lock = lock;
     return watch(agent, &parts);
 }
 

@@ -4,6 +4,7 @@
 #ifndef BSPRUN_AGENT_QUIET_H
 #define BSPRUN_AGENT_QUIET_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,9 +17,9 @@ struct agent_quiet_reports {
     uint64_t sent, received;
 };
 
-/* The dataspace of the term exists: looks at the processes from time to time.  NULL: it does not
- * exist any more.  False: no memory. */
-bool agent_quiet_watch(struct agent *agent, const struct dataspace *space);
+/* The dataspace of the term exists: looks at the processes from time to time, and at it with that
+ * lock held.  NULL: it does not exist any more.  False: no memory. */
+bool agent_quiet_watch(struct agent *agent, const struct dataspace *space, pthread_mutex_t *lock);
 /* The same for messages of MPI; reports are kept up to date by the caller. */
 bool agent_quiet_watch_mail(struct agent *agent, const struct bspz_post *post,
                             const struct agent_quiet_reports *reports);

@@ -13,8 +13,14 @@
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/outside.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/watch.h"
+#include "bsprun/verdict.h"
 #include "lib/base/process_stat.h"
 
 /* Whether it is the program's own, and not what bsprun gave it or passed on. */
@@ -22,7 +28,7 @@ static bool is_of_program(const struct agent *agent, int number, const struct st
 {
     return number > STDERR_FILENO && number != agent_relay_writer_of_ranks(agent, 1) &&
            number != agent_relay_writer_of_ranks(agent, 2) &&
-           !outside_has(&agent->outside, number, file);
+           !outside_has(agent_outside(agent), number, file);
 }
 
 /* What the process would do twice with the descriptor; NULL: nothing. */
@@ -60,7 +66,7 @@ static void describe(int pid, const char *harm, int directory, const char *name,
 /* Whether the process has such a descriptor; then with a message. */
 static bool look(const struct agent *agent, int pid, char *text, size_t size)
 {
-    pid_t ospid = agent->members[pid].process.ospid;
+    pid_t ospid = agent_process(agent, pid)->ospid;
     const struct dirent *entry;
     char path[64];
     bool found = false;
@@ -82,8 +88,8 @@ static bool look(const struct agent *agent, int pid, char *text, size_t size)
 
 int agent_replica_files_find(struct agent *agent, char *text, size_t size)
 {
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent_is_here(agent, pid) && agent->members[pid].process.state == WATCH_LIVES &&
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_is_here(agent, pid) && agent_process(agent, pid)->state == WATCH_LIVES &&
             look(agent, pid, text, size))
             return pid;
     return COORD_NOBODY;
@@ -93,7 +99,7 @@ bool agent_replica_files_are_good(struct agent *agent)
 {
     struct verdict verdict = {.cause = WIRE_CAUSE_REFUSED, .status = 1};
 
-    if (!agent_has_replicas(agent) || agent->order.any_replica_files)
+    if (!agent_has_replicas(agent) || agent_order(agent)->any_replica_files)
         return true;
     int pid = agent_replica_files_find(agent, verdict.text, sizeof verdict.text);
     if (pid != COORD_NOBODY)

@@ -6,11 +6,14 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/cells.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/mail.h"
 #include "bsprun/agent/over.h"
@@ -22,20 +25,20 @@ void agent_route_message(void *context, uint32_t host, const struct wire_message
 {
     struct agent *agent = context;
 
-    if (memcmp(message->envelope.job, agent->job_id, sizeof agent->job_id) != 0 ||
-        message->envelope.term != agent->term) {
+    if (memcmp(message->envelope.job, agent_job_id(agent), WIRE_JOB_SIZE) != 0 ||
+        message->envelope.term != agent_term(agent)) {
         agent_peers_drop(agent, host, "a message of another job or term");
         return;
     }
-    if (message->kind == WIRE_RANKS_STOPPED && agent->zero)
+    if (message->kind == WIRE_RANKS_STOPPED && agent_zero(agent))
         agent_add_to_table(agent, message->ranks_stopped.table);
     enum wire_way way = wire_way(message->kind);
-    if (way == WIRE_WAY_TO_ZERO && agent->zero)
-        coord_shell_message(agent->zero, host, message);
+    if (way == WIRE_WAY_TO_ZERO && agent_zero(agent))
+        coord_shell_message(agent_zero(agent), host, message);
     else if (message->kind == WIRE_ACCOUNT && message->account.host == host)
         agent_keep_account(agent, message);
-    else if (way == WIRE_WAY_FROM_ZERO && agent_peers_is_zero(agent, host) && !agent->zero)
-        agent->calls->ordered(agent, message);
+    else if (way == WIRE_WAY_FROM_ZERO && agent_peers_is_zero(agent, host) && !agent_zero(agent))
+        agent_calls(agent)->ordered(agent, message);
     else if (message->kind == WIRE_KEEP)
         agent_replicas_take(agent, host, message);
     else if (message->kind == WIRE_DATA_PUT || message->kind == WIRE_DATA_STORED ||
@@ -61,18 +64,19 @@ void agent_route_lost(void *context, uint32_t host, const char *text)
 {
     struct agent *agent = context;
 
-    if (agent->finished || agent->job == JOB_OVER ||
-        (agent->job == JOB_REWINDING && agent_has_replicas(agent)))
+    if (agent_is_finished(agent) || agent_job(agent) == JOB_OVER ||
+        (agent_job(agent) == JOB_REWINDING && agent_has_replicas(agent)))
         return;
     agent_peers_note_lost(agent, host);
     agent_tell_link_lost(agent, host, text);
     agent_fetch_lost(agent, host);
     /* If the job may go on without it bsprun says who is lost, since this host may be the one that
      * is cut off. */
-    if (agent->zero && !agent_has_replicas(agent) &&
-        !coord_can_outlive(coord_shell_state(agent->zero), host))
-        coord_shell_host_lost(agent->zero, host);
-    else if (!agent->zero && agent_peers_is_zero(agent, host) && !agent_awaits_successor(agent))
+    if (agent_zero(agent) && !agent_has_replicas(agent) &&
+        !coord_can_outlive(coord_shell_state(agent_zero(agent)), host))
+        coord_shell_host_lost(agent_zero(agent), host);
+    else if (!agent_zero(agent) && agent_peers_is_zero(agent, host) &&
+             !agent_awaits_successor(agent))
         agent_zero_is_lost(agent);
 }
 

@@ -15,14 +15,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/stack_lines.h"
 #include "bsprun/agent/stack_tool.h"
+#include "bsprun/process.h"
 #include "bsprun/whereabouts.h"
 #include "lib/base/io.h"
 #include "lib/base/states.h"
+#include "lib/net/net.h"
 
 /* Whoever still computes in the same superstep after that time is not just a little late. */
 #define STACKS_WATCH_MS  200u
@@ -79,7 +87,7 @@ static void move(struct agent_stacks *stacks, enum stacks_state to)
 
 static pid_t os_pid_of(const struct agent *agent, int pid)
 {
-    const struct watched *process = pid < agent->nprocs ? &agent->members[pid].process : NULL;
+    const struct watched *process = pid < agent_nprocs(agent) ? agent_process(agent, pid) : NULL;
 
     return process && process->state == WATCH_LIVES ? process->ospid : 0;
 }
@@ -110,8 +118,8 @@ static void answer(struct look *look, const char *stack, const char *why, const 
 
     look->state = LOOK_SENT;
     stacks->left--;
-    if (look->pid < agent->nprocs) {
-        whereabouts_read(agent->board, agent->nprocs, look->pid, &place);
+    if (look->pid < agent_nprocs(agent)) {
+        whereabouts_read(agent_board(agent), agent_nprocs(agent), look->pid, &place);
         at.state = place.state;
         at.superstep = place.superstep;
         at.function = place.function;
@@ -119,7 +127,7 @@ static void answer(struct look *look, const char *stack, const char *why, const 
         at.line = place.line;
         at.os_pid = (uint32_t)os_pid_of(agent, look->pid);
     }
-    message.stack.host = agent->host;
+    message.stack.host = agent_host(agent);
     message.stack.number = stacks->number;
     message.stack.left = (uint32_t)stacks->left;
     message.stack.at = (struct wire_where_list){&at, 1};
@@ -127,7 +135,7 @@ static void answer(struct look *look, const char *stack, const char *why, const 
     message.stack.text = stack ? stack : "";
     message.stack.why = why;
     message.stack.advice = to_do;
-    if (agent->control && net_queued(agent->control) > STACKS_QUEUE_MAX) {
+    if (agent_control(agent) && net_queued(agent_control(agent)) > STACKS_QUEUE_MAX) {
         message.stack.text = "";
         message.stack.why = "bsprun accepts no more at the moment";
     }
@@ -142,9 +150,9 @@ static void let_go_on(const struct look *look)
     const struct agent *agent = look->stacks->agent;
 
     if (look->ospid == 0 || os_pid_of(agent, look->pid) != look->ospid ||
-        agent->members[look->pid].process.paused)
+        agent_process(agent, look->pid)->paused)
         return;
-    process_signal(agent->members[look->pid].process.pidfd, SIGCONT);
+    process_signal(agent_process(agent, look->pid)->pidfd, SIGCONT);
 }
 
 static void answer_from(struct look *look, enum tool_end end, const char *output, size_t size)
@@ -207,8 +215,9 @@ static void start_one(struct look *look)
 
 static void start_some(struct agent_stacks *stacks)
 {
-    int most = stacks->agent->order.cores < STACKS_AT_A_TIME ? stacks->agent->order.cores
-                                                             : STACKS_AT_A_TIME;
+    int most = agent_order(stacks->agent)->cores < STACKS_AT_A_TIME
+                   ? agent_order(stacks->agent)->cores
+                   : STACKS_AT_A_TIME;
 
     while (stacks->state == STACKS_READING && stacks->next < stacks->count &&
            stacks->running < most)
@@ -257,8 +266,8 @@ static struct agent_stacks *open_stacks(struct agent *agent)
     if (!stacks)
         return NULL;
     stacks->agent = agent;
-    uv_timer_init(&agent->loop, &stacks->watch_timer);
-    uv_timer_init(&agent->loop, &stacks->limit_timer);
+    uv_timer_init(agent_loop(agent), &stacks->watch_timer);
+    uv_timer_init(agent_loop(agent), &stacks->limit_timer);
     stacks->watch_timer.data = stacks->limit_timer.data = stacks;
     return agent->stacks = stacks;
 }
@@ -271,11 +280,12 @@ static bool look_at_all(struct agent_stacks *stacks)
 
     free(stacks->looks);
     stacks->count = stacks->next = stacks->running = 0;
-    stacks->looks = calloc((size_t)agent->here + 1, sizeof *stacks->looks);
-    for (int pid = 0; stacks->looks && pid < agent->nprocs && stacks->count < agent->here; pid++) {
+    stacks->looks = calloc((size_t)agent_here(agent) + 1, sizeof *stacks->looks);
+    for (int pid = 0;
+         stacks->looks && pid < agent_nprocs(agent) && stacks->count < agent_here(agent); pid++) {
         if (!agent_is_here(agent, pid))
             continue;
-        whereabouts_read(agent->board, agent->nprocs, pid, &place);
+        whereabouts_read(agent_board(agent), agent_nprocs(agent), pid, &place);
         stacks->looks[stacks->count++] = (struct look){.stacks = stacks,
                                                        .pid = pid,
                                                        .ospid = os_pid_of(agent, pid),
@@ -298,7 +308,7 @@ void agent_stacks_take(struct agent *agent, const struct wire_query_stacks *quer
         finish(stacks);
     }
     if (!stacks || !look_at_all(stacks)) {
-        none.stack.host = agent->host;
+        none.stack.host = agent_host(agent);
         none.stack.number = query->number;
         none.stack.text = none.stack.why = none.stack.advice = "";
         agent_send(agent, &none);

@@ -1,14 +1,18 @@
 /* status.c - see status.h. */
 #include "bsprun/agent/status.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "bsprun/agent/alone.h"
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/zero.h"
@@ -19,7 +23,7 @@
 /* 0: not made yet, or ended. */
 static uint32_t os_pid_of(const struct agent *agent, int pid)
 {
-    const struct watched *process = &agent->members[pid].process;
+    const struct watched *process = agent_process(agent, pid);
 
     return process->state == WATCH_LIVES ? (uint32_t)process->ospid : 0;
 }
@@ -27,50 +31,21 @@ static uint32_t os_pid_of(const struct agent *agent, int pid)
 /* ---- Times ---- */
 
 /* When nobody wants them any more. */
-struct agent_times {
-    uv_timer_t timer;
-};
-
-int agent_status_open(struct agent *agent)
-{
-    agent->times = calloc(1, sizeof *agent->times);
-    if (!agent->times)
-        return -ENOMEM;
-    uv_timer_init(&agent->loop, &agent->times->timer);
-    agent->times->timer.data = agent;
-    return 0;
-}
-
-void agent_status_close(struct agent *agent)
-{
-    uv_handle_t *timer = (uv_handle_t *)&agent->times->timer;
-
-    if (!uv_is_closing(timer))
-        uv_close(timer, NULL);
-}
-
-void agent_status_free(struct agent *agent)
-{
-    free(agent->times);
-    agent->times = NULL;
-}
-
 static void on_unwanted(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
 
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid))
-            rank_times_end(agent->board, pid);
+            rank_times_end(agent_board(agent), pid);
 }
 
 static void want_times(struct agent *agent)
 {
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid))
-            rank_times_want(agent->board, pid, bspz_now_ns());
-    uv_timer_start(&agent->times->timer, on_unwanted, AGENT_TIMES_MS, 0);
-    uv_unref((uv_handle_t *)&agent->times->timer);
+            rank_times_want(agent_board(agent), pid, bspz_now_ns());
+    uv_timer_start(agent_timer(agent, AGENT_TIMER_TIMES), on_unwanted, AGENT_TIMES_MS, 0);
 }
 
 /* ---- The answer ---- */
@@ -79,8 +54,8 @@ static struct wire_where row_of(const struct agent *agent, int pid, struct where
 {
     uint32_t os_pid = os_pid_of(agent, pid);
 
-    whereabouts_read(agent->board, agent->nprocs, pid, at);
-    struct rank_times times = rank_times_read(agent->board, pid, at->state, bspz_now_ns());
+    whereabouts_read(agent_board(agent), agent_nprocs(agent), pid, at);
+    struct rank_times times = rank_times_read(agent_board(agent), pid, at->state, bspz_now_ns());
     return (struct wire_where){.pid = (uint32_t)pid,
                                .state = at->state,
                                .superstep = at->superstep,
@@ -106,18 +81,18 @@ void agent_answer_status(struct agent *agent, bool times, bool replicas)
     if (replicas)
         agent_why_alone(agent, alone, sizeof alone);
     message.status.alone = alone;
-    if (agent->nprocs > 0) {
-        rows = calloc((size_t)agent->nprocs, sizeof *rows);
-        places = calloc((size_t)agent->nprocs, sizeof *places);
-        coming = calloc((size_t)agent->nprocs, sizeof *coming);
+    if (agent_nprocs(agent) > 0) {
+        rows = calloc((size_t)agent_nprocs(agent), sizeof *rows);
+        places = calloc((size_t)agent_nprocs(agent), sizeof *places);
+        coming = calloc((size_t)agent_nprocs(agent), sizeof *coming);
     }
-    message.status.host = agent->host;
-    message.status.processes = (uint32_t)agent->nprocs;
-    if (agent->begin_ns)
-        message.status.seconds = (double)(agent_now_ns() - agent->begin_ns) / 1e9;
+    message.status.host = agent_host(agent);
+    message.status.processes = (uint32_t)agent_nprocs(agent);
+    if (agent_begin_ns(agent))
+        message.status.seconds = (double)(agent_now_ns() - agent_begin_ns(agent)) / 1e9;
     if (times)
         want_times(agent);
-    for (int pid = 0; rows && places && pid < agent->nprocs; pid++)
+    for (int pid = 0; rows && places && pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid))
             rows[count++] = row_of(agent, pid, &places[pid]);
     message.status.ranks = (struct wire_where_list){rows, count};

@@ -7,11 +7,6 @@
 
 struct agent;
 
-/* Once the loop is there: 0 or -ENOMEM.  agent_status_close closes its timer. */
-int agent_status_open(struct agent *agent);
-void agent_status_close(struct agent *agent);
-void agent_status_free(struct agent *agent);
-
 /* Sends a STATUS to bsprun.  times: the processes here count the times of their activities from now
  * on, until nobody has wanted them for AGENT_TIMES_MS.  replicas: with what speaks against
  * replicas of them.  Cost: about 10 us for each process. */

@@ -4,13 +4,20 @@
 
 #include <stdlib.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/barrier.h"
 #include "bsprun/agent/core/cells.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/decided.h"
+#include "bsprun/agent/core/election.h"
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/job.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/zero.h"
@@ -24,7 +31,7 @@ struct kept_account {
 
 bool agent_awaits_successor(const struct agent *agent)
 {
-    return agent_has_replicas(agent) && agent->job != JOB_REWINDING;
+    return agent_has_replicas(agent) && agent_job(agent) != JOB_REWINDING;
 }
 
 static void give_account(struct agent *agent)
@@ -37,11 +44,12 @@ static void give_account(struct agent *agent)
     account->ended = known.ended;
     account->consult = known.next;
     account->captures = agent_snapshots_captures(agent);
-    account->committed = agent->committed;
+    account->committed = agent_committed(agent);
     account->shared = agent_store_is_shared(agent);
+    account->ready = known.ready;
     account->runs = known.runs;
     account->over = agent_ended_elsewhere(agent);
-    account->stopped = job_is_stopping(agent->job) || agent->job == JOB_REWINDING;
+    account->stopped = job_is_stopping(agent_job(agent)) || agent_job(agent) == JOB_REWINDING;
     if (account->over) {
         account->status = agent_outcome(agent)->status;
         account->cause = agent_outcome(agent)->cause;
@@ -69,8 +77,8 @@ static void take_kept(struct agent *agent)
         struct kept_account *kept = agent->accounts;
 
         agent->accounts = kept->next;
-        if (agent->zero && kept->message.envelope.term == agent->term)
-            coord_shell_message(agent->zero, kept->message.account.host, &kept->message);
+        if (agent_zero(agent) && kept->message.envelope.term == agent_term(agent))
+            coord_shell_message(agent_zero(agent), kept->message.account.host, &kept->message);
         wire_message_free(&kept->message);
         free(kept);
     }
@@ -107,7 +115,7 @@ static void say_over(struct agent *agent)
 static void leave_lost(struct agent *agent, const struct wire_numbers *lost)
 {
     for (uint32_t i = 0; i < lost->count; i++)
-        if (lost->items[i] != agent->host)
+        if (lost->items[i] != agent_host(agent))
             agent_peers_drop(agent, (uint32_t)lost->items[i], "the job goes on without it");
 }
 
@@ -118,8 +126,8 @@ static bool begin(struct agent *agent, const struct wire_take_over *order)
         return false;
     }
     for (uint32_t i = 0; i < order->lost.count; i++)
-        if (order->lost.items[i] != agent->host)
-            coord_shell_host_lost(agent->zero, (uint32_t)order->lost.items[i]);
+        if (order->lost.items[i] != agent_host(agent))
+            coord_shell_host_lost(agent_zero(agent), (uint32_t)order->lost.items[i]);
     return true;
 }
 
@@ -127,20 +135,20 @@ void agent_take_over(struct agent *agent, const struct wire_message *message)
 {
     const struct wire_take_over *order = &message->take_over;
 
-    if (message->envelope.term != agent->term || !agent_has_replicas(agent) || agent->zero ||
-        agent->election.pending)
+    if (message->envelope.term != agent_term(agent) || !agent_has_replicas(agent) ||
+        agent_zero(agent) || agent_election(agent)->pending)
         return;
     agent_peers_succeed(agent, order->elected);
-    if (order->elected == agent->host && agent->finished) {
+    if (order->elected == agent_host(agent) && agent_is_finished(agent)) {
         say_over(agent);
         return;
     }
     agent_known_wait(agent, true);
     leave_lost(agent, &order->lost);
-    if (order->elected == agent->host && !begin(agent, order))
+    if (order->elected == agent_host(agent) && !begin(agent, order))
         return;
     give_account(agent);
-    if (agent->zero)
+    if (agent_zero(agent))
         agent_tells_the_end(agent);
     take_kept(agent);
 }
@@ -176,7 +184,11 @@ static void catch_up(struct agent *agent, const struct wire_taken_over *taken)
 
 void agent_taken_over(struct agent *agent, const struct wire_message *message)
 {
-    if (agent->zero)
+    const struct known known = agent_known(agent);
+
+    if (known.ready && !known.runs)
+        agent_say_all_ready(agent); /* the processes of other hosts were not yet */
+    if (agent_zero(agent) && known.runs)
         agent_tell_running(agent); /* the former one may not have been heard */
     agent_snapshots_settle(agent, message->taken_over.committed);
     catch_up(agent, &message->taken_over);

@@ -5,10 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/binding.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/ranks.h"
@@ -61,7 +66,7 @@ static void tell_bears(struct agent *agent)
 
 static struct bspz_line *line_of(const struct agent *agent, int pid, uint64_t superstep)
 {
-    return &bspz_rank_of(agent->board, pid)->line[superstep & 1];
+    return &bspz_rank_of(agent_board(agent), pid)->line[superstep & 1];
 }
 
 static void say_met(struct agent *agent, int pid, uint64_t superstep)
@@ -75,10 +80,10 @@ static void say_met(struct agent *agent, int pid, uint64_t superstep)
     message.meet.flags = line->flags & MET_BITS;
     message.meet.position = line->position;
     message.meet.digest = line->digest;
-    message.meet.survived = agent->survived;
+    message.meet.survived = agent_survived(agent);
     hosts = agent_peers_hosts(agent, &count);
     for (uint32_t i = 0; i < count; i++)
-        if (hosts[i].host != agent->host && !agent_peers_is_lost(agent, hosts[i].host))
+        if (hosts[i].host != agent_host(agent) && !agent_peers_is_lost(agent, hosts[i].host))
             agent_peers_send(agent, hosts[i].host, &message);
 }
 
@@ -86,7 +91,7 @@ static void say_met(struct agent *agent, int pid, uint64_t superstep)
 static void tell_met(struct agent *agent, int pid)
 {
     struct moved *moved = &agent->survival->moved[pid];
-    uint64_t superstep = atomic_load(&bspz_rank_of(agent->board, pid)->superstep);
+    uint64_t superstep = atomic_load(&bspz_rank_of(agent_board(agent), pid)->superstep);
 
     if (!moved->here || moved->told > superstep ||
         atomic_load(&line_of(agent, pid, superstep)->stamp) != superstep + 1)
@@ -97,7 +102,7 @@ static void tell_met(struct agent *agent, int pid)
 
 static bool is_sensible(const struct agent *agent, const struct wire_meet *meet)
 {
-    return agent->survival && meet->pid < (uint32_t)agent->nprocs &&
+    return agent->survival && meet->pid < (uint32_t)agent_nprocs(agent) &&
            !agent_is_here(agent, (int)meet->pid);
 }
 
@@ -117,7 +122,8 @@ void agent_survive_meet(struct agent *agent, const struct wire_message *message)
     line->digest = meet->digest;
     line->decision = BSPZ_DECIDE_CONSULT;
     line->sync_number = 0;
-    bspz_barrier_mirror(agent->board, agent->nprocs, &pid, 1, superstep, BSPZ_STAGE_ARRIVED);
+    bspz_barrier_mirror(agent_board(agent), agent_nprocs(agent), &pid, 1, superstep,
+                        BSPZ_STAGE_ARRIVED);
 }
 
 /* What the lost process has said of the barrier to come, its next life may say otherwise. */
@@ -125,7 +131,7 @@ static void take_back_arrival(struct agent *agent, int pid, uint64_t superstep)
 {
     struct bspz_line *line = line_of(agent, pid, superstep);
 
-    if (agent->survival->moved[pid].survived < agent->survived &&
+    if (agent->survival->moved[pid].survived < agent_survived(agent) &&
         atomic_load(&line->stamp) == superstep + 1)
         atomic_store(&line->stamp, 0);
 }
@@ -136,8 +142,8 @@ static void take_back_arrival(struct agent *agent, int pid, uint64_t superstep)
  * still read what it has published at the last barrier. */
 static void make_place(struct agent *agent, int pid, uint64_t superstep)
 {
-    struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
-    uint32_t host = agent->host, names = atomic_load(&rank->file_count);
+    struct bspz_rank *rank = bspz_rank_of(agent_board(agent), pid);
+    uint32_t host = agent_host(agent), names = atomic_load(&rank->file_count);
     struct bspz_line last = *line_of(agent, pid, superstep + 1);
 
     memset(rank, 0, sizeof *rank);
@@ -147,9 +153,9 @@ static void make_place(struct agent *agent, int pid, uint64_t superstep)
     atomic_store(&rank->superstep, superstep);
     atomic_store(&rank->applied, superstep);
     atomic_store(&rank->core, -1);
-    agent->members[pid] = (struct member){.process.pidfd = -1};
-    agent->here++;
-    agent->board->here = 1; /* whoever arrives rings, as they do not do so together any more */
+    agent_member_received(agent, pid);
+    agent_board(agent)->here =
+        1; /* whoever arrives rings, as they do not do so together any more */
 }
 
 static void settle(struct agent *agent, const struct wire_move *move, uint64_t superstep)
@@ -157,11 +163,11 @@ static void settle(struct agent *agent, const struct wire_move *move, uint64_t s
     int pid = (int)move->pid;
     struct moved *moved = &agent->survival->moved[pid];
 
-    agent->home[pid] = move->host;
-    moved->here = move->host == agent->host;
+    agent_set_home(agent, pid, move->host);
+    moved->here = move->host == agent_host(agent);
     take_back_arrival(agent, pid, superstep);
     if (!moved->here) {
-        atomic_store(&bspz_rank_of(agent->board, pid)->host, move->host);
+        atomic_store(&bspz_rank_of(agent_board(agent), pid)->host, move->host);
         return;
     }
     moved->told = superstep;
@@ -171,12 +177,12 @@ static void settle(struct agent *agent, const struct wire_move *move, uint64_t s
 
 static bool can_follow(const struct agent *agent, const struct wire_survived *order)
 {
-    if (!agent->survival || order->number != agent->survived + 1 || order->lost == agent->host ||
-        !agent_has_peers(agent))
+    if (!agent->survival || order->number != agent_survived(agent) + 1 ||
+        order->lost == agent_host(agent) || !agent_has_peers(agent))
         return false;
     for (uint32_t i = 0; i < order->moves.count; i++)
-        if (order->moves.items[i].pid >= (uint32_t)agent->nprocs ||
-            agent->home[order->moves.items[i].pid] != order->lost)
+        if (order->moves.items[i].pid >= (uint32_t)agent_nprocs(agent) ||
+            agent_homes(agent)[order->moves.items[i].pid] != order->lost)
             return false;
     return true;
 }
@@ -185,9 +191,9 @@ void agent_survive_take(struct agent *agent, const struct wire_message *message)
 {
     const struct wire_survived *order = &message->survived;
 
-    if (agent->job != JOB_RUNNING || !can_follow(agent, order))
+    if (agent_job(agent) != JOB_RUNNING || !can_follow(agent, order))
         return; /* Processor Zero ends the term, or is told of a process that cannot go on */
-    agent->survived = order->number;
+    agent_set_survived(agent, order->number);
     agent_peers_lose(agent, order->lost, "the job goes on without it");
     agent_dataspace_host_lost(agent, order->lost);
     for (uint32_t i = 0; i < order->moves.count; i++)
@@ -204,12 +210,12 @@ static void on_look(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
 
-    if (agent->job != JOB_RUNNING)
+    if (agent_job(agent) != JOB_RUNNING)
         return;
     tell_bears(agent);
-    for (int pid = 0; agent->survived > 0 && pid < agent->nprocs; pid++)
+    for (int pid = 0; agent_survived(agent) > 0 && pid < agent_nprocs(agent); pid++)
         tell_met(agent, pid);
-    if (agent->survived == 0)
+    if (agent_survived(agent) == 0)
         return;
     agent_alone_look_for(agent);
     agent_scan(agent); /* the last to arrive may be one that has come here */
@@ -227,7 +233,7 @@ void agent_survive_forget(struct agent *agent)
 {
     struct agent_survival *survival = agent->survival;
 
-    agent->survived = 0;
+    agent_set_survived(agent, 0);
     agent->survival = NULL;
     if (!survival)
         return;
@@ -246,12 +252,12 @@ void agent_survive_begin(struct agent *agent)
     survival = calloc(1, sizeof *survival);
     if (!survival)
         return;
-    survival->moved = calloc((size_t)agent->nprocs, sizeof *survival->moved);
+    survival->moved = calloc((size_t)agent_nprocs(agent), sizeof *survival->moved);
     if (!survival->moved) {
         free(survival);
         return;
     }
-    uv_timer_init(&agent->loop, &survival->timer);
+    uv_timer_init(agent_loop(agent), &survival->timer);
     survival->timer.data = agent;
     agent->survival = survival;
     uv_timer_start(&survival->timer, on_look, LOOK_MS, LOOK_MS);

@@ -12,17 +12,27 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/decided.h"
+#include "bsprun/agent/core/election.h"
 #include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/core/job.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/timers.h"
+#include "bsprun/agent/core/watch.h"
+#include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/mail.h"
 #include "bsprun/agent/snapshot/alone.h"
@@ -32,6 +42,8 @@
 #include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
+#include "bsprun/process.h"
+#include "bsprun/verdict.h"
 #include "lib/base/process_stat.h"
 #include "lib/shm/board.h"
 
@@ -45,25 +57,12 @@ struct agent_rewinding {
     uint64_t since_ns;
     uint64_t largest; /* the memory of the largest of its processes here, in bytes */
     bool all_gone;    /* no process of the term is left that could fork */
-    uv_timer_t timer; /* to look again */
 };
 
 int agent_terms_open(struct agent *agent)
 {
     agent->rewinding = calloc(1, sizeof *agent->rewinding);
-    if (!agent->rewinding)
-        return -ENOMEM;
-    uv_timer_init(&agent->loop, &agent->rewinding->timer);
-    agent->rewinding->timer.data = agent;
-    return 0;
-}
-
-void agent_terms_close(struct agent *agent)
-{
-    uv_handle_t *timer = (uv_handle_t *)&agent->rewinding->timer;
-
-    if (!uv_is_closing(timer))
-        uv_close(timer, NULL);
+    return agent->rewinding ? 0 : -ENOMEM;
 }
 
 void agent_terms_free(struct agent *agent)
@@ -79,11 +78,11 @@ void agent_terms_free(struct agent *agent)
 static void kill_term(struct agent *agent)
 {
     agent_snapshots_rewind(agent);
-    if (agent->root.state == WATCH_LIVES && !agent_is_copy(agent, agent->root.ospid))
-        process_signal(agent->root.pidfd, SIGKILL);
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent_is_copy(agent, agent->members[pid].process.ospid))
-            agent_pause_spare(agent, &agent->members[pid].process);
+    if (agent_root(agent)->state == WATCH_LIVES && !agent_is_copy(agent, agent_root(agent)->ospid))
+        process_signal(agent_root(agent)->pidfd, SIGKILL);
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_is_copy(agent, agent_process(agent, pid)->ospid))
+            agent_pause_spare(agent, agent_process(agent, pid));
     agent_kill_members(agent, agent_is_copy);
 }
 
@@ -91,8 +90,8 @@ static void note_memory(struct agent *agent)
 {
     agent->rewinding->since_ns = agent_now_ns();
     agent->rewinding->largest = 0;
-    for (int pid = 0; pid < agent->nprocs; pid++) {
-        const struct watched *process = &agent->members[pid].process;
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
+        const struct watched *process = agent_process(agent, pid);
         uint64_t memory = process->state == WATCH_LIVES ? memory_of_process(process->ospid) : 0;
 
         if (memory > agent->rewinding->largest)
@@ -102,13 +101,13 @@ static void note_memory(struct agent *agent)
 
 void agent_rewind(struct agent *agent)
 {
-    if (job_is_stopping(agent->job) || agent->finished ||
-        (agent->job != JOB_REWINDING && !job_may_move(agent->job, JOB_REWINDING)))
+    if (job_is_stopping(agent_job(agent)) || agent_is_finished(agent) ||
+        (agent_job(agent) != JOB_REWINDING && !job_may_move(agent_job(agent), JOB_REWINDING)))
         return;
-    if (agent->job != JOB_REWINDING) {
+    if (agent_job(agent) != JOB_REWINDING) {
         agent_opened_look(agent);
         note_memory(agent);
-        job_move(&agent->job, JOB_REWINDING);
+        agent_job_move(agent, JOB_REWINDING);
         agent->rewinding->all_gone = false;
     }
     agent_stop_graces(agent);
@@ -117,25 +116,12 @@ void agent_rewind(struct agent *agent)
 
 /* ---- The next term ---- */
 
-static void bury(struct watched *process)
-{
-    pid_t ospid = process->ospid;
-
-    if (process->state == WATCH_NONE)
-        return;
-    agent_unwatch(process);
-    waitpid(ospid, NULL, WNOHANG | __WALL);
-}
-
 static void forget_members(struct agent *agent)
 {
-    for (int pid = 0; pid < agent->nprocs; pid++) {
-        bury(&agent->members[pid].process);
-        agent->members[pid] = (struct member){.process.pidfd = -1};
-    }
-    bury(&agent->root);
-    agent->root = (struct watched){.pidfd = -1};
-    agent->ready = agent->ended = 0;
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        agent_bury(agent_process(agent, pid));
+    agent_bury(agent_root(agent));
+    agent_roster_clear(agent);
     agent_decided_forget(agent);
     agent_forget_passed(agent);
 }
@@ -150,30 +136,10 @@ static void no_memory(struct agent *agent)
 
 static void pass_save_on(struct agent *agent)
 {
-    struct wire_message message = {.kind = WIRE_SAVE, .save = agent->election.save};
+    struct wire_message message = {.kind = WIRE_SAVE};
 
-    if (agent->election.to_save && agent->zero)
-        coord_shell_order(agent->zero, &message);
-    agent->election.to_save = false;
-}
-
-static int strength(const struct wire_save *save)
-{
-    return save->stop ? 2 : save->move;
-}
-
-bool agent_save_later(struct agent *agent, const struct wire_save *save)
-{
-    struct election *election = &agent->election;
-
-    if (!election->pending)
-        return false;
-    if (!election->to_save || strength(save) > strength(&election->save))
-        election->save = *save;
-    /* Belongs to the message, and Processor Zero may place processes otherwise in this term. */
-    election->save.expected = (struct wire_move_list){NULL, 0};
-    election->to_save = true;
-    return true;
+    if (agent_election_saved(agent, &message.save) && agent_zero(agent))
+        coord_shell_order(agent_zero(agent), &message);
 }
 
 static void begin_term(struct agent *agent)
@@ -184,17 +150,17 @@ static void begin_term(struct agent *agent)
     agent_snapshots_forget(agent);
     agent_free_zero(agent);
     agent_forget_blame(agent);
-    agent->board->flags &= ~(BSPZ_BOARD_RESTARTED | BSPZ_BOARD_MOVED);
-    agent->board->flags |= agent->election.because;
-    agent->board->stdin_fd = 0; /* no process is cloned from now on */
-    if (agent->nprocs > 0) {
-        bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
+    agent_board(agent)->flags &= ~(BSPZ_BOARD_RESTARTED | BSPZ_BOARD_MOVED);
+    agent_board(agent)->flags |= agent_election(agent)->because;
+    agent_board(agent)->stdin_fd = 0; /* no process is cloned from now on */
+    if (agent_nprocs(agent) > 0) {
+        bspz_board_reset(agent_board(agent), agent_board_fd(agent), agent_nprocs(agent));
         agent_write_homes(agent);
         agent_forget_announced(agent);
     }
-    agent->election.pending = false;
-    job_move(&agent->job, JOB_RESTORING);
-    if (agent_enter_elected(agent, agent->election.term) != 0) {
+    agent_election_begin(agent);
+    agent_job_move(agent, JOB_RESTORING);
+    if (agent_enter_elected(agent, agent_election(agent)->term) != 0) {
         no_memory(agent);
         return;
     }
@@ -225,10 +191,10 @@ static bool may_stay(const void *agent, pid_t ospid)
 
 static bool all_let_go(const struct agent *agent)
 {
-    if (agent->root.state == WATCH_LIVES && !may_stay(agent, agent->root.ospid))
+    if (agent_root(agent)->state == WATCH_LIVES && !may_stay(agent, agent_root(agent)->ospid))
         return false;
-    for (int pid = 0; pid < agent->nprocs; pid++) {
-        const struct watched *process = &agent->members[pid].process;
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
+        const struct watched *process = agent_process(agent, pid);
 
         if (process->state == WATCH_LIVES && !may_stay(agent, process->ospid))
             return false;
@@ -248,7 +214,7 @@ static bool is_gone(const void *agent, pid_t ospid)
  * largest here. */
 static bool is_memory_freed(const struct agent *agent)
 {
-    uint64_t processes = agent->nprocs > 0 ? (uint64_t)agent->nprocs : 1;
+    uint64_t processes = agent_nprocs(agent) > 0 ? (uint64_t)agent_nprocs(agent) : 1;
 
     return memory_available() / processes >= agent->rewinding->largest ||
            agent_now_ns() - agent->rewinding->since_ns > FREE_MOST_NS ||
@@ -266,82 +232,22 @@ static bool is_term_gone(struct agent *agent)
 
 void agent_check_rewound(struct agent *agent)
 {
-    if (agent->finished || agent->job != JOB_REWINDING)
+    if (agent_is_finished(agent) || agent_job(agent) != JOB_REWINDING)
         return;
     if (!is_term_gone(agent)) {
-        uv_timer_start(&agent->rewinding->timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
+        uv_timer_start(agent_timer(agent, AGENT_TIMER_REWIND), on_sweep_again, SWEEP_AGAIN_MS, 0);
         return;
     }
-    uv_timer_stop(&agent->rewinding->timer);
-    if (!agent->election.pending)
+    uv_timer_stop(agent_timer(agent, AGENT_TIMER_REWIND));
+    if (!agent_election(agent)->pending)
         return;
     if (is_memory_freed(agent))
         begin_term(agent);
     else
-        uv_timer_start(&agent->rewinding->timer, on_sweep_again, FREE_AGAIN_MS, 0);
+        uv_timer_start(agent_timer(agent, AGENT_TIMER_REWIND), on_sweep_again, FREE_AGAIN_MS, 0);
 }
 
 /* ---- ELECT ---- */
-
-/* Invalid estimates count as unknown. */
-static void take_learned(struct election *election, const struct wire_elect *elect)
-{
-    double numbers[ESTIMATE_NUMBERS];
-    uint32_t count =
-        elect->estimate.count < ESTIMATE_NUMBERS ? elect->estimate.count : ESTIMATE_NUMBERS;
-
-    for (uint32_t i = 0; i < count; i++)
-        numbers[i] = elect->estimate.items[i].value;
-    election->first_of_run = elect->first_of_run;
-    election->moving_seconds = elect->moving_seconds;
-    election->estimate = (struct estimate){0};
-    estimate_from_numbers(&election->estimate, numbers, count);
-    election->seen = (struct coord_seen){.host_seconds = elect->watched_hosts,
-                                         .process_seconds = elect->watched_processes};
-    for (uint32_t i = 0; i < elect->failures.count && i < ESTIMATE_KINDS; i++)
-        election->seen.failures[i] =
-            elect->failures.items[i] < COORD_SEEN_MOST ? (uint32_t)elect->failures.items[i] : 0;
-    election->recovery = (struct coord_recovery){
-        .any = elect->recovers > 0 && elect->recovers <= ESTIMATE_KINDS,
-        .kind = (enum estimate_kind)(elect->recovers > 0 ? elect->recovers - 1 : 0),
-        .down = elect->down > 0 ? elect->down : 0};
-}
-
-/* A term that nothing has failed before, of a bsprun that has begun, is there for a move. */
-static void take_reason(struct election *election, const struct wire_elect *elect)
-{
-    if (elect->first_of_run)
-        election->because = BSPZ_BOARD_RESTARTED;
-    else if (elect->recovers > 0)
-        election->because = 0;
-    else if (!election->never_ran)
-        election->because = BSPZ_BOARD_MOVED;
-    election->never_ran = true;
-}
-
-static void take_lists(struct election *election, const struct wire_elect *elect)
-{
-    take_learned(election, elect);
-    take_reason(election, elect);
-    election->wanted = elect->wanted;
-    election->lineage.count = 0;
-    for (uint32_t i = 0; i < elect->begun.count; i++) {
-        const struct wire_begun *begun = &elect->begun.items[i];
-
-        coord_lineage_add(&election->lineage, begun->term, begun->from);
-    }
-    election->avoid_count = 0;
-    for (uint32_t i = 0; i < elect->avoid.count && i < COORD_AVOID_MAX; i++)
-        election->avoid[election->avoid_count++] = elect->avoid.items[i].from;
-}
-
-/* bsprun may have been asked for more or fewer. */
-static void take_replicas(struct agent_order *order, const struct wire_elect *elect)
-{
-    if (!replica_counts_take(&order->counts, &elect->replicas))
-        order->counts = (struct replica_counts){0};
-    order->replicas = replica_counts_most(&order->counts, WIRE_RANKS_MAX);
-}
 
 /* Sets the hosts of the new term; closes the links of the previous one and drops transfers over
  * them. */
@@ -349,7 +255,7 @@ static int change_hosts(struct agent *agent, const struct wire_message *message)
 {
     int error = agent_peers_elect(agent, message);
 
-    take_replicas(&agent->order, &message->elect);
+    agent_order_replicas(agent, &message->elect);
     agent_fetch_forget(agent);
     agent_survive_forget(agent);
     agent_dataspace_forget(agent);
@@ -361,35 +267,30 @@ static int change_hosts(struct agent *agent, const struct wire_message *message)
 /* The first election.  Of several hosts only one has a registered process 0. */
 static void elect_first(struct agent *agent, const struct wire_message *message)
 {
-    if (agent->job != JOB_REGISTERED &&
-        !(agent_has_peers(agent) && agent->job == JOB_NEW && agent->board))
+    if (agent_job(agent) != JOB_REGISTERED &&
+        !(agent_has_peers(agent) && agent_job(agent) == JOB_NEW && agent_board(agent)))
         return;
     if (agent_has_snapshots(agent))
-        take_learned(&agent->election, &message->elect);
+        agent_election_learn(agent, &message->elect);
     if (change_hosts(agent, message) != 0 || agent_elect(agent, message->envelope.term) != 0)
         no_memory(agent);
 }
 
 void agent_take_election(struct agent *agent, const struct wire_message *message)
 {
-    struct election *election;
-
     if (!message->elect.restore || !agent_has_snapshots(agent)) {
         elect_first(agent, message);
         return;
     }
-    election = &agent->election;
-    if (agent->finished || job_is_stopping(agent->job) || message->envelope.term <= agent->term ||
-        (agent->job != JOB_REWINDING && !job_may_move(agent->job, JOB_REWINDING)))
+    if (agent_is_finished(agent) || job_is_stopping(agent_job(agent)) ||
+        message->envelope.term <= agent_term(agent) ||
+        (agent_job(agent) != JOB_REWINDING && !job_may_move(agent_job(agent), JOB_REWINDING)))
         return;
     if (change_hosts(agent, message) != 0) {
         no_memory(agent);
         return;
     }
-    take_lists(election, &message->elect);
-    election->term = message->envelope.term;
-    election->to_save = false;
-    election->pending = true;
+    agent_election_take(agent, message);
     agent_rewind(agent);
     agent_check_rewound(agent);
 }

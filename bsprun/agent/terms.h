@@ -6,21 +6,15 @@
 
 struct agent;
 struct wire_message;
-struct wire_save;
 
-/* For the ends of terms, once the loop is there: 0 or -ENOMEM.  agent_terms_close closes its timer.
- */
+/* For the ends of terms: 0 or -ENOMEM. */
 int agent_terms_open(struct agent *agent);
-void agent_terms_close(struct agent *agent);
 void agent_terms_free(struct agent *agent);
 
 /* Handles ELECT: a restart from a snapshot first ends the processes of older terms. */
 void agent_take_election(struct agent *agent, const struct wire_message *message);
 /* Ends all processes of the term but frozen copies. */
 void agent_rewind(struct agent *agent);
-/* Keeps a request to save that has come before Processor Zero of the next term begins: the
- * strongest one.  False: no term is about to begin. */
-bool agent_save_later(struct agent *agent, const struct wire_save *save);
 /* A process has ended: checks whether the next term can begin. */
 void agent_check_rewound(struct agent *agent);
 

@@ -11,53 +11,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/election.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/known.h"
 #include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/zero.h"
+#include "lib/shm/board.h"
 
 /* What Processor Zero needs where it is. */
 struct agent_hosting {
-    uv_timer_t timers[COORD_TIMER_COUNT];
     struct wire_real learned[ESTIMATE_NUMBERS]; /* its estimates, for bsprun */
 };
 
 int agent_zero_open(struct agent *agent)
 {
-    struct agent_hosting *hosting = calloc(1, sizeof *hosting);
-
-    if (!hosting)
-        return -ENOMEM;
-    agent->hosting = hosting;
-    for (int i = 0; i < COORD_TIMER_COUNT; i++) {
-        uv_timer_init(&agent->loop, &hosting->timers[i]);
-        hosting->timers[i].data = agent;
-    }
-    return 0;
-}
-
-void agent_zero_close(struct agent *agent)
-{
-    for (int i = 0; i < COORD_TIMER_COUNT; i++) {
-        uv_handle_t *timer = (uv_handle_t *)&agent->hosting->timers[i];
-
-        if (!uv_is_closing(timer))
-            uv_close(timer, NULL);
-    }
+    agent->hosting = calloc(1, sizeof *agent->hosting);
+    return agent->hosting ? 0 : -ENOMEM;
 }
 
 void agent_zero_free(struct agent *agent)
 {
-    coord_shell_free(agent->zero);
-    agent->zero = NULL;
+    agent_set_zero(agent, NULL);
     free(agent->hosting);
     agent->hosting = NULL;
 }
@@ -67,33 +57,38 @@ static void deliver(void *context, uint32_t host, const struct wire_message *mes
     struct agent *agent = context;
     struct wire_message copy = *message;
 
-    if (host == agent->host)
-        agent->calls->ordered(agent, message);
+    if (host == agent_host(agent))
+        agent_calls(agent)->ordered(agent, message);
     else if (host != COORD_BSPRUN)
         agent_peers_send(agent, host, message);
-    else if (!agent->finished)
+    else if (!agent_is_finished(agent))
         agent_send(agent, &copy);
+}
+
+static uv_timer_t *zero_timer(const struct agent *agent, enum coord_timer timer)
+{
+    return agent_timer(agent, AGENT_TIMER_ZERO + timer);
 }
 
 static void on_zero_timer(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
 
-    coord_shell_timer(agent->zero, (enum coord_timer)(timer - agent->hosting->timers));
+    coord_shell_timer(agent_zero(agent), (enum coord_timer)(timer - zero_timer(agent, 0)));
 }
 
 static void set_timer(void *context, enum coord_timer timer, uint64_t milliseconds)
 {
     struct agent *agent = context;
 
-    uv_timer_start(&agent->hosting->timers[timer], on_zero_timer, milliseconds, 0);
+    uv_timer_start(zero_timer(agent, timer), on_zero_timer, milliseconds, 0);
 }
 
 static void cancel_timer(void *context, enum coord_timer timer)
 {
     struct agent *agent = context;
 
-    uv_timer_stop(&agent->hosting->timers[timer]);
+    uv_timer_stop(zero_timer(agent, timer));
 }
 
 /* If it is this host, a broken rule is a defect of the agent itself. */
@@ -101,7 +96,7 @@ static void drop_host(void *context, uint32_t host, const char *complaint)
 {
     struct agent *agent = context;
 
-    if (host != agent->host) {
+    if (host != agent_host(agent)) {
         agent_peers_drop(agent, host, complaint);
         return;
     }
@@ -111,9 +106,10 @@ static void drop_host(void *context, uint32_t host, const char *complaint)
 
 struct wire_learned agent_learned(struct agent *agent)
 {
-    if (!agent->zero || !agent_recovers(agent))
+    if (!agent_zero(agent) || !agent_recovers(agent))
         return (struct wire_learned){.interval_ns = WIRE_NEVER};
-    return coord_learned(coord_shell_state(agent->zero), agent_now_ns(), agent->hosting->learned);
+    return coord_learned(coord_shell_state(agent_zero(agent)), agent_now_ns(),
+                         agent->hosting->learned);
 }
 
 static void term_over(struct agent *agent, const struct coord_outcome *outcome)
@@ -165,9 +161,9 @@ static uint64_t superstep(void *context)
 {
     struct agent *agent = context;
 
-    if (agent->here == 0)
+    if (agent_here(agent) == 0)
         return COORD_NEVER;
-    return atomic_load(&bspz_rank_of(agent->board, agent->first_here)->superstep);
+    return atomic_load(&bspz_rank_of(agent_board(agent), agent_first_here(agent))->superstep);
 }
 
 static void trace(void *context, const char *text)
@@ -181,27 +177,27 @@ static void trace(void *context, const char *text)
 void agent_free_zero(struct agent *agent)
 {
     for (int i = 0; i < COORD_TIMER_COUNT; i++)
-        uv_timer_stop(&agent->hosting->timers[i]);
-    coord_shell_free(agent->zero);
-    agent->zero = NULL;
+        uv_timer_stop(zero_timer(agent, (enum coord_timer)i));
+    agent_set_zero(agent, NULL);
 }
 
 static int agent_make_zero(struct agent *agent, uint32_t term,
                            const struct coord_predecessor *predecessor)
 {
-    struct wire_host host = {agent->host, (uint32_t)agent->order.slots, agent->host_name};
+    struct wire_host host = {agent_host(agent), (uint32_t)agent_order(agent)->slots,
+                             agent_host_name(agent)};
     struct coord_config config = {
         .term = term,
         .host_count = 1,
         .hosts = &host,
-        .process_limit = (uint32_t)agent->order.process_limit,
+        .process_limit = (uint32_t)agent_order(agent)->process_limit,
         .processes_max = BSPZ_MAX_PROCS,
-        .consult_every = agent->order.consult_every,
-        .abort_at = agent->order.abort_at,
-        .stdin_pid = (uint32_t)agent->order.stdin_pid,
-        .replicas = agent->order.replicas,
-        .counts = agent->order.counts,
-        .back_on_mismatch = agent->order.on_mismatch != WIRE_MISMATCH_END,
+        .consult_every = agent_order(agent)->consult_every,
+        .abort_at = agent_order(agent)->abort_at,
+        .stdin_pid = (uint32_t)agent_order(agent)->stdin_pid,
+        .replicas = agent_order(agent)->replicas,
+        .counts = agent_order(agent)->counts,
+        .back_on_mismatch = agent_order(agent)->on_mismatch != WIRE_MISMATCH_END,
     };
     struct coord_shell_calls calls = {
         .send = deliver,
@@ -209,12 +205,12 @@ static int agent_make_zero(struct agent *agent, uint32_t term,
         .cancel_timer = cancel_timer,
         .drop_host = drop_host,
         .finish = finish,
-        .trace = agent->order.verbosity >= 2 ? trace : NULL,
+        .trace = agent_order(agent)->verbosity >= 2 ? trace : NULL,
         .now_ns = now_ns,
         .superstep = superstep,
     };
 
-    if (agent->zero)
+    if (agent_zero(agent))
         return -EALREADY;
     if (agent_has_peers(agent)) {
         config.hosts = agent_peers_hosts(agent, &config.host_count);
@@ -222,21 +218,21 @@ static int agent_make_zero(struct agent *agent, uint32_t term,
         config.by_node = placement.by_node;
         config.anew = placement.anew;
         config.moves = placement.moves;
-        config.balance = agent->order.balance && agent->order.replicas < 2;
-        config.at_once = agent->order.at_once;
-        config.moving_seconds = agent->election.moving_seconds;
+        config.balance = agent_order(agent)->balance && agent_order(agent)->replicas < 2;
+        config.at_once = agent_order(agent)->at_once;
+        config.moving_seconds = agent_election(agent)->moving_seconds;
         config.loads = agent_peers_loads(agent);
         config.earlier = agent_peers_shares(agent);
     }
-    agent->term = term;
-    memcpy(config.job, agent->job_id, sizeof config.job);
+    agent_set_term(agent, term);
+    memcpy(config.job, agent_job_id(agent), sizeof config.job);
     agent_snapshots_configure(agent, &config);
     if (predecessor)
         config.predecessor = *predecessor;
-    agent->zero = coord_shell_new(&config, &calls, agent);
-    if (!agent->zero)
+    agent_set_zero(agent, coord_shell_new(&config, &calls, agent));
+    if (!agent_zero(agent))
         return -ENOMEM;
-    agent->board->term = term;
+    agent_board(agent)->term = term;
     return 0;
 }
 
@@ -245,13 +241,13 @@ int agent_enter_elected(struct agent *agent, uint32_t term)
     struct wire_message elected = {.kind = WIRE_ELECTED};
     int error = agent_zero_is_here(agent) ? agent_make_zero(agent, term, NULL) : 0;
 
-    agent->term = term;
-    agent->board->term = term;
+    agent_set_term(agent, term);
+    agent_board(agent)->term = term;
     agent_known_begin(agent);
     if (!error)
         error = agent_peers_enter(agent);
-    elected.elected.host = agent->host;
-    if (!error && agent->zero)
+    elected.elected.host = agent_host(agent);
+    if (!error && agent_zero(agent))
         agent_send(agent, &elected);
     return error;
 }
@@ -260,15 +256,15 @@ int agent_succeed(struct agent *agent, struct bspz_snapshot_name committed)
 {
     struct coord_predecessor predecessor = {.leads = agent_cells_list(agent),
                                             .committed = committed};
-    uint64_t *homes = calloc((size_t)agent->nprocs + 1, sizeof *homes);
+    uint64_t *homes = calloc((size_t)agent_nprocs(agent) + 1, sizeof *homes);
     int error = homes && predecessor.leads.items ? 0 : -ENOMEM;
 
-    /* The own number stands for the own lead in agent->home. */
-    for (int pid = 0; !error && pid < agent->nprocs; pid++)
-        homes[pid] = agent_cells_lead(agent, agent->home[pid]);
-    predecessor.homes = (struct wire_numbers){homes, (uint32_t)agent->nprocs};
+    /* The own number stands for the own lead in agent_homes. */
+    for (int pid = 0; !error && pid < agent_nprocs(agent); pid++)
+        homes[pid] = agent_cells_lead(agent, agent_home(agent, pid));
+    predecessor.homes = (struct wire_numbers){homes, (uint32_t)agent_nprocs(agent)};
     if (!error)
-        error = agent_make_zero(agent, agent->term, &predecessor);
+        error = agent_make_zero(agent, agent_term(agent), &predecessor);
     free(homes);
     free((void *)(uintptr_t)predecessor.leads.items);
     return error;
@@ -278,7 +274,7 @@ void agent_say_ready(struct agent *agent)
 {
     struct wire_message ready = {.kind = WIRE_HOST_READY};
 
-    ready.host_ready.slots = (uint32_t)agent->order.cores;
+    ready.host_ready.slots = (uint32_t)agent_order(agent)->cores;
     ready.host_ready.shared = agent_store_is_shared(agent);
     ready.host_ready.available = memory_available();
     /* What processes hold that were restored ahead is for the ranks that they become. */
@@ -295,11 +291,11 @@ int agent_elect(struct agent *agent, uint32_t term)
     if (error)
         return error;
     agent_say_ready(agent);
-    if (agent->job != JOB_REGISTERED)
+    if (agent_job(agent) != JOB_REGISTERED)
         return 0;
-    registered.registered.wanted = (uint32_t)atomic_load(&agent->board->wanted);
-    if (agent->bare)
-        registered.registered.wanted = (uint32_t)agent->nprocs;
+    registered.registered.wanted = (uint32_t)atomic_load(&agent_board(agent)->wanted);
+    if (agent_is_bare(agent))
+        registered.registered.wanted = (uint32_t)agent_nprocs(agent);
     agent_tell_zero(agent, &registered);
     return 0;
 }
@@ -307,12 +303,12 @@ int agent_elect(struct agent *agent, uint32_t term)
 void agent_tell_running(struct agent *agent)
 {
     struct wire_message message = {.kind = WIRE_RUNNING};
-    uint64_t *homes = calloc((size_t)agent->nprocs + 1, sizeof *homes);
+    uint64_t *homes = calloc((size_t)agent_nprocs(agent) + 1, sizeof *homes);
 
-    for (int pid = 0; homes && pid < agent->nprocs; pid++)
-        homes[pid] = agent->home[pid];
-    message.running.processes = (uint32_t)agent->nprocs;
-    message.running.homes = (struct wire_numbers){homes, homes ? (uint32_t)agent->nprocs : 0};
+    for (int pid = 0; homes && pid < agent_nprocs(agent); pid++)
+        homes[pid] = agent_home(agent, pid);
+    message.running.processes = (uint32_t)agent_nprocs(agent);
+    message.running.homes = (struct wire_numbers){homes, homes ? (uint32_t)agent_nprocs(agent) : 0};
     message.running.leads = agent_cells_list(agent);
     message.running.learned = agent_learned(agent);
     agent_send(agent, &message);

@@ -6,10 +6,8 @@
 
 struct agent;
 
-/* For the whole job, whether or not Processor Zero will be here, once the loop is there: 0 or -ENOMEM.
- * agent_zero_close closes the timers of it. */
+/* For the whole job, whether or not Processor Zero will be here: 0 or -ENOMEM. */
 int agent_zero_open(struct agent *agent);
-void agent_zero_close(struct agent *agent);
 void agent_zero_free(struct agent *agent);
 
 /* Begins `term` of a new job, as Processor Zero or not. 0 or -errno. */

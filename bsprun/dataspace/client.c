@@ -4,38 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "lib/base/states.h"
-
-#define TO BSPZ_STATES_TO
-static const struct bspz_states_row client_rows[CLIENT_STATE_COUNT] = {
-    [CLIENT_IDLE] = {"idle", TO(CLIENT_HELD) | TO(CLIENT_STORING) | TO(CLIENT_ASKING)},
-    [CLIENT_HELD] = {"held", TO(CLIENT_STORING) | TO(CLIENT_ASKING) | TO(CLIENT_IDLE)},
-    [CLIENT_STORING] = {"storing", TO(CLIENT_STALLED) | TO(CLIENT_SENDING) | TO(CLIENT_SENT) |
-                                       TO(CLIENT_IDLE)},
-    [CLIENT_STALLED] = {"stalled", TO(CLIENT_STORING) | TO(CLIENT_IDLE)},
-    [CLIENT_SENDING] = {"sending", TO(CLIENT_SENT) | TO(CLIENT_IDLE)},
-    [CLIENT_SENT] = {"sent", TO(CLIENT_SENDING) | TO(CLIENT_IDLE)},
-    [CLIENT_ASKING] = {"asking", TO(CLIENT_WITHDRAWN) | TO(CLIENT_RECEIVING) | TO(CLIENT_TAKING) |
-                                     TO(CLIENT_IDLE)},
-    [CLIENT_WITHDRAWN] = {"withdrawn", TO(CLIENT_IDLE) | TO(CLIENT_RECEIVING) | TO(CLIENT_TAKING)},
-    [CLIENT_RECEIVING] = {"receiving", TO(CLIENT_ASKING) | TO(CLIENT_TAKING) | TO(CLIENT_IDLE)},
-    [CLIENT_TAKING] = {"taking", TO(CLIENT_IDLE)},
-};
-static const struct bspz_states client_states = {"a request", CLIENT_STATE_COUNT, client_rows};
-
-void client_move(struct dataspace *space, struct process *process, enum client_state to)
-{
-    if (process->client == to)
-        return;
-    space->stalled -= service_is_stalled(process);
-    process->client = (enum client_state)bspz_states_move(&client_states, process->client, to);
-    space->stalled += service_is_stalled(process);
-    if (to == CLIENT_IDLE) {
-        object_drop(process->object);
-        process->object = NULL;
-    }
-}
-
 /* The next piece goes into the window of a process of this host. */
 static void give_piece(struct dataspace *space, uint32_t pid)
 {
@@ -83,22 +51,6 @@ void client_answered(struct dataspace *space, const struct asker *asker, struct 
 bool client_is_present(const struct dataspace *space, uint32_t pid, uint32_t life)
 {
     return space->processes[pid].life == life;
-}
-
-struct copies_request client_request(const struct dataspace *space, uint32_t pid)
-{
-    const struct process *process = &space->processes[pid];
-    const struct dataspace_request *request = &process->request;
-
-    return (struct copies_request){.asker = {.host = space->host,
-                                             .pid = pid,
-                                             .room = request->size,
-                                             .life = process->life,
-                                             .number = request->number},
-                                   .repeats = service_repeats(process),
-                                   .plain = request->plain,
-                                   .tag = request->tag,
-                                   .tag_size = request->tag_size};
 }
 
 /* ---- Gets and reads -------------------------------------------------------------------------- */

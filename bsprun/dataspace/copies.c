@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "bsprun/dataspace/copies_inside.h"
-#include "bsprun/dataspace/inside.h"
+#include "bsprun/dataspace/service.h"
+#include "lib/base/digest.h"
 #include "lib/base/states.h"
 
 #define TO BSPZ_STATES_TO
@@ -27,7 +28,10 @@ static void move_part(struct part *part, enum part_role to)
 
 uint32_t copies_part(const struct copies *copies, const void *tag, size_t size)
 {
-    return owners_place(tag, size, copies->setup.parts);
+    uint64_t digest = bspz_digest(BSPZ_DIGEST_NOTHING, tag, size);
+
+    digest ^= digest >> 32; /* the low bits alone are those of few bytes of the tag */
+    return (uint32_t)(digest * UINT64_C(0x9e3779b97f4a7c15) % copies->setup.parts);
 }
 
 bool copies_is_lost(const struct copies *copies, uint32_t host)

@@ -1,28 +1,6 @@
 /* guest.c - requests of processes of other hosts for the tags of this one; see inside.h. */
 #include "bsprun/dataspace/inside.h"
 
-#include "lib/base/states.h"
-
-#define TO BSPZ_STATES_TO
-static const struct bspz_states_row guest_rows[GUEST_STATE_COUNT] = {
-    [GUEST_IDLE] = {"idle", TO(GUEST_STORING) | TO(GUEST_WAITING)},
-    [GUEST_STORING] = {"storing", TO(GUEST_IDLE)},
-    [GUEST_WAITING] = {"waiting", TO(GUEST_GRANTING) | TO(GUEST_IDLE)},
-    [GUEST_GRANTING] = {"granting", TO(GUEST_IDLE)},
-};
-static const struct bspz_states guest_states = {"a guest", GUEST_STATE_COUNT, guest_rows};
-
-static void move_guest(struct dataspace *space, struct process *process, enum guest_state to)
-{
-    space->stalled -= service_is_stalled(process);
-    process->guest = (enum guest_state)bspz_states_move(&guest_states, process->guest, to);
-    space->stalled += service_is_stalled(process);
-    if (to == GUEST_IDLE) {
-        object_drop(process->object);
-        process->object = NULL;
-    }
-}
-
 /* Sends pieces to a process of another host while there is room.  One of no bytes has one piece,
  * too. */
 static void send_pieces(struct dataspace *space, uint32_t pid)
@@ -45,7 +23,7 @@ static void send_pieces(struct dataspace *space, uint32_t pid)
         more = process->done < process->size;
     }
     if (!more)
-        move_guest(space, process, GUEST_IDLE);
+        guest_move(space, process, GUEST_IDLE);
 }
 
 void guest_answered(struct dataspace *space, const struct asker *to, struct object *object)
@@ -66,7 +44,7 @@ void guest_answered(struct dataspace *space, const struct asker *to, struct obje
     process->object = object;
     process->size = service_least(object->size, to->room);
     process->done = 0;
-    move_guest(space, process, GUEST_GRANTING);
+    guest_move(space, process, GUEST_GRANTING);
     send_pieces(space, to->pid);
 }
 
@@ -80,7 +58,7 @@ void guest_forget(struct dataspace *space, uint32_t pid)
     struct process *process = &space->processes[pid];
 
     if (process->guest != GUEST_IDLE)
-        move_guest(space, process, GUEST_IDLE);
+        guest_move(space, process, GUEST_IDLE);
 }
 
 /* A message is about that life of the process: forgets what belongs to earlier ones.  False: it is
@@ -113,7 +91,7 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
     if (put->offset == 0 && process->guest == GUEST_IDLE) {
         if (!service_begin_object(space, put->pid, put->size))
             return;
-        move_guest(space, process, GUEST_STORING);
+        guest_move(space, process, GUEST_STORING);
     }
     if (process->guest != GUEST_STORING || !piece_add(process->object, &process->done, &piece)) {
         service_broken(space, host, "a piece of an object that is out of place");
@@ -126,7 +104,7 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
         return;
     }
     object = service_take_object(process);
-    move_guest(space, process, GUEST_IDLE);
+    guest_move(space, process, GUEST_IDLE);
     copies_put(space->copies, request, object);
 }
 
@@ -150,7 +128,7 @@ void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_as
     } else if (dataspace_owner(space, ask->tag.data, ask->tag.size) != space->host) {
         service_broken(space, host, "a request for a tag of another host");
     } else {
-        move_guest(space, process, GUEST_WAITING);
+        guest_move(space, process, GUEST_WAITING);
         copies_ask(space->copies, request, ask->removes);
     }
 }

@@ -107,8 +107,6 @@ static inline bool service_is_stalled(const struct process *process)
 
 /* ---- owners.c ---- */
 
-/* Which of `count` parts a tag belongs to. */
-uint32_t owners_place(const void *tag, size_t size, uint32_t count);
 /* homes: of each process.  False: no memory. */
 bool service_find_owners(struct dataspace *space, const uint32_t *homes);
 
@@ -125,11 +123,16 @@ bool piece_is_last(const struct piece *piece);
  * that. */
 bool piece_add(struct object *object, uint64_t *done, const struct piece *piece);
 
-/* ---- client.c ---- */
+/* ---- requests.c ---- */
 
+/* Changes the state; a transition that the table does not allow is a defect and ends the agent. */
 void client_move(struct dataspace *space, struct process *process, enum client_state to);
+void guest_move(struct dataspace *space, struct process *process, enum guest_state to);
 /* The present request as it goes to this host, the owner of its tag. */
 struct copies_request client_request(const struct dataspace *space, uint32_t pid);
+
+/* ---- client.c ---- */
+
 /* What the process has posted last may be handled now. */
 void client_begin(struct dataspace *space, uint32_t pid);
 /* This host has carried out the process's request: takes over the reference; NULL: a put. */

@@ -4,16 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/digest.h"
-
-uint32_t owners_place(const void *tag, size_t size, uint32_t count)
-{
-    uint64_t digest = bspz_digest(BSPZ_DIGEST_NOTHING, tag, size);
-
-    digest ^= digest >> 32; /* the low bits alone are those of few bytes of the tag */
-    return (uint32_t)(digest * UINT64_C(0x9e3779b97f4a7c15) % count);
-}
-
 uint32_t dataspace_owner(const struct dataspace *space, const void *tag, size_t size)
 {
     return copies_owner(space->copies, copies_part(space->copies, tag, size));

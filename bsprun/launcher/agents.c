@@ -387,11 +387,16 @@ bool agents_has_lines(const struct agents *agents)
     return false;
 }
 
+void agents_cut_line(struct launcher_agent *agent)
+{
+    if (agent->line)
+        net_close(agent->line->connection);
+}
+
 void agents_cut_lines(struct agents *agents)
 {
     for (uint32_t i = 0; i < agents->count; i++)
-        if (agents->items[i].line)
-            net_close(agents->items[i].line->connection);
+        agents_cut_line(&agents->items[i]);
 }
 
 void agents_kill(struct agents *agents)

@@ -152,6 +152,8 @@ void agents_over(struct agents *agents, enum agents_leftovers leftovers);
 /* Whether any agent has a line. */
 bool agents_has_lines(const struct agents *agents);
 void agents_cut_lines(struct agents *agents);
+/* Closes that of a host that is not waited for; its agent ends when it notices. */
+void agents_cut_line(struct launcher_agent *agent);
 /* Kills the agents of this host that do not answer. */
 void agents_kill(struct agents *agents);
 /* The slots of the hosts that take part or are about to.  False: the cores of one of them are not

@@ -19,9 +19,12 @@
 #define OFTEN      20u   /* questions, LOOK_LEAST apart: as long as short grace times */
 #define QUESTION   "scontrol --oneliner show job"
 
+/* Asks; there is one answer for all that is asked for before it comes, and it is not older. */
+static void ask(struct allocation *allocation);
+
 static void on_look(uv_timer_t *timer)
 {
-    allocation_ask(timer->data);
+    ask(timer->data);
 }
 
 static void on_soon(uv_timer_t *timer)
@@ -29,7 +32,7 @@ static void on_soon(uv_timer_t *timer)
     struct allocation *allocation = timer->data;
 
     allocation->soon_left--;
-    allocation_ask(allocation);
+    ask(allocation);
 }
 
 static void tell(struct allocation *allocation, const struct hosts *nodes, bool preempted)
@@ -42,7 +45,7 @@ static void tell(struct allocation *allocation, const struct hosts *nodes, bool 
     if (allocation->soon_left > 0)
         uv_timer_start(&allocation->soon, on_soon, LOOK_LEAST, 0);
     if (again)
-        allocation_ask(allocation);
+        ask(allocation);
     else
         allocation->known(allocation->context, nodes, preempted);
 }
@@ -142,7 +145,7 @@ int allocation_open(struct allocation *allocation, struct common *common, uint64
     return uv_timer_start(&allocation->look, on_look, look_ms, look_ms);
 }
 
-void allocation_ask(struct allocation *allocation)
+static void ask(struct allocation *allocation)
 {
     const struct remote_start_host question = {.host = &allocation->job};
 
@@ -161,7 +164,7 @@ void allocation_ask(struct allocation *allocation)
 void allocation_ask_often(struct allocation *allocation)
 {
     allocation->soon_left = OFTEN;
-    allocation_ask(allocation);
+    ask(allocation);
 }
 
 bool allocation_hold(struct allocation *allocation, uint32_t host)
@@ -169,7 +172,7 @@ bool allocation_hold(struct allocation *allocation, uint32_t host)
     if (!allocation->start)
         return false;
     allocation->held[host] = true;
-    allocation_ask(allocation);
+    ask(allocation);
     return true;
 }
 

@@ -45,8 +45,6 @@ struct allocation {
  * allocation. 0 or -errno. */
 int allocation_open(struct allocation *allocation, struct common *common, uint64_t look_ms,
                     allocation_known *known, void *context);
-/* Asks; there is one answer for all that is asked for before it comes, and it is not older. */
-void allocation_ask(struct allocation *allocation);
 /* Asks now, and for some time every second: something is happening to the allocation, and Slurm may
  * not say so yet, or not answer. */
 void allocation_ask_often(struct allocation *allocation);

@@ -13,13 +13,10 @@
 
 /* ---- Terms -------------------------------------------------------------------------------- */
 
-/* Elects Processor Zero: the same host, if its agent lives; else the agent that came up first.
- * Before the first term machine->zero is where the program begins. */
+/* Elects Processor Zero: the same host, if its agent lives; else the agent that came up first. */
 static uint32_t pick_zero(const struct job_machine *machine)
 {
     const struct machine_host *host = machine_find(machine, machine->zero), *first = NULL;
-    if (machine->config.outlives && !machine->restores && host->state == HOST_UP)
-        return host->id;
     if (machine->elected && host && host->state == HOST_UP)
         return host->id;
     for (uint32_t i = 0; i < machine->config.host_count; i++) {
@@ -196,8 +193,9 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
     case JOB_EVENT_REGISTERED:
         machine->registered = machine->registered || (host && host->state == HOST_UP);
         break;
+    case JOB_EVENT_PLACED:
     case JOB_EVENT_RUNNING:
-        machine->runs_term = event->term;
+        machine->placed_term = event->term;
         break;
     case JOB_EVENT_BEARABLE:
     case JOB_EVENT_SURVIVED:

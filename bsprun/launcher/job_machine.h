@@ -62,6 +62,7 @@ enum job_machine_state {
 enum job_event_kind {
     JOB_EVENT_AGENT_UP,   /* host: it waits for ELECT; the first one is elected */
     JOB_EVENT_AGENT_LOST, /* host, unheard, usable, away; also if it could not be started */
+    JOB_EVENT_PLACED,     /* term: all hosts have snapshot 0, to make their processes of it */
     JOB_EVENT_RUNNING,    /* term: its processes run */
     JOB_EVENT_BEARABLE,   /* term, host, bears: whether the term may go on without it */
     JOB_EVENT_SURVIVED,   /* term, host: it is lost, and its processes are restarted elsewhere */
@@ -180,8 +181,6 @@ struct job_machine_config {
     int32_t finished_status;
     uint32_t max_restarts;
     bool replicas;     /* of processes: the loss of a host need not end a term */
-    bool outlives;     /* nor need it in a program of the dataspace, but that of Processor Zero and
-                          that of process 0: in a job that begins they are the same */
     uint32_t own;      /* the host of bsprun itself; JOB_NO_HOST: not in the list */
     uint64_t fence_ms; /* after which a silent agent has stopped its processes */
     uint64_t retry_ms; /* a lost host is tried again after this, then after twice; 0: never */

@@ -95,7 +95,7 @@ struct job_machine {
     bool replicas_next; /* config.replicas from the next term on */
     bool stop_asked, save_asked;
     uint32_t signal;
-    uint32_t runs_term; /* the newest of which processes have run */
+    uint32_t placed_term; /* the newest of which all hosts have snapshot 0, or processes have run */
     /* What Processor Zero of the present term was asked for and has not done: to be asked again of one
      * in its place. */
     struct job_event asked_to_end; /* STOP, or SAVE with stop; term 0: nothing */

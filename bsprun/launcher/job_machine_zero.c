@@ -1,10 +1,10 @@
 /* job_machine_zero.c - another Processor Zero in the same term, where processes have replicas.
  *
- * Happy path: its host is lost while the processes run -> TAKE_OVER; what the former one was asked
- * for is asked again.
+ * Happy path: its host is lost once all hosts have snapshot 0 -> TAKE_OVER; what the former one was
+ * asked for is asked again.
  *
- * What can fail: no other host is left, or the processes do not run yet: the term is over as by any
- * fault.  Whether each process has a living replica the new one finds out.
+ * What can fail: no other host is left, or the processes of not all hosts are being made yet: the
+ * term is over as by any fault.  Whether each process has a living replica the new one finds out.
  */
 #include "bsprun/launcher/job_machine_inside.h"
 
@@ -23,7 +23,7 @@ static struct machine_host *pick(const struct job_machine *machine)
 bool machine_can_succeed(const struct job_machine *machine)
 {
     return machine->config.replicas && machine->state == JOB_MACHINE_RUNNING &&
-           machine->runs_term == machine->term && pick(machine);
+           machine->placed_term == machine->term && pick(machine);
 }
 
 static void ask_again(struct job_machine *machine, struct job_effects *effects)

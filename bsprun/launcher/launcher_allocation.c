@@ -90,17 +90,6 @@ static void follow(struct launcher *launcher, struct launcher_agent *agent, bool
         leave_host(launcher, agent);
 }
 
-static const struct launcher_agent *find(const struct launcher *launcher, const char *name)
-{
-    bool own = hosts_is_own(name, launcher->common.options->hosts.own);
-
-    for (uint32_t i = 0; i < launcher->agents.count; i++)
-        if ((own && launcher->agents.items[i].local) ||
-            strcasecmp(launcher->agents.items[i].name, name) == 0)
-            return &launcher->agents.items[i];
-    return NULL;
-}
-
 static void take_new(struct launcher *launcher, const struct hosts *nodes)
 {
     uint32_t slots = allocation_slots(&launcher->allocation);
@@ -109,7 +98,7 @@ static void take_new(struct launcher *launcher, const struct hosts *nodes)
         struct hosts one = {NULL, 0};
         char error[HOSTS_ERROR];
 
-        if (find(launcher, nodes->items[i].name))
+        if (launcher_find_host(launcher, nodes->items[i].name))
             continue;
         struct launcher_agent *agent = hosts_mention(&one, NULL, nodes->items[i].name, slots, error)
                                            ? agents_admit(&launcher->agents, &one)

@@ -11,7 +11,8 @@
 
 #include "bsprun/launcher/launcher_inside.h"
 
-#define REPORTS_LATE_MS 10000u /* after the end */
+#define REPORTS_LATE_MS  10000u /* after the end */
+#define REPLICAS_LATE_MS 1000u  /* where another host has ended the same processes */
 
 /* ---- Reports ---- */
 
@@ -101,6 +102,22 @@ static void wind_up_if_alone(struct launcher *launcher)
         wind_up(launcher);
 }
 
+static void on_reports_late(uv_timer_t *timer);
+
+/* Of a host that is lost just now this is not known for a heartbeat yet. */
+static void on_replicas_late(uv_timer_t *timer)
+{
+    struct launcher *launcher = timer->data;
+
+    for (uint32_t i = 0; i < launcher->agents.count; i++) {
+        struct launcher_agent *agent = &launcher->agents.items[i];
+
+        if (!agent->local && !agent->reported && output_is_reported_for(&launcher->output, i))
+            agents_cut_line(agent);
+    }
+    uv_timer_start(timer, on_reports_late, REPORTS_LATE_MS, 0);
+}
+
 /* All output precedes messages about the end; then the agents are told to leave. */
 void launcher_finish(struct launcher *launcher)
 {
@@ -126,6 +143,8 @@ void launcher_finish(struct launcher *launcher)
     launcher_write_page(launcher);
     launcher_tell_end(launcher);
     agents_send_all(&launcher->agents, &farewell);
+    if (agents_has_hosts(&launcher->agents))
+        uv_timer_start(&launcher->machine_timer, on_replicas_late, REPLICAS_LATE_MS, 0);
     wind_up_if_alone(launcher);
 }
 

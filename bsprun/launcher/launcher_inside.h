@@ -221,6 +221,8 @@ void launcher_owner_lost(struct launcher *launcher, const struct launcher_agent 
 const char *launcher_refuse_room(struct launcher *launcher, const struct status_order *order,
                                  uint32_t host);
 
+/* The host of that name, or of this host's by any of its names; NULL: there is none. */
+struct launcher_agent *launcher_find_host(const struct launcher *launcher, const char *name);
 /* Processes are about to be moved: requests for that are fulfilled when a later term runs. */
 void launcher_await_next_term(struct launcher *launcher);
 /* --display-map: says on which host each process of the term is. */

@@ -322,14 +322,6 @@ static uint32_t own_host(const struct launcher *launcher)
     return JOB_NO_HOST;
 }
 
-/* Whether other hosts keep copies of what the dataspace has on one, should the program use it. */
-static bool outlives(const struct launcher *launcher)
-{
-    return launcher_has_snapshots(launcher) && agents_has_hosts(&launcher->agents) &&
-           !launcher->common.options->snapshots.together &&
-           launcher->common.options->hosts.copies > 1 && !replica_view_any(&launcher->replicas);
-}
-
 bool launcher_begin_job(struct launcher *launcher)
 {
     const struct saved *saved = &launcher->common.saved;
@@ -343,7 +335,6 @@ bool launcher_begin_job(struct launcher *launcher)
         .spares = launcher->agents.count - launcher->agents.starters,
         .room = launcher->agents.room,
         .replicas = replica_view_any(&launcher->replicas),
-        .outlives = outlives(launcher),
         .own = own_host(launcher),
         .fence_ms = launcher->common.options->hosts.heartbeat_ms,
         .retry_ms = launcher->common.options->hosts.rejoin_ms,

@@ -149,7 +149,7 @@ void launcher_take_moves(struct launcher *launcher, const struct wire_term_over 
 
 /* ---- bspctl ---- */
 
-static struct launcher_agent *find_host(const struct launcher *launcher, const char *name)
+struct launcher_agent *launcher_find_host(const struct launcher *launcher, const char *name)
 {
     bool own = hosts_is_own(name, launcher->common.options->hosts.own);
 
@@ -281,7 +281,7 @@ static const char *find_or_admit(struct launcher *launcher, struct status_order 
     struct hosts named = {0};
     char error[HOSTS_ERROR];
 
-    *agent = find_host(launcher, order->host);
+    *agent = launcher_find_host(launcher, order->host);
     if (*agent || order->what != STATUS_OPEN)
         return refuse(launcher, order, *agent);
     if (!hosts_from_list(&named, order->host, "", error)) {
@@ -291,7 +291,7 @@ static const char *find_or_admit(struct launcher *launcher, struct status_order 
     if (launcher->common.options->hosts.addresses)
         hosts_find_own(&named, launcher->common.options->hosts.addresses);
     order->host = named.items[0].name;
-    *agent = find_host(launcher, order->host);
+    *agent = launcher_find_host(launcher, order->host);
     const char *refusal = named.count > 1 ? "add one host at a time"
                           : *agent        ? refuse(launcher, order, *agent)
                                           : refuse_job(launcher);

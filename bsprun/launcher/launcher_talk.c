@@ -131,6 +131,9 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
         output_commit(&launcher->output, name);
         stdin_commit(&launcher->input, name);
         job_history_saved(&launcher->learning.history);
+        if (name.superstep == 0)
+            launcher_event(launcher,
+                           (struct job_event){.kind = JOB_EVENT_PLACED, .term = name.term});
         return;
     }
     launcher->committed = name;

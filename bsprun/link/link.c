@@ -62,10 +62,10 @@ static void tell_lost(struct links *links)
         cut(link);
         if (links->replicas)
             link_replicas_lost(link);
+        links->receipts = true; /* others may have waited for what it was to send */
         links_answer(links);
         links_unlock(links);
-        if (!link->forgotten)
-            links->calls.lost(links->context, link->host, link->why);
+        links->calls.lost(links->context, link->host, link->why);
     }
 }
 

@@ -154,6 +154,9 @@ struct links_replicas {
     /* Instead of that more than half of the replicas, with two both: where no majority decides, all
      * hosts take what the lowest one has sent. */
     bool majority;
+    /* How long a large content at least waits for another replica whose turn it is to send it; 0:
+     * 10 ms. */
+    uint64_t turn_ns;
 };
 
 /* NULL: no memory. */
@@ -202,12 +205,11 @@ int links_mirror(struct links *links, int board_fd, int nprocs,
                  const struct links_replicas *replicas);
 
 /* Whether the replicas of other hosts agree with all that this host's ranks have made up to the
- * last snapshot of them; while they do not the bell is rung when they do.  Without replicas, and
- * where the first counts: true. */
-bool links_sure(struct links *links);
-
-/* That host's replicas are gone: drops the peer without calling `lost`. */
-void links_forget(struct links *links, uint32_t host);
+ * snapshot of them at the end of that superstep; where the first counts, whether those that are
+ * left have come so far, and none differs.  arrived: only up to their arrival at its end, which
+ * others may never pass.  While it is false the bell is rung when that has changed.  Without
+ * replicas: true. */
+bool links_sure(struct links *links, uint64_t superstep, bool arrived);
 
 /* Called by the thread that waits for the doorbell when it was rung, which is faster than through
  * the loop.  Also receives from others while all ranks here wait for that (spin_ns). */

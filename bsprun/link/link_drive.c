@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bsprun/link/link_inside.h"
+#include "bsprun/link/link_turn.h"
 #include "bsprun/link/mirror_inside.h"
 #include "lib/base/clock.h"
 
@@ -94,6 +95,13 @@ static void on_gate(uv_poll_t *handle, int status, int events)
         struct link *link = found[i].data.ptr;
         uint64_t got;
 
+        if (found[i].data.ptr == links) {
+            links_lock(links);
+            if (link_turn_is_due(links, bspz_now_ns()))
+                links_push_all(links);
+            links_unlock(links);
+            continue;
+        }
         if (found[i].events & EPOLLOUT && !link->broken) {
             links_lock(links);
             write_more(link);
@@ -137,12 +145,14 @@ static uint64_t drive_link(struct link *link)
     return got;
 }
 
-static uint64_t drive_all(struct links *links)
+static uint64_t drive_all(struct links *links, uint64_t now)
 {
     struct epoll_event found[EVENTS];
     uint64_t got = 0;
     int count;
 
+    if (link_turn_is_due(links, now))
+        links_push_all(links);
     if (links->count <= FEW_LINKS) {
         for (uint32_t i = 0; i < links->count; i++)
             got += drive_link(&links->all[i]);
@@ -150,7 +160,8 @@ static uint64_t drive_all(struct links *links)
     }
     count = epoll_wait(links->ready, found, EVENTS, 0);
     for (int i = 0; i < count; i++)
-        got += drive_link(found[i].data.ptr);
+        if (found[i].data.ptr != links)
+            got += drive_link(found[i].data.ptr);
     return got;
 }
 
@@ -234,7 +245,7 @@ static bool drive(struct links *links, uint32_t rung, uint64_t now, uint64_t *la
 {
     bool waits, quiet;
 
-    if (drive_all(links) > 0)
+    if (drive_all(links, now) > 0)
         *last = now;
     waits = ranks_wait(links);
     quiet = now - *last > links->spin_ns;

@@ -47,7 +47,6 @@ struct link {
     int fd;                  /* -1: not connected yet, or lost */
     _Atomic uint32_t events; /* in links->ready */
     bool up, told;
-    bool forgotten; /* its loss is known already */
     bool want_write;
     _Atomic bool broken;
     _Atomic bool heard; /* data have arrived since the last beat ... */
@@ -60,7 +59,9 @@ struct link {
     _Atomic uint64_t timed_bytes, timed_ns;
     uint64_t told_bytes, told_ns;
     /* Where processes have replicas. */
-    uint32_t home; /* the host's place among the homes */
+    uint32_t home;              /* the host's place among the homes */
+    bool kin;                   /* the host has processes in common with this one */
+    uint64_t held_key, held_ns; /* what is held back for it (link_turn.h), and since when */
     unsigned flying;
     struct link_flight flights[LINK_FLYING];
 };
@@ -116,6 +117,9 @@ void link_forget(struct link *link);
 
 /* Writes what can be written. */
 void link_push(struct link *link);
+/* The same for all; where processes have replicas, first to hosts with the same ones, to which a
+ * few words go that are not to wait behind data. */
+void links_push_all(struct links *links);
 /* Sends what has become due by what has come, where processes have replicas. */
 void links_answer(struct links *links);
 /* Sends due data, unless output must be read first. */

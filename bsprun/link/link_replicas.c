@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bsprun/link/link_turn.h"
 #include "lib/base/clock.h"
 
 #define FLYING_BYTES (UINT64_C(1) << 20)
@@ -62,13 +63,37 @@ static bool is_alone(const struct link_replicas *replicas)
            mirror_captures(replicas->links->mirror, replicas->superstep);
 }
 
+/* Whether what is awaited is so. */
+static bool is_sure(const struct link_replicas *replicas)
+{
+    const struct replica_awaited *awaited = &replicas->awaited;
+
+    return replica_set_is_compared(replicas->set, awaited->key) &&
+           (awaited->arrived || replica_set_is_sure(replicas->set));
+}
+
 /* Who waits to be sure of the images looks again. */
 static void say_if_sure(struct link_replicas *replicas)
 {
-    if (!replicas->unsure || !replica_set_is_sure(replicas->set))
+    if (!replicas->awaited.any || !is_sure(replicas))
         return;
-    replicas->unsure = false;
+    replicas->awaited.any = false;
     bspz_board_ring(mirror_board(replicas->links->mirror));
+}
+
+bool links_sure(struct links *links, uint64_t superstep, bool arrived)
+{
+    bool sure = true;
+
+    links_lock(links);
+    if (!links->closed && links->replicas) {
+        links->replicas->awaited = (struct replica_awaited){
+            .any = true, .arrived = arrived, .key = replica_key(superstep, BSPZ_STAGE_ARRIVED)};
+        sure = is_sure(links->replicas);
+        links->replicas->awaited.any = !sure;
+    }
+    links_unlock(links);
+    return sure;
 }
 
 /* Opens the stage at which the ranks here wait, once their contents are agreed on. */
@@ -81,7 +106,6 @@ static void pass_if_agreed(struct link_replicas *replicas)
         return;
     if (is_alone(replicas)) {
         replica_set_pass_ahead(replicas->set, key);
-        replicas->unsure = !replica_set_is_sure(replicas->set);
     } else if (!replica_set_may_pass(replicas->set, key)) {
         return;
     }
@@ -152,7 +176,8 @@ static int make_content(struct link *link, struct replica_copy *copy, struct mir
                                       .head_bytes = sizeof(struct replica_head) + block->head_bytes,
                                       .data_bytes = block->data_bytes,
                                       .key = facts.key,
-                                      .digest = facts.digest});
+                                      .digest = facts.digest,
+                                      .large = facts.large});
     return 0;
 }
 
@@ -167,9 +192,29 @@ static void land(struct link *link)
     link->flying = 0;
 }
 
-bool link_replicas_fill(struct link *link)
+bool link_replicas_is_urgent(struct link *link)
+{
+    if (link->home == LINK_NO_HOME)
+        return false;
+    if (!net_frames_out_loaded(&link->out))
+        land(link);
+    return replica_set_is_urgent(link->links->replicas->set, link->home);
+}
+
+static bool next_for(struct link *link, struct replica_order *order)
 {
     struct replica_set *set = link->links->replicas->set;
+
+    if (replica_set_next(set, link->home, order))
+        return true;
+    if (order->wait.key == 0 || !link_turn_is_over(link, &order->wait))
+        return false;
+    replica_set_release(set, link->home);
+    return replica_set_next(set, link->home, order);
+}
+
+bool link_replicas_fill(struct link *link)
+{
     struct replica_order order;
     uint64_t bytes = 0;
     bool any = false;
@@ -178,8 +223,7 @@ bool link_replicas_fill(struct link *link)
     if (link->home == LINK_NO_HOME || net_frames_out_loaded(&link->out))
         return false;
     land(link);
-    while (!error && bytes < FLYING_BYTES && link->flying < LINK_FLYING &&
-           replica_set_next(set, link->home, &order)) {
+    while (!error && bytes < FLYING_BYTES && link->flying < LINK_FLYING && next_for(link, &order)) {
         struct mirror_block block;
 
         error = order.copy ? make_content(link, order.copy, &block) : make_notes(&order, &block);
@@ -278,12 +322,16 @@ int link_replicas_accept(struct link *link, struct mirror_block *block)
     struct link_replicas *replicas = link->links->replicas;
     const struct replica_head *head = (const void *)block->head;
     void *content = block->content;
+    struct replica_copy_facts facts;
 
     if (head->kind == REPLICA_HEAD_NOTES)
         return accept_notes(link, head);
     block->content = NULL;
     adjust_times(replicas, link->home, content);
-    return replica_set_take(replicas->set, link->home, (uint32_t)head->pid, head->key,
-                            &head->digest, content,
+    facts = (struct replica_copy_facts){.pid = (uint32_t)head->pid,
+                                        .key = head->key,
+                                        .digest = head->digest,
+                                        .large = head->large == 1};
+    return replica_set_take(replicas->set, link->home, &facts, content,
                             head->head_bytes - sizeof *head + head->data_bytes);
 }

@@ -23,7 +23,7 @@ struct replica_head {
     uint64_t key; /* of a content */
     struct replica_digest digest;
     uint64_t count; /* of notes */
-    uint64_t reserved;
+    uint64_t large; /* of a content: 1: as in struct replica_copy_facts */
 };
 
 BSPZ_EXACT_END
@@ -53,6 +53,9 @@ void link_replicas_pass(struct links *links, uint64_t superstep, enum bspz_stage
 /* Adds blocks to those that wait on the link, once all before have been written; false: there are
  * none. */
 bool link_replicas_fill(struct link *link);
+/* Whether there is something that is not to wait for the next stage; what has been written is
+ * forgotten. */
+bool link_replicas_is_urgent(struct link *link);
 /* The link was cut. */
 void link_replicas_lost(struct link *link);
 
@@ -61,9 +64,6 @@ void link_replicas_lost(struct link *link);
 int link_replicas_expect(struct link *link, unsigned char *head, uint64_t bytes,
                          struct mirror_block *block);
 int link_replicas_accept(struct link *link, struct mirror_block *block);
-
-/* For tests. */
-const struct replica_set *link_replicas_set(const struct link_replicas *replicas);
 
 /* By the loop, without the lock: calls `mismatch` and `behind`. */
 void links_replicas_report(struct links *links);

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 
 #include "bsprun/link/link_replicas_inside.h"
+#include "bsprun/link/link_turn.h"
+
+#define TURN_BYTES 4096u /* a content of so many is not sent by all homes at once */
 
 /* ---- What the set calls -------------------------------------------------------------------- */
 
@@ -157,6 +160,7 @@ static void release(struct link_replicas *replicas)
     }
     for (uint32_t pid = 0; replicas->needers && pid < replicas->nprocs; pid++)
         free(replicas->needers[pid]);
+    link_turn_end(replicas);
     replica_set_free(replicas->set);
     free(replicas->needers);
     free(replicas->needer_counts);
@@ -173,6 +177,7 @@ static struct link_replicas *allocate(struct links *links, uint32_t nprocs, uint
     if (!replicas)
         return NULL;
     replicas->links = links;
+    replicas->turn_fd = -1;
     replicas->nprocs = nprocs;
     replicas->home_count = home_count;
     replicas->tail = &replicas->reports;
@@ -202,7 +207,8 @@ static int make_set(struct link_replicas *replicas, const struct links_replicas 
                                   .log_bytes = setup->log_bytes,
                                   .spill_bytes = setup->spill_bytes,
                                   .agree = setup->agree,
-                                  .majority = setup->majority};
+                                  .majority = setup->majority,
+                                  .turn_bytes = TURN_BYTES};
     int error = homes ? fill_in(replicas, setup, homes) : -ENOMEM;
 
     facts.own = replicas->own;
@@ -210,6 +216,16 @@ static int make_set(struct link_replicas *replicas, const struct links_replicas 
         replicas->set = replica_set_new(&facts, &calls, replicas, &error);
     free(homes);
     return error;
+}
+
+static bool has_common(const struct link_replicas *replicas, uint32_t home)
+{
+    bool any = false;
+
+    for (uint32_t pid = 0; pid < replicas->nprocs; pid++)
+        any |=
+            link_replicas_on(replicas, home)[pid] && link_replicas_on(replicas, replicas->own)[pid];
+    return any;
 }
 
 /* Nobody applies anything before the links know the mirror. */
@@ -220,8 +236,10 @@ static void find_lost(struct link_replicas *replicas)
 
         if (home == replicas->own)
             continue;
-        if (link)
+        if (link) {
             link->home = home;
+            link->kin = has_common(replicas, home);
+        }
         if (!link || link->broken)
             replica_set_lost(replicas->set, home);
     }
@@ -234,6 +252,8 @@ int link_replicas_new(struct links *links, int board_fd, int nprocs,
     struct link_replicas *replicas = allocate(links, (uint32_t)nprocs, setup->home_count);
     int error = replicas ? make_set(replicas, setup) : -ENOMEM;
 
+    if (!error)
+        error = link_turn_begin(replicas, setup->turn_ns);
     *mirror = NULL;
     if (!error)
         *mirror = mirror_new_apart(board_fd, nprocs, &error);
@@ -257,22 +277,6 @@ void link_replicas_free(struct links *links)
     if (links->replicas)
         release(links->replicas);
     links->replicas = NULL;
-}
-
-const struct replica_set *link_replicas_set(const struct link_replicas *replicas)
-{
-    return replicas->set;
-}
-
-bool links_sure(struct links *links)
-{
-    bool sure = true;
-
-    links_lock(links);
-    if (!links->closed && links->replicas)
-        sure = replica_set_is_sure(links->replicas->set);
-    links_unlock(links);
-    return sure;
 }
 
 /* ---- The loop ------------------------------------------------------------------------------- */

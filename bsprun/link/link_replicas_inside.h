@@ -29,11 +29,18 @@ struct link_replicas {
     int **needers; /* [nprocs] of a process here: for which processes its contents are copied */
     int *needer_counts;
     struct replica_report *reports, **tail;
-    bool unsure; /* stages that were passed ahead of agreement */
+    struct replica_awaited {
+        bool any, arrived;
+        uint64_t key; /* of the arrival at the end of the superstep */
+    } awaited;        /* the agent waits to be sure of a snapshot */
     /* The stage that the ranks here have reached and may not pass yet. */
     bool waits;
     uint64_t superstep;
     enum bspz_stage stage;
+    /* link_turn.c */
+    uint64_t turn_ns;     /* as in the setup */
+    int turn_fd;          /* a timer; -1: none */
+    uint64_t turn_due_ns; /* when it expires; 0: it is not set */
 };
 
 /* [nprocs]: which processes live there. */

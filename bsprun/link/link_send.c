@@ -58,10 +58,17 @@ static void send_stage(struct links *links, uint64_t superstep, enum bspz_stage 
     mirror_collected(links->mirror, superstep, stage);
 }
 
-static void push_all(struct links *links)
+static void push_those(struct links *links, bool kin)
 {
     for (uint32_t i = 0; i < links->count; i++)
-        link_push(&links->all[i]);
+        if (links->all[i].kin == kin)
+            link_push(&links->all[i]);
+}
+
+void links_push_all(struct links *links)
+{
+    push_those(links, true);
+    push_those(links, false);
 }
 
 void links_answer(struct links *links)
@@ -69,7 +76,9 @@ void links_answer(struct links *links)
     if (!links->receipts || !links->replicas)
         return;
     links->receipts = false;
-    push_all(links);
+    for (uint32_t i = 0; i < links->count; i++)
+        if (link_replicas_is_urgent(&links->all[i]))
+            link_push(&links->all[i]);
 }
 
 /* With replicas.  The others are served first: they may wait for this host. */
@@ -79,9 +88,9 @@ static void share_stage(struct links *links, uint64_t superstep, enum bspz_stage
 
     for (uint32_t i = 0; i < links->count && error; i++)
         link_break(&links->all[i], "no memory to send a superstep");
-    push_all(links);
+    links_push_all(links);
     link_replicas_pass(links, superstep, stage);
-    push_all(links);
+    links_push_all(links);
 }
 
 static bool output_waits(const struct links *links)

@@ -57,16 +57,6 @@ void links_break(struct links *links, uint32_t host, const char *why)
     links_unlock(links);
 }
 
-void links_forget(struct links *links, uint32_t host)
-{
-    struct link *link = links_to(links, host);
-
-    if (!link || links->closed)
-        return;
-    link->forgotten = true;
-    links_break(links, host, "it is given up");
-}
-
 /* ---- What it waits for ----------------------------------------------------------------------- */
 
 void link_want(struct link *link)

@@ -193,7 +193,10 @@ int replica_set_advance(struct replica_set *set)
 
 /* ---- Taking -------------------------------------------------------------------------------- */
 
-static int tell_homes(struct replica_set *set, uint32_t number, const struct replica_logged *logged)
+/* Of small contents they hear with the next ones of this host: those of homes that keep up are sent
+ * already.  Where several must agree, they may wait for it. */
+static int tell_homes(struct replica_set *set, uint32_t number, const struct replica_logged *logged,
+                      bool large)
 {
     const struct replica_pid *pid = &set->pids[number];
     const struct replica_note note = {.pid = number,
@@ -205,13 +208,14 @@ static int tell_homes(struct replica_set *set, uint32_t number, const struct rep
 
     for (unsigned slot = 0; slot < pid->count && !error; slot++)
         if (pid->homes[slot] != logged->home)
-            error = replica_add_note(set, pid->homes[slot], &note);
+            error = replica_add_note(set, pid->homes[slot], &note,
+                                     large || replica_needed(set, pid) > 1);
     return error;
 }
 
 /* A content that is new. */
 static int keep(struct replica_set *set, uint32_t number, const struct replica_logged *logged,
-                void *bytes, uint64_t size)
+                bool large, void *bytes, uint64_t size)
 {
     struct replica_pid *pid = &set->pids[number];
     bool next = logged->key > pid->last;
@@ -226,12 +230,15 @@ static int keep(struct replica_set *set, uint32_t number, const struct replica_l
     if (error || !next)
         return error;
     pid->last = logged->key;
-    return tell_homes(set, number, logged);
+    return tell_homes(set, number, logged, large);
 }
 
-int replica_set_take(struct replica_set *set, uint32_t home, uint32_t number, uint64_t key,
-                     const struct replica_digest *digest, void *bytes, uint64_t size)
+int replica_set_take(struct replica_set *set, uint32_t home, const struct replica_copy_facts *facts,
+                     void *bytes, uint64_t size)
 {
+    uint32_t number = facts->pid;
+    uint64_t key = facts->key;
+    const struct replica_digest *digest = &facts->digest;
     struct replica_pid *pid = number < set->nprocs ? &set->pids[number] : NULL;
     const struct replica_logged logged = {.key = key, .digest = *digest, .home = home};
     struct replica_difference difference = {0};
@@ -257,8 +264,28 @@ int replica_set_take(struct replica_set *set, uint32_t home, uint32_t number, ui
     if (!wanted || error)
         free(bytes);
     else
-        error = keep(set, number, &logged, bytes, size);
+        error = keep(set, number, &logged, facts->large, bytes, size);
     return error ? error : replica_apply_ready(set, number);
+}
+
+/* Whether this host has another content, as it has told its homes: the home that sends the note is
+ * about to send its own, too, which shows where the two differ. */
+static bool is_to_come(struct replica_set *set, struct replica_pid *pid,
+                       const struct replica_note *note)
+{
+    const struct replica_logged *logged;
+
+    if (note->have || pid->here)
+        return false;
+    if (note->key <= pid->applied) {
+        logged = recall(set, note->pid, note->key);
+        return logged && !replica_same(&logged->digest, &note->digest);
+    }
+    logged = find(pid, note->key);
+    for (const struct replica_logged *at = logged; at; at = at > front(pid) ? at - 1 : NULL)
+        if (at->key == note->key && replica_same(&at->digest, &note->digest))
+            return false;
+    return logged != NULL;
 }
 
 int replica_set_note(struct replica_set *set, uint32_t home, const struct replica_note *note)
@@ -272,6 +299,8 @@ int replica_set_note(struct replica_set *set, uint32_t home, const struct replic
         return -EPROTO;
     if (note->have && note->key > set->others[home].have[note->pid])
         set->others[home].have[note->pid] = note->key;
+    if (is_to_come(set, pid, note))
+        return 0;
     error = replica_tell(set, note->pid, note->about, note->key, &note->digest, !note->have, NULL);
     if (!error && !pid->here)
         error = replica_apply_ready(set, note->pid);

@@ -26,6 +26,7 @@ struct replica_pid {
     uint32_t homes[REPLICA_MOST];
     uint32_t count;
     bool here;
+    bool differs; /* some home has made something else than another */
     struct replica_ledger ledger;
     /* Not here: ascending keys, from `begin` on; contents of one key that differ are adjacent. */
     struct replica_logged *log;
@@ -41,10 +42,20 @@ struct replica_copy {
     uint64_t key;
     struct replica_digest digest;
     struct replica_kept kept;
+    bool large;      /* homes take turns */
     bool differs;    /* from what another home has made */
     uint32_t left;   /* homes that are due, */
     uint64_t *due;   /* by bits */
+    uint64_t *told;  /* by bits: those that were told its digest ahead of it */
     uint32_t flying; /* handed out, and not sent yet */
+};
+
+/* Whose turn it is to send large contents to a host; replica_turn.c. */
+struct replica_turn {
+    unsigned place;    /* among the homes of a process, the slot that comes first */
+    uint64_t held;     /* the last key for which it was waited; 0: none */
+    uint64_t released; /* up to this key nothing is held back */
+    unsigned pause;    /* supersteps without, at the last release */
 };
 
 /* Another host. */
@@ -54,6 +65,8 @@ struct replica_other {
     uint64_t *have;              /* [nprocs] the highest key it is known to have */
     struct bspz_buffer notes;    /* of struct replica_note, */
     bool notes_given;            /* all of which replica_set_next has handed out */
+    bool urgent;                 /* one of them is not to wait for contents that go the same way */
+    struct replica_turn turn;
 };
 
 struct replica_set {
@@ -61,6 +74,7 @@ struct replica_set {
     bool majority;
     uint64_t passed; /* the last key that the ranks here have passed, with `agree` > 1 */
     uint64_t ahead[REPLICA_STAGES]; /* keys passed ahead of agreement; 0: none */
+    uint64_t captured;              /* the last one of them ever */
     struct replica_calls calls;
     void *context;
     struct replica_pid *pids;
@@ -72,7 +86,8 @@ struct replica_set {
     unsigned newest, recents;
     uint64_t recent_bytes, recent_most;
     uint64_t told_most, told; /* bytes of ledgers and notes */
-    bool given_up;            /* this host is too far behind itself */
+    uint64_t turn_bytes;
+    bool given_up; /* this host is too far behind itself */
 };
 
 /* The slot of a home of the process; REPLICA_MOST: it is none. */
@@ -84,8 +99,6 @@ unsigned replica_needed(const struct replica_set *set, const struct replica_pid 
  * lowest.  REPLICA_MOST: another home, which is still to be heard of, may decide. */
 unsigned replica_chosen(const struct replica_set *set, const struct replica_pid *pid,
                         const struct replica_entry *entry);
-/* Bits of the slots whose homes are left. */
-uint32_t replica_slots_left(const struct replica_set *set, const struct replica_pid *pid);
 
 /* A digest is told of, by its home itself or another.  0 or -ENOMEM. */
 int replica_tell(struct replica_set *set, uint32_t pid, uint32_t home, uint64_t key,
@@ -95,17 +108,27 @@ int replica_tell(struct replica_set *set, uint32_t pid, uint32_t home, uint64_t 
 void replica_settle(struct replica_set *set, struct replica_pid *pid);
 /* A home of the process is lost, which may have been the one that was to decide. */
 void replica_judge_again(struct replica_set *set, uint32_t pid);
-/* Whether all digests that are known of the content are the same. */
-bool replica_agree(const struct replica_set *set, uint32_t pid, uint64_t key);
+/* Whether all digests that are known of the content are this one. */
+bool replica_agree(const struct replica_set *set, uint32_t pid, uint64_t key,
+                   const struct replica_digest *digest);
 
 /* No more can be kept for that home: calls `behind`, once. */
 void replica_give_up(struct replica_set *set, uint32_t home, uint64_t key);
 
 /* ---- replica_out.c ---- */
 
-int replica_add_note(struct replica_set *set, uint32_t home, const struct replica_note *note);
+int replica_add_note(struct replica_set *set, uint32_t home, const struct replica_note *note,
+                     bool urgent);
 void replica_out_drop(struct replica_set *set, uint32_t home);
 void replica_out_free(struct replica_set *set);
+
+/* ---- replica_turn.c ---- */
+
+/* Whether the copy, which is the next one due at that home, is held back: then *wait is set. */
+bool replica_turn_waits(struct replica_set *set, uint32_t home, const struct replica_copy *copy,
+                        struct replica_wait *wait);
+/* The home has got the content from another one. */
+void replica_turn_spared(struct replica_turn *turn, uint64_t key);
 
 /* ---- replica_in.c ---- */
 

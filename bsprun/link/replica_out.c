@@ -1,7 +1,8 @@
 /* replica_out.c - what is sent to other hosts: notes and copies of contents; see replica_set.h.
  *
  * A copy is due at each host that needs the content and was not known to have it when it was made.
- * All copies are in one list, in the order they were made; each host has a cursor in it. */
+ * All copies are in one list, in the order they were made; each host has a cursor in it.  One that
+ * is held back (replica_turn.c) holds back those behind it as well. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ static void clear_given(struct replica_set *set, struct replica_other *other)
     other->notes_given = false;
 }
 
-int replica_add_note(struct replica_set *set, uint32_t home, const struct replica_note *note)
+int replica_add_note(struct replica_set *set, uint32_t home, const struct replica_note *note,
+                     bool urgent)
 {
     struct replica_other *other = &set->others[home];
 
@@ -29,6 +31,7 @@ int replica_add_note(struct replica_set *set, uint32_t home, const struct replic
     if (!bspz_buffer_add(&other->notes, note, sizeof *note))
         return -ENOMEM;
     set->told += sizeof *note;
+    other->urgent |= urgent;
     return 0;
 }
 
@@ -46,14 +49,19 @@ static int tell_digest(struct replica_set *set, uint32_t home, uint32_t pid, uin
     const struct replica_note note = {
         .pid = pid, .about = set->own, .key = key, .digest = *digest, .have = 0};
 
-    return replica_add_note(set, home, &note);
+    return replica_add_note(set, home, &note, true);
 }
 
 /* ---- Copies -------------------------------------------------------------------------------- */
 
+static bool has_bit(const uint64_t *bits, uint32_t home)
+{
+    return bits[home / 64] >> home % 64 & 1;
+}
+
 static bool is_due(const struct replica_copy *copy, uint32_t home)
 {
-    return copy->due[home / 64] >> home % 64 & 1;
+    return has_bit(copy->due, home);
 }
 
 static void set_due(struct replica_copy *copy, uint32_t home)
@@ -123,17 +131,19 @@ int replica_set_put(struct replica_set *set, uint32_t pid, uint64_t key,
                     const struct replica_digest *digest, bool *needed)
 {
     struct replica_copy *copy = calloc(1, sizeof *copy);
+    size_t words = set->home_count / 64 + 1;
     int error;
 
     *needed = false;
     if (!copy)
         return -ENOMEM;
     *copy = (struct replica_copy){.pid = pid, .key = key, .digest = *digest};
-    copy->due = calloc(set->home_count / 64 + 1, sizeof *copy->due);
+    copy->due = calloc(2 * words, sizeof *copy->due);
+    copy->told = copy->due + words;
     set->pids[pid].last = key;
     bound_notes(set, key);
+    copy->differs = !replica_agree(set, pid, key, digest); /* may be forgotten once it is told */
     error = copy->due ? replica_tell(set, pid, set->own, key, digest, true, NULL) : -ENOMEM;
-    copy->differs = !replica_agree(set, pid, key);
     for (uint32_t home = 0; home < set->home_count && !error; home++)
         if (home != set->own && !set->others[home].lost)
             error = offer(set, home, copy, needed);
@@ -178,6 +188,8 @@ int replica_set_keep(struct replica_set *set, void *bytes, uint64_t size)
     int error = 0;
 
     set->making = NULL;
+    if (copy)
+        copy->large = set->turn_bytes > 0 && size >= set->turn_bytes;
     if (copy && bytes) {
         error = make_room(set, copy, bytes, size);
         bytes = error ? bytes : NULL;
@@ -212,32 +224,61 @@ static bool hand_out_notes(struct replica_other *other, struct replica_order *or
     order->notes = (const struct replica_note *)(const void *)other->notes.data;
     order->note_count = other->notes.size / sizeof *order->notes;
     other->notes_given = true;
+    other->urgent = false;
     return true;
+}
+
+/* Passes what the host has got from others.  The copy that it lacks; NULL: none. */
+static struct replica_copy *next_lacked(struct replica_set *set, uint32_t home)
+{
+    struct replica_other *other = &set->others[home];
+    struct replica_copy *copy;
+
+    while ((copy = next_due(set, home)) != NULL) {
+        if (copy->kept.size > 0 && lacks(set, home, copy))
+            break;
+        if (!has_bit(copy->told, home) &&
+            tell_digest(set, home, copy->pid, copy->key, &copy->digest) != 0)
+            break; /* no memory: the content says it as well */
+        replica_turn_spared(&other->turn, copy->key);
+        other->cursor = copy->next;
+        not_due(set, copy, home);
+    }
+    free_front(set);
+    return next_due(set, home);
+}
+
+/* Where several must agree a host waits for the digests of what is held back. */
+static void tell_ahead(struct replica_set *set, uint32_t home)
+{
+    for (struct replica_copy *copy = set->others[home].cursor; copy; copy = copy->next) {
+        if (!is_due(copy, home) || has_bit(copy->told, home) ||
+            replica_needed(set, &set->pids[copy->pid]) == 1)
+            continue;
+        if (tell_digest(set, home, copy->pid, copy->key, &copy->digest) != 0)
+            return;
+        copy->told[home / 64] |= UINT64_C(1) << home % 64;
+    }
 }
 
 bool replica_set_next(struct replica_set *set, uint32_t home, struct replica_order *order)
 {
     struct replica_other *other = &set->others[home];
     struct replica_copy *copy;
+    bool waits;
 
     *order = (struct replica_order){0};
     if (other->lost)
         return false;
     clear_given(set, other);
-    while ((copy = next_due(set, home)) != NULL) {
-        if (copy->kept.size > 0 && lacks(set, home, copy))
-            break;
-        if (tell_digest(set, home, copy->pid, copy->key, &copy->digest) != 0)
-            break; /* no memory: the content says it as well */
-        other->cursor = copy->next;
-        not_due(set, copy, home);
-    }
-    free_front(set);
+    copy = next_lacked(set, home);
+    waits = copy && replica_turn_waits(set, home, copy, &order->wait);
+    if (waits)
+        tell_ahead(set, home);
     /* Notes of what was made before go first. */
     if (hand_out_notes(other, order))
         return true;
-    copy = next_due(set, home);
-    if (!copy)
+    if (!copy || waits)
         return false;
     other->cursor = copy->next;
     copy->flying++;
@@ -253,9 +294,14 @@ void replica_set_sent(struct replica_set *set, uint32_t home, struct replica_cop
     free_front(set);
 }
 
+bool replica_set_is_urgent(const struct replica_set *set, uint32_t home)
+{
+    return set->others[home].urgent || set->others[home].cursor != NULL;
+}
+
 struct replica_copy_facts replica_set_facts(const struct replica_copy *copy)
 {
-    return (struct replica_copy_facts){copy->pid, copy->key, copy->digest};
+    return (struct replica_copy_facts){copy->pid, copy->key, copy->digest, copy->large};
 }
 
 void *replica_set_see(const struct replica_set *set, const struct replica_copy *copy,

@@ -18,6 +18,8 @@ static int settle_in(struct replica_set *set, const struct replica_setup *setup)
 
             if (!pid || pid->count == REPLICA_MOST || replica_slot(pid, home) < REPLICA_MOST)
                 return -EINVAL;
+            if (i == 0)
+                set->others[home].turn.place = pid->count;
             pid->homes[pid->count++] = home;
             pid->here |= home == set->own;
         }
@@ -46,6 +48,7 @@ struct replica_set *replica_set_new(const struct replica_setup *setup,
     set->own = setup->own;
     set->agree = setup->agree > 0 ? setup->agree : 1;
     set->majority = setup->majority;
+    set->turn_bytes = setup->turn_bytes;
     set->calls = *calls;
     set->context = context;
     set->tail = &set->first;

@@ -15,6 +15,10 @@
  * contents are not outvoted (`may_pass`), so that what a wrong one leads to is never seen.  A host
  * that takes a snapshot goes ahead of that (`pass_ahead`), and is `sure` of its images later.
  *
+ * A large content is not sent by all homes that make it at the same time: each receiver has a turn
+ * among them, and while the home whose turn it is keeps up, the others hold theirs back (`wait`)
+ * until the receiver has it, or the caller has no more patience (replica_set_release).
+ *
  * A home that is lost is simply not counted any more: what it had not sent, the others send, since
  * only a receiver itself can say that it has something.  What is kept for a receiver is dropped
  * when it has got it from anyone, or is lost.  Where no more can be kept, the host for which it is
@@ -62,8 +66,9 @@ struct replica_setup {
     uint32_t own; /* home */
     const struct replica_home *homes;
     uint64_t log_bytes, spill_bytes;
-    uint32_t agree; /* of three homes and more; 1: the first counts */
-    bool majority;  /* more than half of the homes instead, and with two both */
+    uint32_t agree;      /* of three homes and more; 1: the first counts */
+    bool majority;       /* more than half of the homes instead, and with two both */
+    uint64_t turn_bytes; /* a content of at least so many is large; 0: none is */
 };
 
 struct replica_difference {
@@ -108,17 +113,28 @@ struct replica_note {
 struct replica_set;
 struct replica_copy;
 
+/* A content is held back for a host, as another home has the turn to send it. */
+struct replica_wait {
+    uint64_t key; /* 0: nothing is held back */
+    uint64_t
+        bytes; /* of the contents of that key which are kept: at most what the other one sends */
+    bool made; /* the other home has said that it has made its content */
+};
+
 /* What is to be sent next: notes, or else a content. */
 struct replica_order {
     const struct replica_note *notes; /* valid until the next call of any function */
     size_t note_count;
     struct replica_copy *copy;
+    struct replica_wait wait;
 };
 
+/* large: other homes may hold theirs back until they hear that this one has come. */
 struct replica_copy_facts {
     uint32_t pid;
     uint64_t key;
     struct replica_digest digest;
+    bool large;
 };
 
 /* NULL and *error: -ENOMEM, or -EINVAL: a process has no home or more than REPLICA_MOST. */
@@ -134,19 +150,25 @@ int replica_set_put(struct replica_set *set, uint32_t pid, uint64_t key,
                     const struct replica_digest *digest, bool *needed);
 int replica_set_keep(struct replica_set *set, void *bytes, uint64_t size);
 
-/* False: there is nothing for that home.  A copy counts as sent, and may be freed, when
- * replica_set_sent was called. */
+/* False: there is nothing for that home now; order->wait says whether there may be later.  A copy
+ * counts as sent, and may be freed, when replica_set_sent was called. */
 bool replica_set_next(struct replica_set *set, uint32_t home, struct replica_order *order);
+/* What is held back for that home has waited long enough: it is what replica_set_next has next. For
+ * some time nothing is held back for the home then, the longer the more often this happens in a
+ * row. */
+void replica_set_release(struct replica_set *set, uint32_t home);
 void replica_set_sent(struct replica_set *set, uint32_t home, struct replica_copy *copy);
+/* Whether anything for that home is not to wait until this host has made its next contents. */
+bool replica_set_is_urgent(const struct replica_set *set, uint32_t home);
 struct replica_copy_facts replica_set_facts(const struct replica_copy *copy);
 /* As replica_store_see. */
 void *replica_set_see(const struct replica_set *set, const struct replica_copy *copy,
                       uint64_t *size, void **read);
 
-/* A content has come from a home of the process, of malloc, and is taken over in any case.  0, or
- * the error of `apply`, or -ENOMEM, or -EPROTO. */
-int replica_set_take(struct replica_set *set, uint32_t home, uint32_t pid, uint64_t key,
-                     const struct replica_digest *digest, void *bytes, uint64_t size);
+/* A content has come from a home of the process; the bytes, of malloc, are taken over in any case.
+ * 0, or the error of `apply`, or -ENOMEM, or -EPROTO. */
+int replica_set_take(struct replica_set *set, uint32_t home, const struct replica_copy_facts *facts,
+                     void *bytes, uint64_t size);
 /* A note has come from that host.  The same errors. */
 int replica_set_note(struct replica_set *set, uint32_t home, const struct replica_note *note);
 
@@ -157,8 +179,11 @@ bool replica_set_may_pass(struct replica_set *set, uint64_t key);
 /* They pass it at once, and the next stage only when the contents of this one are agreed on, too.
  */
 void replica_set_pass_ahead(struct replica_set *set, uint64_t key);
-/* Whether the contents of all stages that were passed ahead are agreed on. */
+/* Whether the contents of all stages that were passed ahead are agreed on, or compared. */
 bool replica_set_is_sure(const struct replica_set *set);
+/* Where the first counts: whether all homes that are left of the processes here have come to the
+ * key, and none has made anything else than this host. */
+bool replica_set_is_compared(const struct replica_set *set, uint64_t key);
 
 /* The ranks of this host have come further: applies what is ready.  The errors of `apply`. */
 int replica_set_advance(struct replica_set *set);

@@ -18,7 +18,8 @@ unsigned replica_slot(const struct replica_pid *pid, uint32_t home)
     return slot < pid->count ? slot : REPLICA_MOST;
 }
 
-uint32_t replica_slots_left(const struct replica_set *set, const struct replica_pid *pid)
+/* Bits of the slots whose homes are left. */
+static uint32_t slots_left(const struct replica_set *set, const struct replica_pid *pid)
 {
     uint32_t left = 0;
 
@@ -38,7 +39,7 @@ unsigned replica_needed(const struct replica_set *set, const struct replica_pid 
 unsigned replica_chosen(const struct replica_set *set, const struct replica_pid *pid,
                         const struct replica_entry *entry)
 {
-    uint32_t left = replica_slots_left(set, pid);
+    uint32_t left = slots_left(set, pid);
     unsigned leader = replica_entry_leader(entry);
 
     /* What fewer have said may be of a home that was lost because it does not count. */
@@ -90,6 +91,7 @@ static void note_mismatch(struct replica_set *set, uint32_t number, uint64_t key
 
     if (difference)
         mismatch.difference = *difference;
+    set->pids[number].differs = true;
     mark_copies(set, number, key);
     set->calls.mismatch(set->context, &mismatch);
 }
@@ -104,7 +106,7 @@ static void note_new(struct replica_set *set, uint32_t number, uint64_t key, uns
     unsigned own = replica_entry_alike(entry, &entry->digests[slot]);
 
     note_mismatch(set, number, key, entry->first, slot,
-                  first == own && (replica_slots_left(set, pid) & ~entry->spoken) != 0, difference);
+                  first == own && (slots_left(set, pid) & ~entry->spoken) != 0, difference);
 }
 
 /* One more agrees with the first: those that have been as many are not any more. */
@@ -170,7 +172,7 @@ void replica_settle(struct replica_set *set, struct replica_pid *pid)
                     : pid->here                   ? set->passed
                                                   : pid->applied;
 
-    set->told -= replica_ledger_settle(&pid->ledger, replica_slots_left(set, pid), most) *
+    set->told -= replica_ledger_settle(&pid->ledger, slots_left(set, pid), most) *
                  sizeof(struct replica_entry);
 }
 
@@ -204,7 +206,7 @@ static bool all_agreed(const struct replica_set *set, uint64_t key)
     return true;
 }
 
-bool replica_set_is_sure(const struct replica_set *set)
+static bool is_agreed_ahead(const struct replica_set *set)
 {
     for (unsigned i = 0; i < REPLICA_STAGES; i++)
         if (set->ahead[i] > 0 && !all_agreed(set, set->ahead[i]))
@@ -212,16 +214,45 @@ bool replica_set_is_sure(const struct replica_set *set)
     return true;
 }
 
+/* Whether all homes that are left have told what they have made up to the key. */
+static bool have_come(const struct replica_set *set, const struct replica_pid *pid, uint64_t key)
+{
+    uint32_t left = slots_left(set, pid);
+
+    for (unsigned slot = 0; slot < pid->count; slot++)
+        if (left & 1u << slot && pid->ledger.come[slot] < key)
+            return false;
+    return true;
+}
+
+bool replica_set_is_compared(const struct replica_set *set, uint64_t key)
+{
+    for (uint32_t number = 0; number < set->nprocs; number++) {
+        const struct replica_pid *pid = &set->pids[number];
+
+        if (pid->here && replica_needed(set, pid) == 1 &&
+            (pid->differs || !have_come(set, pid, key)))
+            return false;
+    }
+    return true;
+}
+
+bool replica_set_is_sure(const struct replica_set *set)
+{
+    return is_agreed_ahead(set) && replica_set_is_compared(set, set->captured);
+}
+
 void replica_set_pass_ahead(struct replica_set *set, uint64_t key)
 {
     set->ahead[replica_stage(key)] = any_agrees(set) ? key : 0;
+    set->captured = key;
 }
 
 bool replica_set_may_pass(struct replica_set *set, uint64_t key)
 {
     if (!any_agrees(set))
         return true;
-    if (!replica_set_is_sure(set) || !all_agreed(set, key))
+    if (!is_agreed_ahead(set) || !all_agreed(set, key))
         return false;
     memset(set->ahead, 0, sizeof set->ahead);
     set->passed = key;
@@ -234,7 +265,7 @@ bool replica_set_may_pass(struct replica_set *set, uint64_t key)
 /* The home that has told least of a process. */
 static uint32_t laggard(const struct replica_set *set, const struct replica_pid *pid)
 {
-    uint32_t left = replica_slots_left(set, pid);
+    uint32_t left = slots_left(set, pid);
     unsigned last = REPLICA_MOST;
 
     for (unsigned slot = 0; slot < pid->count; slot++)
@@ -275,9 +306,11 @@ int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64
     return 0;
 }
 
-bool replica_agree(const struct replica_set *set, uint32_t pid, uint64_t key)
+bool replica_agree(const struct replica_set *set, uint32_t pid, uint64_t key,
+                   const struct replica_digest *digest)
 {
     const struct replica_entry *entry = replica_ledger_of(&set->pids[pid].ledger, key);
 
-    return !entry || !replica_entry_differs(entry);
+    return !entry ||
+           replica_entry_alike(entry, digest) == (unsigned)__builtin_popcount(entry->spoken);
 }

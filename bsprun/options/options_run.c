@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "bsprun/options/options_inside.h"
-#include "lib/base/units.h"
 #include "lib/shm/board.h"
 
 /* A relative name is one below the directory in which bsprun was called.  Whether it exists is seen

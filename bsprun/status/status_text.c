@@ -67,6 +67,12 @@ uint32_t status_processes_on(const struct status_facts *facts, uint32_t host)
 
 /* ---- For people ---- */
 
+/* `otherwise` if the number is not that of a host. */
+static const char *host_name(const struct status_facts *facts, uint32_t host, const char *otherwise)
+{
+    return host < facts->host_count ? facts->hosts[host].name : otherwise;
+}
+
 static const char *plural(uint64_t count)
 {
     return count == 1 ? "" : "s";
@@ -181,8 +187,7 @@ static void print_coming(FILE *file, const struct status_facts *facts)
         while (end < facts->coming_count && come_together(first, &facts->coming[end]))
             memory += facts->coming[end++].memory;
         fprintf(file, "  %s to host %s: process%s", first->state,
-                first->host < facts->host_count ? facts->hosts[first->host].name : "?",
-                end - i == 1 ? "" : "es");
+                host_name(facts, first->host, "?"), end - i == 1 ? "" : "es");
         for (uint32_t shown = 0; i < end; i++) {
             uint32_t from = facts->coming[i].pid;
 
@@ -247,8 +252,7 @@ static uint32_t print_alike(FILE *file, const struct status_facts *facts, uint32
         snprintf(pids, sizeof pids, "%u", rank->pid);
     else
         snprintf(pids, sizeof pids, "%u-%u", rank->pid, facts->ranks[last].pid);
-    fprintf(file, "  %-11s  %-*s  %10llu  ", pids, width,
-            rank->host < facts->host_count ? facts->hosts[rank->host].name : "?",
+    fprintf(file, "  %-11s  %-*s  %10llu  ", pids, width, host_name(facts, rank->host, "?"),
             (unsigned long long)rank->superstep);
     print_place(file, facts, rank);
     fprintf(file, "%8s  %8.1f  %8.1f  %8.1f  %-13s  ", memory, computing / count,
@@ -372,8 +376,7 @@ static void write_lists(struct bspz_json *json, const struct status_facts *facts
         bspz_json_format(json, "computing", "%.6f", rank->computing);
         bspz_json_format(json, "communicating", "%.6f", rank->communicating);
         bspz_json_format(json, "waiting", "%.6f", rank->waiting);
-        bspz_json_text(json, "host",
-                       rank->host < facts->host_count ? facts->hosts[rank->host].name : "");
+        bspz_json_text(json, "host", host_name(facts, rank->host, ""));
         bspz_json_text(json, "state", rank->state);
         bspz_json_text(json, "function", rank->function);
         bspz_json_text(json, "file", rank->file);
@@ -399,8 +402,7 @@ static void write_replicas(struct bspz_json *json, const struct status_facts *fa
 
         bspz_json_object(json, NULL);
         bspz_json_number(json, "pid", lost->pid);
-        bspz_json_text(json, "host",
-                       lost->host < facts->host_count ? facts->hosts[lost->host].name : "");
+        bspz_json_text(json, "host", host_name(facts, lost->host, ""));
         bspz_json_end(json);
     }
     bspz_json_end(json);
@@ -415,8 +417,7 @@ static void write_coming(struct bspz_json *json, const struct status_facts *fact
 
         bspz_json_object(json, NULL);
         bspz_json_number(json, "pid", coming->pid);
-        bspz_json_text(json, "host",
-                       coming->host < facts->host_count ? facts->hosts[coming->host].name : "");
+        bspz_json_text(json, "host", host_name(facts, coming->host, ""));
         bspz_json_text(json, "state", coming->state);
         if (coming->superstep != UINT64_MAX)
             bspz_json_number(json, "superstep", coming->superstep);

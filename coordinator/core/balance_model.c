@@ -89,7 +89,8 @@ static void expect_availability(struct model *model)
 
 /* ---- Links --------------------------------------------------------------------------------- */
 
-struct balance_link model_link(const struct balance_facts *facts, uint32_t from, uint32_t to)
+static struct balance_link link_between(const struct balance_facts *facts, uint32_t from,
+                                        uint32_t to)
 {
     struct balance_link link;
 
@@ -112,7 +113,7 @@ static double seconds_over(struct balance_link link, double bytes)
 
 double model_transfer(const struct model *model, uint32_t rank, uint32_t from, uint32_t to)
 {
-    return seconds_over(model_link(model->facts, from, to), model->facts->ranks[rank].image);
+    return seconds_over(link_between(model->facts, from, to), model->facts->ranks[rank].image);
 }
 
 /* ---- Placement ----------------------------------------------------------------------------- */
@@ -160,7 +161,7 @@ static void count_entry(struct model *model, uint32_t entry, double sign)
 
     if (from == to)
         return;
-    double seconds = seconds_over(model_link(model->facts, from, to), traffic->bytes);
+    double seconds = seconds_over(link_between(model->facts, from, to), traffic->bytes);
     model->hosts[from].out += sign * seconds;
     model->hosts[to].in += sign * seconds;
 }
@@ -261,9 +262,9 @@ struct model_times model_times_at(const struct model *model, uint32_t rank, uint
         if (other == at)
             continue;
         if (traffic->from == rank)
-            out += seconds_over(model_link(model->facts, at, other), traffic->bytes);
+            out += seconds_over(link_between(model->facts, at, other), traffic->bytes);
         else
-            in += seconds_over(model_link(model->facts, other, at), traffic->bytes);
+            in += seconds_over(link_between(model->facts, other, at), traffic->bytes);
     }
     times.comm = fmax(out, in);
     return times;

@@ -71,8 +71,6 @@ double model_superstep(struct model *model);
 /* The greatest mean time of a host with ranks, by the mean over ranks, minus 1. */
 double model_imbalance(const struct model *model);
 
-struct balance_link model_link(const struct balance_facts *facts, uint32_t from, uint32_t to);
-
 /* The time to transfer a rank's image from its host. */
 double model_transfer(const struct model *model, uint32_t rank, uint32_t from, uint32_t to);
 

@@ -128,27 +128,28 @@ int coord_step(struct coord *state, uint64_t now_ns, uint32_t from,
     return rule->take(state, host, message, effects);
 }
 
+/* False: the term or the job is over, and nothing is done any more. */
+static bool goes_on(struct coord *state, uint64_t now_ns, struct coord_effects *effects)
+{
+    begin_step(effects);
+    effects->dropped = IN(state->phase) & OVER;
+    if (!effects->dropped)
+        note_time(state, now_ns);
+    return !effects->dropped;
+}
+
 void coord_expire(struct coord *state, uint64_t now_ns, enum coord_timer timer,
                   struct coord_effects *effects)
 {
-    begin_step(effects);
-    if (IN(state->phase) & OVER) {
-        effects->dropped = true;
-        return;
-    }
-    note_time(state, now_ns);
-    coord_take_timer(state, timer, effects);
+    if (goes_on(state, now_ns, effects))
+        coord_take_timer(state, timer, effects);
 }
 
 void coord_glance(struct coord *state, uint64_t now_ns, uint64_t superstep,
                   struct coord_effects *effects)
 {
-    begin_step(effects);
-    if (IN(state->phase) & OVER) {
-        effects->dropped = true;
+    if (!goes_on(state, now_ns, effects))
         return;
-    }
-    note_time(state, now_ns);
     if (coord_balancing_glance(state, superstep))
         coord_consult(state, effects);
     coord_balancing_timer(state, effects);
@@ -275,6 +276,8 @@ struct coord *coord_new(const struct coord_config *config)
         state->config.replicas = 1;
     if (config->counts.count > 0)
         state->config.replicas = replica_counts_most(&config->counts, WIRE_RANKS_MAX);
+    /* Images may wait for replicas that are slow. */
+    state->config.rule.skips = coord_has_replicas(state);
     state->phase = COORD_WAITING;
     state->consult = COORD_NEVER;
     state->outcome.pid = COORD_NOBODY;

@@ -19,7 +19,8 @@
  *   RESTORING  RESTORE is out; waits for STAGED from every host: nothing is irrevocable before
  *   PASSING    PASS is out; waits for RANKS_READY from every host
  *
- * or one in the place of another Processor Zero, whose host was lost while the processes ran:
+ * or one in the place of another Processor Zero, whose host was lost while the processes ran,
+ * or were made of snapshot 0:
  *
  *   TAKING_OVER  waits for ACCOUNT from every host: what it knows of the term
  *

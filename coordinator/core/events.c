@@ -138,25 +138,11 @@ int coord_take_registered(struct coord *state, struct coord_host *host,
     return 0;
 }
 
-int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
-                           const struct wire_message *message, struct coord_effects *effects)
+void coord_run_when_ready(struct coord *state, struct coord_effects *effects)
 {
-    if (!(IN(state->phase) & (IN(COORD_PLACING) | IN(COORD_PASSING)))) {
-        if (!state->takeover.any)
-            return coord_broken(effects, "host %u has started its processes when all run",
-                                host->id);
-        effects->dropped = true; /* it has heard of snapshot 0 from this Processor Zero first */
-        return 0;
-    }
-    if (message->ranks_ready.count != host->count)
-        return coord_broken(effects, "host %u has started %u processes instead of %u", host->id,
-                            message->ranks_ready.count, host->count);
-    if (host->ranks_ready)
-        return coord_broken(effects, "host %u has started its processes twice", host->id);
-    host->ranks_ready = true;
     for (uint32_t i = 0; i < state->host_count; i++)
         if (!state->hosts[i].ranks_ready && !state->hosts[i].lost)
-            return 0;
+            return;
     if (state->phase == COORD_PASSING)
         state->facts.costs.restore_ns = state->now_ns - state->restore_begun_ns;
     coord_learn_running(state, state->phase == COORD_PASSING);
@@ -172,6 +158,29 @@ int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
     run->measure = coord_balancing_asks(state);
     coord_plan_timer(state, effects);
     coord_balancing_timer(state, effects);
+}
+
+int coord_take_ranks_ready(struct coord *state, struct coord_host *host,
+                           const struct wire_message *message, struct coord_effects *effects)
+{
+    if (!(IN(state->phase) & (IN(COORD_PLACING) | IN(COORD_PASSING)))) {
+        if (!state->takeover.any)
+            return coord_broken(effects, "host %u has started its processes when all run",
+                                host->id);
+        effects->dropped = true; /* it has heard of snapshot 0 from this Processor Zero first */
+        return 0;
+    }
+    if (message->ranks_ready.count != host->count)
+        return coord_broken(effects, "host %u has started %u processes instead of %u", host->id,
+                            message->ranks_ready.count, host->count);
+    if (host->ranks_ready && state->takeover.any) {
+        effects->dropped = true; /* it has said so in its account */
+        return 0;
+    }
+    if (host->ranks_ready)
+        return coord_broken(effects, "host %u has started its processes twice", host->id);
+    host->ranks_ready = true;
+    coord_run_when_ready(state, effects);
     return 0;
 }
 

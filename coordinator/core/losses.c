@@ -1,14 +1,17 @@
 /* losses.c - hosts that are lost: what becomes of the term.
  *
- * Where another host has replicas of their processes, nothing; where their processes can be
- * restarted alone elsewhere, they are (survive.c); else, and as long as there is no more than the
- * beginning of a term, it is over.
+ * Where another host has replicas of their processes, nothing, as soon as there is snapshot 0, of
+ * which they are made; where their processes can be restarted alone elsewhere, they are
+ * (survive.c); else, and while they are made of a later one, it is over.
  */
 #include "coordinator/core/state.h"
 
 bool coord_goes_on_without(const struct coord *state, const struct coord_host *host)
 {
-    return (IN(state->phase) & (IN(COORD_RUNNING) | IN(COORD_HELD_BACK) | IN(COORD_CAPTURING) |
+    bool placed = state->phase == COORD_PLACING && state->committed.term == state->config.term;
+
+    return (placed ||
+            IN(state->phase) & (IN(COORD_RUNNING) | IN(COORD_HELD_BACK) | IN(COORD_CAPTURING) |
                                 IN(COORD_SAVING) | IN(COORD_CLOSING) | IN(COORD_TAKING_OVER))) &&
            coord_is_covered(state, host);
 }

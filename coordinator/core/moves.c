@@ -31,7 +31,8 @@ static const struct bspz_states_row rows[COORD_PHASE_COUNT] = {
     [COORD_ABORTED] = {"ABORTED", 0},
     [COORD_FAILED] = {"FAILED", 0},
     [COORD_TAKING_OVER] = {"TAKING_OVER",
-                           IN(COORD_RUNNING) | IN(COORD_CAPTURING) | IN(COORD_ENDING) | CUT_SHORT},
+                           IN(COORD_PLACING) | IN(COORD_RUNNING) | IN(COORD_CAPTURING) |
+                               IN(COORD_ENDING) | CUT_SHORT},
 };
 static const struct bspz_states phases = {"Processor Zero", COORD_PHASE_COUNT, rows};
 

@@ -133,12 +133,17 @@ static uint64_t auto_due_ns(const struct policy_rule *rule, const struct policy_
     return affordable > due ? affordable : due;
 }
 
+static bool skips(const struct policy_rule *rule)
+{
+    return rule->skips || rule->kind == POLICY_AUTO;
+}
+
 uint64_t policy_due_ns(const struct policy_rule *rule, const struct policy_facts *facts)
 {
     uint64_t due = POLICY_NEVER;
     uint64_t retry = facts->retry_ns > facts->now_ns ? facts->retry_ns - facts->now_ns : 0;
 
-    if (rule->kind == POLICY_AUTO && facts->writing)
+    if (skips(rule) && facts->writing)
         return POLICY_NEVER;
     if (rule->kind == POLICY_AUTO && !facts->taken && !facts->restored)
         due = 0;
@@ -166,5 +171,5 @@ enum policy_answer policy_decide(const struct policy_rule *rule, const struct po
         return POLICY_GO;
     if (!facts->writing)
         return POLICY_SNAPSHOT;
-    return rule->kind == POLICY_AUTO && !facts->requested ? POLICY_GO : POLICY_WAIT;
+    return rule->skips || (skips(rule) && !facts->requested) ? POLICY_GO : POLICY_WAIT;
 }

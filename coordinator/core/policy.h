@@ -35,6 +35,7 @@ struct policy_rule {
     uint64_t every;  /* supersteps or nanoseconds; at least 1 */
     double overhead; /* AUTO: the share of the time that snapshots may take, between 0 and 1 ... */
     bool bounded; /* ... always, as set by the user; false: while the rate of failures is unknown */
+    bool skips;   /* never waits for the snapshot before; AUTO does not in any case */
 };
 
 /* The measured costs of the last snapshot, and other measurements; 0: not known yet. */
@@ -74,8 +75,8 @@ enum policy_answer {
     POLICY_WAIT, /* a snapshot is due, but the one before must be committed first */
 };
 
-/* The decision at this barrier.  Only AUTO skips a snapshot because the previous one is still being
- * written. */
+/* The decision at this barrier.  AUTO, and with `skips` any rule, skips a snapshot because the
+ * previous one is still being written; with `skips` requests wait for a later barrier, too. */
 enum policy_answer policy_decide(const struct policy_rule *rule, const struct policy_facts *facts);
 
 /* The interval between two snapshots: POLICY_NEVER, 0, or that of the rule.  AUTO: interval_best,
@@ -99,9 +100,9 @@ uint64_t policy_next(const struct policy_rule *rule, uint64_t next);
  * a minute. */
 uint64_t policy_retry_ns(uint32_t failures);
 
-/* The time until a snapshot is due: 0 now, POLICY_NEVER for rules not by time, and for AUTO while
- * one is being written.  A timer of this length, with a decision at the first barrier after it,
- * gives the nearer of the two barriers around the interval: AUTO is due half a superstep
+/* The time until a snapshot is due: 0 now, POLICY_NEVER for rules not by time, and for those that
+ * skip while one is being written.  A timer of this length, with a decision at the first barrier
+ * after it, gives the nearer of the two barriers around the interval: AUTO is due half a superstep
  * (superstep_ns) before it.  With a bound set by the user, AUTO also considers the costs so far:
  * after the first snapshot of a term none is due that would exceed the overhead since the beginning
  * of the term.  The default overhead need not be earned beforehand: the first failure may come

@@ -132,7 +132,8 @@ static void fail_ticket(struct coord *state, enum wire_cause cause, int32_t pid,
 
 /* ---- Two phases --------------------------------------------------------------------------- */
 
-void coord_advance_ticket(struct coord *state, struct coord_effects *effects)
+/* Advances the ticket if what it waits for is complete. */
+static void advance_ticket(struct coord *state, struct coord_effects *effects)
 {
     struct coord_ticket *ticket = &state->ticket;
     if (ticket->state != COORD_TICKET_OPEN || ticket->missing > 0 ||
@@ -196,13 +197,6 @@ static bool is_of_former(const struct coord *state, uint64_t superstep)
                                    superstep > state->ticket.name.superstep);
 }
 
-/* Whether the ticket is that of a snapshot that a former one has committed. */
-static bool is_announced_again(const struct coord *state)
-{
-    return state->takeover.any &&
-           bspz_snapshot_same(state->ticket.name, state->takeover.committed);
-}
-
 /* Whether a message concerns the ticket; one of an earlier ticket comes too late.  -EPROTO: of
  * none. */
 static int about_ticket(const struct coord *state, const struct coord_host *host,
@@ -222,6 +216,21 @@ static int about_ticket(const struct coord *state, const struct coord_host *host
     return 0;
 }
 
+/* The same; what concerns a snapshot that a former Processor Zero has committed is too late, too.
+ */
+static int about_own_ticket(const struct coord *state, const struct coord_host *host,
+                            uint64_t superstep, struct coord_effects *effects)
+{
+    int result = about_ticket(state, host, superstep, effects);
+
+    if (result > 0 && state->takeover.any &&
+        bspz_snapshot_same(state->ticket.name, state->takeover.committed)) {
+        effects->dropped = true;
+        return 0;
+    }
+    return result;
+}
+
 static void captured_when_complete(struct coord *state, struct coord_effects *effects)
 {
     for (uint32_t i = 0; i < state->host_count; i++)
@@ -238,7 +247,7 @@ static void captured_when_complete(struct coord *state, struct coord_effects *ef
     bool ends = state->wish >= COORD_WISH_MOVE_NOW && !state->takeover.resumes;
     state->takeover.resumes = false;
     coord_move(state, ends ? COORD_SAVING : COORD_RUNNING);
-    coord_advance_ticket(state, effects);
+    advance_ticket(state, effects);
     if (!ends)
         say_resume(state, effects);
     else if (failed)
@@ -295,7 +304,7 @@ int coord_take_image_durable(struct coord *state, struct coord_host *host,
     uint32_t needed = coord_copies(state);
     if (have + 1 == needed)
         ticket->missing--;
-    coord_advance_ticket(state, effects);
+    advance_ticket(state, effects);
     return 0;
 }
 
@@ -316,13 +325,9 @@ int coord_take_image_failed(struct coord *state, struct coord_host *host,
     if (cause != WIRE_CAUSE_REFUSED && cause != WIRE_CAUSE_NOT_WRITTEN &&
         cause != WIRE_CAUSE_RANK_SIGNALLED)
         return coord_broken(effects, "host %u has failed for no known cause", host->id);
-    int result = about_ticket(state, host, message->envelope.superstep, effects);
+    int result = about_own_ticket(state, host, message->envelope.superstep, effects);
     if (result <= 0)
         return result;
-    if (is_announced_again(state)) {
-        effects->dropped = true;
-        return 0;
-    }
     if (state->ticket.state != COORD_TICKET_OPEN)
         return coord_broken(effects, "host %u takes back an image", host->id);
     fail_ticket(state, cause, (int32_t)pid, message->image_failed.text, effects);
@@ -332,13 +337,9 @@ int coord_take_image_failed(struct coord *state, struct coord_host *host,
 int coord_take_persisted(struct coord *state, struct coord_host *host,
                          const struct wire_message *message, struct coord_effects *effects)
 {
-    int result = about_ticket(state, host, message->envelope.superstep, effects);
+    int result = about_own_ticket(state, host, message->envelope.superstep, effects);
     if (result <= 0)
         return result;
-    if (is_announced_again(state)) {
-        effects->dropped = true;
-        return 0;
-    }
     if (state->ticket.state == COORD_TICKET_OPEN || host->durable ||
         !coord_keeps_manifest(state, host))
         return coord_broken(effects, "host %u has a manifest it was not given", host->id);
@@ -435,7 +436,9 @@ void coord_go_on_without(struct coord *state, struct coord_host *host,
         known_when_complete(state, effects);
     }
     host->captured = true;
-    if (state->phase == COORD_CAPTURING)
+    if (state->phase == COORD_PLACING)
+        coord_run_when_ready(state, effects);
+    else if (state->phase == COORD_CAPTURING)
         captured_when_complete(state, effects);
     else if (state->phase == COORD_RUNNING && coord_all_arrived(state))
         coord_take_barrier(state, effects);

@@ -149,7 +149,8 @@ struct coord_takeover {
     bool any;                  /* there was one */
     uint64_t decided, consult; /* the newest: as in ACCOUNT */
     bool ended;
-    bool all_run, stopped; /* all have received RUN; some have ended their processes */
+    bool all_run, any_runs; /* have received RUN */
+    bool stopped;           /* some have ended their processes */
     bool over;             /* some know that the job is over, with that outcome */
     int32_t status;
     enum wire_cause cause;
@@ -427,6 +428,8 @@ void coord_note_going_on(struct coord *state);
 enum policy_answer coord_ask_policy(struct coord *state);
 
 /* events.c */
+/* The processes run once those of all hosts that are left are ready. */
+void coord_run_when_ready(struct coord *state, struct coord_effects *effects);
 /* All have arrived at a barrier: what follows. */
 void coord_take_barrier(struct coord *state, struct coord_effects *effects);
 /* Decides the barrier at which all have arrived (again, when the previous snapshot has ended). */
@@ -443,8 +446,6 @@ void coord_want_snapshot(struct coord *state, struct coord_effects *effects);
  * told: bsprun knows of it. */
 void coord_announce(struct coord *state, struct bspz_snapshot_name name, bool told,
                     struct coord_effects *effects);
-/* Advances the ticket if what it waits for is complete. */
-void coord_advance_ticket(struct coord *state, struct coord_effects *effects);
 
 /* restore.c */
 void coord_choose(struct coord *state, struct coord_effects *effects);

@@ -1,8 +1,9 @@
 /* takeover.c - Processor Zero in the place of another one of the same term, whose host was lost while
- * the processes ran in replicas.
+ * the processes ran in replicas, or were made of snapshot 0 on all hosts.
  *
  * Happy path: bsprun has named this one -> ACCOUNT of every living host -> TAKEN_OVER, which says the
- * newest decision that any of them knew -> RUNNING; or CAPTURING, until those have captured that were
+ * newest decision that any of them knew -> RUNNING; or PLACING, until the processes of all are ready;
+ * or CAPTURING, until those have captured that were
  * told to, and RESUME; or ENDING; or ENDED, if one of them has heard that.
  *
  * What can fail: further hosts are lost, which are not waited for; a process has no living host, or
@@ -66,7 +67,7 @@ bool coord_begin_takeover(struct coord *state, const struct coord_predecessor *p
     for (uint32_t i = 0; i < state->host_count; i++) {
         struct coord_host *host = &state->hosts[i];
         host->lead = COORD_NO_CELL;
-        host->ready = host->ranks_ready = host->captured = true;
+        host->ready = host->captured = true;
     }
     state->phase = COORD_TAKING_OVER;
     state->takeover.any = true;
@@ -151,6 +152,35 @@ static void say(struct coord *state, struct coord_effects *effects)
     release->consult = COORD_NEVER;
 }
 
+static void announce_again(struct coord *state, struct bspz_snapshot_name told,
+                           struct coord_effects *effects)
+{
+    state->committed = state->takeover.committed;
+    if (state->config.snapshots && state->committed.term == state->config.term)
+        coord_announce(state, state->committed, bspz_snapshot_same(told, state->committed), effects);
+}
+
+/* Whether some host still makes its processes. */
+static bool some_are_made(const struct coord *state)
+{
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (!state->hosts[i].lost && !state->hosts[i].ranks_ready)
+            return true;
+    return false;
+}
+
+/* They say again that they are ready. */
+static void go_on_placing(struct coord *state, struct coord_effects *effects)
+{
+    struct wire_taken_over *taken;
+
+    coord_move(state, COORD_PLACING);
+    taken = &coord_say(state, effects, WIRE_TAKEN_OVER)->taken_over;
+    taken->consult = COORD_NEVER;
+    taken->committed = state->takeover.committed;
+    announce_again(state, state->committed, effects);
+}
+
 static void go_on(struct coord *state, struct coord_effects *effects)
 {
     struct coord_takeover *takeover = &state->takeover;
@@ -170,9 +200,7 @@ static void go_on(struct coord *state, struct coord_effects *effects)
                       : captured > 0  ? COORD_CAPTURING
                                       : COORD_RUNNING);
     say(state, effects);
-    state->committed = takeover->committed;
-    if (state->config.snapshots && state->committed.term == state->config.term)
-        coord_announce(state, state->committed, bspz_snapshot_same(told, state->committed), effects);
+    announce_again(state, told, effects);
 }
 
 static bool all_shared(const struct coord *state)
@@ -194,12 +222,18 @@ void coord_take_over(struct coord *state, struct coord_effects *effects)
         coord_end_as(state, state->takeover.status, state->takeover.cause, effects);
         return;
     }
-    if (!state->takeover.stopped) {
+    bool made = some_are_made(state);
+    if (!state->takeover.stopped && made && !state->takeover.any_runs) {
+        go_on_placing(state, effects);
+        return;
+    }
+    if (!state->takeover.stopped && !made) {
         go_on(state, effects);
         return;
     }
     coord_blame(state, WIRE_CAUSE_HOST_LOST, COORD_NOBODY, 1, 0,
-                "the host of Processor Zero was lost while the processes were being ended");
+                made ? "the host of Processor Zero was lost when it had given up another one"
+                     : "the host of Processor Zero was lost while the processes were being ended");
     coord_fail(state, effects);
 }
 
@@ -219,8 +253,10 @@ int coord_take_account(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u captures what it has passed", host->id);
     host->accounted = true;
     host->shared = account->shared;
+    host->ranks_ready = account->ready || account->runs;
     host->captures_at = account->captures;
     takeover->all_run = takeover->all_run && account->runs;
+    takeover->any_runs = takeover->any_runs || account->runs;
     takeover->stopped = takeover->stopped || account->stopped;
     if (account->over) {
         takeover->over = true;

@@ -104,7 +104,9 @@ static void details(const struct wire_message *message, char *text, size_t size)
     case WIRE_ACCOUNT:
         snprintf(text, size, " decided %llu%s captures %llu%s%s", (number)message->account.decided,
                  message->account.ended ? " ended" : "", (number)message->account.captures,
-                 message->account.runs ? "" : " not running",
+                 message->account.runs    ? ""
+                 : message->account.ready ? " not running"
+                                          : " not ready",
                  message->account.stopped ? " stopped" : "");
         break;
     case WIRE_BEARS:

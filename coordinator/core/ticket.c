@@ -176,7 +176,8 @@ void coord_plan(struct coord *state)
     uint64_t wanted = policy_next(&state->config.rule, state->superstep + 1);
     if (wanted != POLICY_NEVER && wanted - 1 < state->consult)
         state->consult = wanted - 1;
-    if (is_requested(state) || due_ns(state) == 0)
+    bool skips = state->config.rule.skips && state->ticket.state != COORD_TICKET_NONE;
+    if ((is_requested(state) && !skips) || due_ns(state) == 0)
         state->consult = state->superstep;
     if (!coord_has_replicas(state))
         return;

@@ -129,7 +129,8 @@ static void new_chunk(struct bspz_cursor *cursor, uint64_t least, uint64_t most,
     cursor->last = NULL;
 }
 
-void bspz_outbox_close(struct bspz_cursor *cursor)
+/* Writes the size of the open put record, if there is one. */
+static void close_record(struct bspz_cursor *cursor)
 {
     struct bspz_put_record *record = cursor->last;
     uint32_t element = cursor->element;
@@ -163,7 +164,7 @@ char *bspz_outbox_room(enum bspz_kind kind, int to, uint64_t bytes, const char *
     uint64_t most;
 
     if (kind == BSPZ_PUTS)
-        bspz_outbox_close(cursor);
+        close_record(cursor);
     if (cursor->chunk) {
         cursor->tail = (char *)bspz_pad((uint64_t)(uintptr_t)cursor->tail, unit);
         if (bytes <= (uint64_t)(cursor->limit - cursor->tail) && cursor->tail <= cursor->limit)
@@ -207,7 +208,7 @@ uint32_t bspz_outbox_seal(uint64_t superstep)
         int to = dirty[i];
         struct bspz_entry *entry = bspz_entry_of(bspz_rt.pid, to, superstep);
 
-        bspz_outbox_close(&bspz_cursors[BSPZ_PUTS][to]);
+        close_record(&bspz_cursors[BSPZ_PUTS][to]);
         flags |= seal_chain(&bspz_cursors[BSPZ_PUTS][to], &entry->first[BSPZ_PUTS], BSPZ_HAS_PUT);
         flags |= seal_chain(&bspz_cursors[BSPZ_REQUESTS][to], &entry->first[BSPZ_REQUESTS],
                             BSPZ_HAS_GET);

@@ -113,8 +113,6 @@ static inline struct bspz_entry *bspz_entry_of(int from, int to, uint64_t supers
     return bspz_entry_at(bspz_rt.board, bspz_rt.nprocs, from, to, superstep);
 }
 
-/* Writes the size of the open put record, if there is one. */
-void bspz_outbox_close(struct bspz_cursor *cursor);
 /* Invalidates what statements have looked up, so that no put extends an open record by it. */
 void bspz_outbox_forget_statements(void);
 

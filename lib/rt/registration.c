@@ -1,6 +1,5 @@
 /* registration.c - bsp_push_reg and bsp_pop_reg. */
 #include "lib/rt/registration.h"
-#include "lib/rt/drma.h"
 #include "lib/rt/outbox.h"
 
 #include <stdlib.h>

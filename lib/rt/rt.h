@@ -88,7 +88,6 @@ struct bspz_runtime {
     void (*before_leaving)(void);
 
     void (*spmd)(void); /* the argument of bsp_init */
-    bool init_called;
 
     uint64_t begin_ns;                         /* monotonic clock at bsp_begin */
     uint64_t begin_cpu_ns;                     /* process clock at bsp_begin */

@@ -352,7 +352,6 @@ struct bspz_rank {
 /* board->flags */
 #define BSPZ_BOARD_TIMING      1u /* ranks keep the *_ns counters */
 #define BSPZ_BOARD_BARE        2u /* no bsprun: pid 0 is the user's own process */
-#define BSPZ_BOARD_CORES_KNOWN 4u
 #define BSPZ_BOARD_SNAPSHOTS                                                                       \
     16u /* with snapshots; the barrier of bsp_end is decided by the coordinator */
 #define BSPZ_BOARD_ATTACH    256u /* a rank that fails waits for a debugger first */

@@ -167,8 +167,9 @@
  * decided: supersteps up to the newest barrier that it knows to be decided, 0: none; ended: that is
  * the one of bsp_end; consult: as that decision, or RUN, has said, WIRE_NEVER: not known.  captures:
  * the snapshot at whose barrier its processes wait for RESUME, 0: none.  committed: the newest one
- * it knows of.  shared: as in HOST_READY.  runs: it has received RUN.  stopped: it has ended its
- * processes.  over: it has received END, with that status and cause. */
+ * it knows of.  shared: as in HOST_READY.  ready: it has, or would have, sent RANKS_READY.
+ * runs: it has received RUN.  stopped: it has ended its processes.  over: it has received END, with
+ * that status and cause. */
 #define WIRE_FIELDS_ACCOUNT(F, E)                                                                  \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, decided, WIRE_U64_MAX)                                                                  \
@@ -177,6 +178,7 @@
     F(u64, captures, WIRE_U64_MAX)                                                                 \
     E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, committed)                                    \
     F(flag, shared, 0)                                                                             \
+    F(flag, ready, 0)                                                                              \
     F(flag, runs, 0)                                                                               \
     F(flag, stopped, 0)                                                                            \
     F(flag, over, 0)                                                                               \

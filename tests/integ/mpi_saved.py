@@ -4,32 +4,18 @@ mpi_saved.py [SEED]: the moments and victims of the kills come from the seed, wh
 clock.  MPI_KILLS: how many kills in each job.
 """
 import os
-import random
 import signal
 import subprocess
-import sys
 import time
 
 from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, run, scratch, wait_until
+from kills import ONE, RSH, SEVERAL, chance, kill_one, new_store, seed, shown_by
 
 CASES = os.environ["INTEG_MPI"]
-RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
-ONE = ["-np", "4"]
-SEVERAL = ["--launcher", RSH, "--hosts", "h0:1,h1:2,h2:1"]
 ROUNDS, PAUSE = "150", "4000"
 KILLS = int(os.environ.get("MPI_KILLS", "4"))
 
-seed = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else time.time_ns() % 10**9
-chance = random.Random(seed)
-print(f"seed {seed}", flush=True)
-stores = 0
 wanted = []
-
-
-def new_store():
-    global stores
-    stores += 1
-    return os.path.join(scratch, f"store {stores}")
 
 
 def answer():
@@ -40,23 +26,8 @@ def answer():
     return wanted
 
 
-def shown_by(job):
-    return [line for line in (line.rstrip("\r") for line in job.text().splitlines()) if not line.startswith("bsprun: ")]
-
-
 def wait_snapshot(job, store):
     wait_until(lambda: any(step >= 1 for step in committed(store)) or job.is_over(), "a snapshot")
-
-
-def kill_one(job):
-    ranks = [pid for pid, name in job.members().items() if name == "integ_mpi"]
-    if not ranks:
-        return False
-    try:
-        os.kill(chance.choice(ranks), signal.SIGKILL)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def rolls_back(where, every, env):
@@ -67,7 +38,7 @@ def rolls_back(where, every, env):
         wait_snapshot(job, store)
         for _ in range(KILLS):
             time.sleep(chance.uniform(0, 0.15))
-            killed += not job.is_over() and kill_one(job)
+            killed += not job.is_over() and kill_one(job, CASES)
         check(job.finish() == 0, f"seed {seed}", job.status, job.text())
         check(killed > 0, job.text())
         check(shown_by(job) == answer(), f"seed {seed}", job.text(), answer())

@@ -5,36 +5,21 @@ RECOVER_KILLS=N: so many kills in each of the two storms, by hand.
 """
 import json
 import os
-import random
-import re
 import signal
-import sys
 import time
 
 from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, run, scratch, wait_until
+from kills import ONE, SEVERAL, chance, kill_one, new_store, seed, shown_by
 
 BSPSTAT = os.path.join(BIN, "bspstat")
 BSPCTL = os.path.join(BIN, "bspctl")
 OBJECTS = os.environ["INTEG_OBJECTS"]
-RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
-ONE = ["-np", "4"]
-SEVERAL = ["--launcher", RSH, "--hosts", "h0:1,h1:2,h2:1"]
 KILLS = int(os.environ.get("RECOVER_KILLS", "5"))
 ALONE = "it is restarted alone"
 TOGETHER = "the job continues from superstep"
 DELAY = 3000  # microseconds of a round
 
-seed = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else time.time_ns() % 10**9
-chance = random.Random(seed)
-print(f"seed {seed}", flush=True)
 wanted = {}
-stores = 0
-
-
-def new_store():
-    global stores
-    stores += 1
-    return os.path.join(scratch, f"store {stores}")
 
 
 def work(rounds):
@@ -48,26 +33,6 @@ def answer(rounds):
     return wanted[rounds]
 
 
-def ranks_of(job):
-    return [pid for pid, name in job.members().items() if name == "integ_objects"]
-
-
-def kill_one(job):
-    ranks = ranks_of(job)
-    if not ranks:
-        return False
-    try:
-        os.kill(chance.choice(ranks), signal.SIGKILL)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def shown_by(job):
-    return sorted(line for line in (line.rstrip("\r") for line in job.text().splitlines())
-                  if not line.startswith("bsprun: "))
-
-
 def storm(where, every):
     """Killed at random moments, some while they catch up: every operation has its effect once, every line is shown once."""
     rounds, killed = 100 + 25 * KILLS, 0
@@ -75,13 +40,13 @@ def storm(where, every):
         job.wait_for("round 40", 1)
         for _ in range(KILLS):
             time.sleep(chance.uniform(0, 0.3))
-            killed += not job.is_over() and kill_one(job)
+            killed += not job.is_over() and kill_one(job, OBJECTS)
         check(job.finish() == 0, f"seed {seed}", job.status, job.text())
         alone, together = job.text().count(ALONE), job.text().count(TOGETHER)
         print(f"{killed} killed, {alone} restarted alone, {together} times all went back", flush=True)
         check(alone > 0, f"seed {seed}", job.text())
         check("catch up" not in job.text(), f"seed {seed}", job.text())
-        check(shown_by(job) == answer(rounds), f"seed {seed}", job.text())
+        check(sorted(shown_by(job)) == answer(rounds), f"seed {seed}", job.text())
         job.check_gone()
 
 
@@ -97,19 +62,19 @@ def from_the_beginning():
     """Without an image of its own a process begins again, and nothing else does."""
     with Job([BSPRUN, *ONE, f"--ckpt={new_store()}", "--every", "1000s", *work(300)]) as job:
         job.wait_for("round 40", 4)
-        check(kill_one(job), job.text())
+        check(kill_one(job, OBJECTS), job.text())
         check(job.finish() == 0, f"seed {seed}", job.status, job.text())
         check(f"{ALONE}, from the beginning" in job.text() and TOGETHER not in job.text(), job.text())
-        check(shown_by(job) == answer(300), f"seed {seed}", job.text())
+        check(sorted(shown_by(job)) == answer(300), f"seed {seed}", job.text())
 
 
 def all_if_wanted():
     with Job([BSPRUN, *ONE, f"--ckpt={new_store()}", "--every", "0.2s", "--recover", "all", *work(300)]) as job:
         job.wait_for("round 40", 4)
-        check(kill_one(job), job.text())
+        check(kill_one(job, OBJECTS), job.text())
         check(job.finish() == 0, job.status, job.text())
         check(ALONE not in job.text() and TOGETHER in job.text(), job.text())
-        check(shown_by(job) == answer(300), job.text())
+        check(sorted(shown_by(job)) == answer(300), job.text())
 
 
 def a_fault_of_its_own():
@@ -126,7 +91,7 @@ def nobody_can_put_it():
     with Job([BSPRUN, *ONE, f"--ckpt={store}", "--every", "1000s", OBJECTS, "wait", "pauses"]) as job:
         job.wait_for("ready", 4)
         wait_until(lambda: committed(store), "snapshot 0")
-        check(kill_one(job), job.text())
+        check(kill_one(job, OBJECTS), job.text())
         check(job.finish() == 1, job.status, job.text())
         check(ALONE in job.text(), job.text())
         check("all processes wait, and nothing is on its way to them" in job.text(), job.text())
@@ -138,10 +103,10 @@ def saved_after_it():
     store = new_store()
     with Job([BSPRUN, "-v", *SEVERAL, f"--ckpt={store}", "--every", "1000s", *work(400)]) as job:
         job.wait_for("round 40", 4)
-        check(kill_one(job), job.text())
+        check(kill_one(job, OBJECTS), job.text())
         expect(run([BSPCTL, "--wait", str(job.os_pid), "save"]), 0)
         expect(run([BSPCTL, "--wait", str(job.os_pid), "drain", "h1"]), 0)
-        kill_one(job)
+        kill_one(job, OBJECTS)
         time.sleep(0.1)
         job.signal(signal.SIGTERM)
         check(job.finish() == 123, job.status, job.text())
@@ -158,7 +123,7 @@ def counted():
     with Job([BSPRUN, *SEVERAL, f"--ckpt={new_store()}", "--every", "1000s", f"--report={report}", *work(50000)]) as job:
         job.wait_for("round 40", 4)
         for count, words in ((1, "1 process"), (2, "2 processes")):
-            check(kill_one(job), job.text())
+            check(kill_one(job, OBJECTS), job.text())
             job.wait_for(ALONE, count)
             facts = json.loads(expect(run([BSPSTAT, "--json", str(job.os_pid)]), 0).out)
             check(facts["restarted_alone"] == count and facts["restarts"] == 0, facts)

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "tests/ckpt/store_sample.h"
@@ -273,10 +275,10 @@ bool fetch_play_has_manifest(void)
 void fetch_set_up(void)
 {
     make_files();
-    agent = (struct agent){.nprocs = FETCH_PROCS,
-                           .peers = (struct agent_peers *)&agent /* never looked into */,
+    agent = (struct agent){.peers = (struct agent_peers *)&agent /* never looked into */,
                            .snapshots = &snapshots,
                            .store = open_store(directory)};
+    fetch_play_place(FETCH_PROCS);
     must(uv_loop_init(&agent.loop) == 0);
     fetch_play_lost = UINT32_MAX;
     fetch_play_hosts = sizeof hosts / sizeof *hosts;
@@ -285,6 +287,13 @@ void fetch_set_up(void)
     said_count = dropped = failed_images = noticed = done_count = 0;
     done_error = 1;
     fetch_play_unsettled = false;
+}
+
+void fetch_play_place(int nprocs)
+{
+    if (agent.roster)
+        agent_roster_free(&agent);
+    must(agent_roster_open(&agent) == 0 && (nprocs == 0 || agent_roster_size(&agent, nprocs) == 0));
 }
 
 void fetch_play_unsay(void)
@@ -306,6 +315,7 @@ void fetch_tear_down(void)
         free(fetch_image[pid].bytes);
     free(fetch_manifest.bytes);
     agent_replicas_free(&agent);
+    agent_roster_free(&agent);
     store_close(agent.store);
     store_sample_remove(directory);
     store_sample_remove(other_directory);

@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_FETCH_PLAY_H
 #define TESTS_UNIT_FETCH_PLAY_H
 
+#include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/fetch_inside.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/replicas.h"
@@ -37,6 +38,8 @@ extern int done_error;
  */
 void fetch_set_up(void);
 void fetch_tear_down(void);
+/* The job has so many processes; 0: it is not placed yet. */
+void fetch_play_place(int nprocs);
 /* Forgets and frees what was said. */
 void fetch_play_unsay(void);
 

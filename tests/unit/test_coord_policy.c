@@ -82,6 +82,12 @@ START_TEST(when_to_take_one)
     ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_SNAPSHOT);
     facts.writing = true;
     ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_WAIT);
+    rule.skips = true;
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_GO);
+    facts.requested = true;
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_GO);
+    facts.writing = false;
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_SNAPSHOT);
     ck_assert_uint_eq(policy_next(&rule, 4), 6);
     ck_assert_uint_eq(policy_next(&rule, 6), 6);
     ck_assert_uint_eq(policy_next(&rule, UINT64_MAX - 1), POLICY_NEVER);

@@ -121,6 +121,48 @@ START_TEST(a_snapshot)
 }
 END_TEST
 
+/* An image that waits for a slow replica delays neither the next snapshot's barrier nor a request,
+ * which is met once it is committed. */
+static void check_while_not_sure(bool request)
+{
+    start_four(4);
+    pass_until(3);
+    arrived(3, 3, WIRE_BARRIER_SYNC);
+    arrived(7, 3, WIRE_BARRIER_SYNC);
+    captured(3, 3);
+    captured(7, 3);
+    durable(3, 4, 0);
+    pass_until(7);
+    if (request)
+        SAY(SAVE);
+    arrived(3, 7, WIRE_BARRIER_SYNC);
+    arrived(7, 7, WIRE_BARRIER_SYNC);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert_int_eq(said()->release.decision, WIRE_DECISION_GO);
+    ck_assert_uint_gt(coord->consult, 8);
+    durable(7, 4, 1);
+    ck_assert(has_message(WIRE_PERSIST));
+    persisted(3, 4, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        known((uint32_t[]){0, 7, 3, 5}[i], 4);
+    uint64_t next = coord->consult;
+    arrived(0, next, WIRE_BARRIER_SYNC);
+    arrived(7, next, WIRE_BARRIER_SYNC);
+    ck_assert_int_eq(said()->release.decision == WIRE_DECISION_SNAPSHOT, request || next == 11);
+}
+
+START_TEST(a_snapshot_that_is_not_sure)
+{
+    check_while_not_sure(false);
+}
+END_TEST
+
+START_TEST(a_request_while_one_is_not_sure)
+{
+    check_while_not_sure(true);
+}
+END_TEST
+
 START_TEST(a_loss_is_covered)
 {
     start_four(100);
@@ -136,6 +178,30 @@ START_TEST(a_loss_is_covered)
     lost(5); /* the last one with process 1 */
     ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
     expect_outcome(1, WIRE_CAUSE_HOST_LOST, COORD_NOBODY);
+}
+END_TEST
+
+/* Before they run: when there is snapshot 0, of which those that are left are made. */
+START_TEST(a_loss_while_they_are_made)
+{
+    start(4, SAVING(EVERY(100), .replicas = 2, .by_node = true));
+    for (uint32_t i = 0; i < 4; i++)
+        host_ready((uint32_t[]){0, 7, 3, 5}[i], 1);
+    registered(0, 2);
+    ck_assert(!coord_can_lose(coord, 5));
+    durable(0, 0, 0);
+    persisted(0, 0, 0);
+    ck_assert_int_eq(lost(5), 0);
+    known(0, 0);
+    known(7, 0);
+    known(3, 0);
+    ranks_ready(0, 1);
+    ranks_ready(7, 1);
+    ck_assert_int_eq(lost(0), 0);
+    ck_assert(!has_message(WIRE_RUN));
+    ranks_ready(3, 1);
+    ck_assert(has_message(WIRE_RUN));
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
 }
 END_TEST
 
@@ -318,7 +384,10 @@ int main(void)
                                   too_few_hosts,
                                   the_first_count,
                                   a_snapshot,
+                                  a_snapshot_that_is_not_sure,
+                                  a_request_while_one_is_not_sure,
                                   a_loss_is_covered,
+                                  a_loss_while_they_are_made,
                                   a_loss_completes_a_barrier,
                                   the_first_to_end,
                                   replicas_that_differ,

@@ -198,9 +198,60 @@ START_TEST(not_all_run)
     account(0, 0, 0, 0, 0);
     account(3, 0, 0, 0, 0);
     SAY(ACCOUNT,
-        .account = {.host = 7, .consult = COORD_NEVER, .committed = {0, 3}, .runs = false});
+        .account = {.host = 7, .consult = COORD_NEVER, .committed = {0, 3}, .ready = true});
     ck_assert_uint_eq(message_of(WIRE_RUN)->run.consult, 0);
     ck_assert_uint_eq(message_of(WIRE_RUN)->run.processes, 2);
+}
+END_TEST
+
+static void account_of_making(uint32_t host, bool ready)
+{
+    SAY(ACCOUNT, .account = {.host = host, .consult = COORD_NEVER, .committed = {0, 3},
+                             .ready = ready});
+}
+
+/* They run when those that were still made are ready, or lost. */
+static void check_while_they_are_made(bool loss)
+{
+    start_succeeding(0);
+    account_of_making(0, true);
+    account_of_making(3, false);
+    ck_assert_uint_eq(effects.count, 0);
+    account_of_making(7, true);
+    ck_assert_int_eq(coord_phase(coord), COORD_PLACING);
+    ck_assert(!has_message(WIRE_RUN));
+    ck_assert_uint_eq(message_of(WIRE_TAKEN_OVER)->taken_over.decided, 0);
+    ck_assert_uint_eq(message_of(WIRE_COMMITTED)->envelope.superstep, 0);
+    ck_assert(coord_can_lose(coord, 0));
+    ck_assert(!coord_can_lose(coord, 7));
+    ck_assert_int_eq(ranks_ready(0, 1), 0); /* it says so again */
+    ck_assert(effects.dropped);
+    ck_assert(!has_message(WIRE_RUN));
+    ck_assert_int_eq(loss ? lost(3) : ranks_ready(3, 1), 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert_uint_eq(message_of(WIRE_RUN)->run.processes, 2);
+}
+
+START_TEST(while_they_are_made)
+{
+    check_while_they_are_made(false);
+}
+END_TEST
+
+START_TEST(lost_while_they_are_made)
+{
+    check_while_they_are_made(true);
+}
+END_TEST
+
+/* The former one had given up a host that was not ready. */
+START_TEST(one_has_been_left_behind)
+{
+    start_succeeding(0);
+    account(0, 0, 3, 0, 0);
+    account(7, 0, 3, 0, 0);
+    account_of_making(3, false);
+    expect_outcome(1, WIRE_CAUSE_HOST_LOST, COORD_NOBODY);
 }
 END_TEST
 
@@ -284,6 +335,9 @@ int main(void)
                                   after_bsp_end,
                                   the_job_is_over,
                                   not_all_run,
+                                  while_they_are_made,
+                                  lost_while_they_are_made,
+                                  one_has_been_left_behind,
                                   a_process_has_no_host,
                                   a_second_loss,
                                   accounts_that_cannot_be,

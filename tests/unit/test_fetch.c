@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bsprun/agent/core/roster.h"
 #include "tests/ckpt/store_sample.h"
 #include "tests/unit/fetch_play.h"
 #include "tests/unit/loop_play.h"
@@ -438,7 +439,8 @@ END_TEST
 START_TEST(what_will_be_asked_for)
 {
     agent.job = JOB_FORMING;
-    agent.here = 1;
+    agent_set_home(&agent, 1, 1);
+    agent_count_here(&agent);
     ask(2, WIRE_THING_IMAGE, 1, 77);
     agent_fetch_pump(&agent);
     ck_assert_uint_eq(said_count, 0);

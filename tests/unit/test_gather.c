@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/roster.h"
 #include "tests/ckpt/store_sample.h"
 #include "tests/unit/fetch_play.h"
 #include "tests/unit/loop_play.h"
 #include "tests/unit/suite.h"
 
 static struct kept kept[FETCH_PROCS];
-static uint32_t home[FETCH_PROCS];
 static unsigned gathered;
 static int gathered_error;
 static bool here[FETCH_PROCS];
@@ -32,10 +33,9 @@ static void set_up(void)
     fetch_set_up();
     memset(kept, 0, sizeof kept);
     for (uint32_t pid = 0; pid < FETCH_PROCS; pid++) {
-        home[pid] = 1;
+        agent_set_home(&agent, (int)pid, 1);
         here[pid] = true;
     }
-    agent.home = home;
     agent.term = 2;
     agent.snapshots->kept = kept;
     gathered = 0;
@@ -104,7 +104,7 @@ static void refuse_programs(unsigned before)
 START_TEST(ahead_of_a_move_the_host_of_the_process_is_asked)
 {
     here[1] = false;
-    home[1] = 2;
+    agent_set_home(&agent, 1, 2);
     agent_gather(&agent, fetch_name, true, is_expected, on_gathered);
     expect_fetch(1, WIRE_THING_MANIFEST, 0, 1);
     deliver(&fetch_manifest);

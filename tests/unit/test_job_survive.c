@@ -97,19 +97,6 @@ START_TEST(the_term_is_over)
 }
 END_TEST
 
-/* A term is not outlived without Processor Zero, nor without process 0: both begin on one host. */
-START_TEST(processor_zero_begins_with_process_0)
-{
-    start(CONFIG(.host_count = 3, .own = JOB_NO_HOST, .outlives = true));
-    EVENT(AGENT_UP, .host = 9);
-    EVENT(AGENT_UP, .host = 2);
-    EVENT(AGENT_UP, .host = 4);
-    EVENT(REGISTERED, .host = 4);
-    expect("E");
-    ck_assert_uint_eq(job_machine_zero(machine), 4);
-}
-END_TEST
-
 /* It is not asked about what it would be asked in vain. */
 START_TEST(not_asked)
 {
@@ -141,11 +128,8 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {the_term_goes_on,
-                                  it_comes_back,
-                                  a_spare_comes,
-                                  the_term_is_over,
-                                  processor_zero_begins_with_process_0,
+    const TTest *const tests[] = {the_term_goes_on, it_comes_back, a_spare_comes, the_term_is_over,
+
                                   not_asked};
 
     return suite_run_tests("job_survive", tests, sizeof tests / sizeof *tests, NULL, tear_down);

@@ -1,5 +1,5 @@
-/* test_job_zero.c - the job machine of bsprun: another Processor Zero in the same term, where processes
- * have replicas. */
+/* test_job_zero.c - the job machine of bsprun: another Processor Zero in the same term, where
+ * processes have replicas. */
 #include <check.h>
 
 #include "tests/unit/job_play.h"
@@ -40,8 +40,19 @@ START_TEST(one_after_the_other)
 }
 END_TEST
 
-/* Before they run there is nothing to go on with. */
-START_TEST(before_they_run)
+/* All hosts have what their processes are made of. */
+START_TEST(while_they_are_made)
+{
+    start_three(CONFIG(.replicas = true, .own = JOB_NO_HOST));
+    EVENT(PLACED, .term = 1);
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    expect("O");
+    ck_assert_uint_eq(job_machine_term(machine), 1);
+}
+END_TEST
+
+/* Before that there is nothing to go on with. */
+START_TEST(before_they_are_made)
 {
     start_three(CONFIG(.replicas = true, .own = JOB_NO_HOST));
     EVENT(AGENT_LOST, .host = 4, .usable = true);
@@ -177,17 +188,12 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {its_host_is_lost,
-                                  one_after_the_other,
-                                  before_they_run,
-                                  without_replicas,
-                                  requests_are_repeated,
-                                  a_stop_is_repeated,
-                                  after_the_agreement_on_the_end,
-                                  it_is_cut_off,
-                                  another_is_cut_off,
-                                  two_are_cut_off,
-                                  it_does_not_hear_bsprun};
+    const TTest *const tests[] = {its_host_is_lost,    one_after_the_other,
+                                  while_they_are_made, before_they_are_made,
+                                  without_replicas,    requests_are_repeated,
+                                  a_stop_is_repeated,  after_the_agreement_on_the_end,
+                                  it_is_cut_off,       another_is_cut_off,
+                                  two_are_cut_off,     it_does_not_hear_bsprun};
 
     return suite_run_tests("job_zero", tests, sizeof tests / sizeof *tests, NULL, tear_down);
 }

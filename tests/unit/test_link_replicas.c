@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "bsprun/link/link_replicas_inside.h"
 #include "tests/unit/replica_play.h"
 #include "tests/unit/suite.h"
 
@@ -24,7 +25,7 @@ static void turns(unsigned count)
 
 static struct replica_held held(unsigned host)
 {
-    return replica_set_held(link_replicas_set(play[host].links->replicas));
+    return replica_set_held(play[host].links->replicas->set);
 }
 
 static void check_quiet(void)
@@ -42,6 +43,12 @@ START_TEST(same_pace)
     play_begin((unsigned)_i % PLAY_LAYOUTS);
     ck_assert(play_until(130, present()));
     turns(20);
+    /* What would go with the next contents. */
+    for (unsigned host = 0; host < play_hosts(); host++)
+        links_push_all(play[host].links);
+    turns(20);
+    for (unsigned host = 0; host < play_hosts(); host++)
+        links_push_all(play[host].links);
     check_quiet();
     /* Nothing is left behind. */
     for (unsigned host = 0; host < play_hosts(); host++) {
@@ -148,18 +155,6 @@ START_TEST(unique_is_waited_for)
 }
 END_TEST
 
-START_TEST(forgotten)
-{
-    play_begin(PLAY_TWO_OF_EACH);
-    ck_assert(play_until(5, present()));
-    for (unsigned host = 0; host < 3; host++)
-        links_forget(play[host].links, 3);
-    ck_assert(play_until(30, 7));
-    for (unsigned host = 0; host < 3; host++)
-        ck_assert_uint_eq(play[host].lost, 0);
-}
-END_TEST
-
 /* Data is sent once, unless two send at the same time. */
 START_TEST(held_back)
 {
@@ -177,6 +172,65 @@ START_TEST(held_back)
     /* Host 1 has got 100 supersteps from host 0, with about a megabyte to its processes. */
     ck_assert_uint_lt(after - before, 40000);
     ck_assert_uint_gt(play[0].links->all[0].out.written, 3000000);
+    check_quiet();
+}
+END_TEST
+
+static uint64_t written_by_all(void)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned host = 0; host < play_hosts(); host++)
+        for (uint32_t i = 0; i < play[host].links->count; i++)
+            bytes += play[host].links->all[i].out.written;
+    return bytes;
+}
+
+/* What the processes of a host are sent of a superstep by those that live elsewhere. */
+static uint64_t needed_by(unsigned host, uint64_t superstep)
+{
+    uint32_t here = 0;
+
+    for (int pid = 0; pid < PLAY_PROCS; pid++)
+        here += bspz_is_here(play[host].at.board, pid);
+    return (uint64_t)here * (PLAY_PROCS - here) * 2 * play_bytes(superstep); /* two records each */
+}
+
+/* All homes make large contents at the same time, and each host gets them once. */
+START_TEST(sent_once)
+{
+    uint64_t before, needed = 0, sent;
+
+    play_setup.agree = (unsigned)_i + 1;
+    play_setup.turn_ns = UINT64_C(60000000000);
+    play_begin((unsigned)_i == 0 ? PLAY_TWO_OF_EACH : PLAY_THREE_OF_EACH);
+    ck_assert(play_until(10, present()));
+    turns(50);
+    before = written_by_all();
+    ck_assert(play_until(150, present()));
+    turns(50);
+    sent = written_by_all() - before;
+    for (uint64_t superstep = 10; superstep < 150; superstep++)
+        for (unsigned host = 0; host < play_hosts() && play_bytes(superstep) > 4096; host++)
+            needed += needed_by(host, superstep);
+    ck_assert_uint_gt(needed, 0);
+    ck_assert_msg(sent >= needed && sent < needed + needed / 4,
+                  "%lu bytes, of which %lu are needed", (unsigned long)sent, (unsigned long)needed);
+    check_quiet();
+}
+END_TEST
+
+/* The home whose turn it is stops after it has told the others that it has made its content. */
+START_TEST(turn_is_given_up)
+{
+    play_begin(PLAY_TWO_OF_EACH);
+    ck_assert(play_until(17, present())); /* superstep 17 has large contents */
+    for (unsigned host = 0; host < play_hosts(); host++)
+        ck_assert(play_step(host));
+    play[_i].frozen = true;
+    ck_assert(play_until(60, present() & ~(1u << _i)));
+    play[_i].frozen = false;
+    ck_assert(play_until(70, present()));
     check_quiet();
 }
 END_TEST
@@ -334,18 +388,58 @@ START_TEST(sure_of_a_snapshot)
     for (unsigned host = 0; host < play_hosts(); host++)
         play_step(host);
     turns(20);
-    ck_assert(links_sure(play[0].links));
+    ck_assert(links_sure(play[0].links, 10, false));
     for (unsigned host = 0; host < play_hosts(); host++)
         if (host != 2 && host != 4)
             ck_assert(play_step(host)); /* replies, but of the other replicas of its processes */
     turns(20);
     ck_assert(play_step(0));
     ck_assert_uint_eq(play[0].superstep, 11);
-    ck_assert(!links_sure(play[0].links));
+    ck_assert(!links_sure(play[0].links, 10, false));
     ck_assert(play_until(11, present() & ~1u));
     turns(20);
-    ck_assert_int_eq(links_sure(play[0].links), _i == 0);
+    ck_assert_int_eq(links_sure(play[0].links, 10, false), _i == 0);
     ck_assert_int_eq(play[0].mismatches > 0, _i == 1);
+}
+END_TEST
+
+/* With two replicas, of which the first counts: a snapshot is not sure before the other one has
+ * come as far, and told the same, or is lost. */
+START_TEST(compared_before_a_snapshot)
+{
+    enum {
+        AGREES,
+        DIFFERS,
+        IS_LOST
+    } other = (_i % 3 == 0) ? AGREES
+              : _i % 3 == 1 ? DIFFERS
+                            : IS_LOST;
+    bool early = _i >= 3; /* the flip is in a superstep before */
+    uint64_t flipped = early ? 9 : 10;
+
+    play_checks = false;
+    play_begin(PLAY_TWO_OF_EACH);
+    ck_assert(play_until(8, present()));
+    play[2].flip_superstep = flipped;
+    play[2].flip_pid = 0;
+    play[2].flip_to = other == DIFFERS ? 3 : -1;
+    play[2].flips_reply = !early;
+    ck_assert(play_until(10, present() & ~(1u << 2)));
+    atomic_store(&play[0].at.board->answer, BSPZ_DECIDE_SNAPSHOT);
+    atomic_store(&play[0].at.board->answered, 11);
+    ck_assert(play_until(12, present() & ~(1u << 2)));
+    turns(20);
+    ck_assert(!links_sure(play[0].links, 10, true));
+    ck_assert(!links_sure(play[0].links, 10, false));
+    uint32_t rung = atomic_load(&play[0].at.board->doorbell);
+    if (other == IS_LOST)
+        play_kill(2);
+    else
+        ck_assert(play_until(12, 1u << 2));
+    turns(20);
+    ck_assert_int_eq(links_sure(play[0].links, 10, false), other != DIFFERS);
+    ck_assert_int_eq(play[0].mismatches > 0, other == DIFFERS);
+    ck_assert_int_eq(atomic_load(&play[0].at.board->doorbell) != rung, other != DIFFERS);
 }
 END_TEST
 
@@ -504,14 +598,16 @@ int main(void)
     tcase_add_loop_test(cases, one_is_lost, 0, 12);
     tcase_add_test(cases, leader_is_lost);
     tcase_add_test(cases, unique_is_waited_for);
-    tcase_add_test(cases, forgotten);
     tcase_add_test(cases, held_back);
+    tcase_add_loop_test(cases, sent_once, 0, 2);
+    tcase_add_loop_test(cases, turn_is_given_up, 0, 4);
     tcase_add_loop_test(cases, spilled, 0, 2);
     tcase_add_loop_test(cases, behind, 0, 2);
     tcase_add_loop_test(cases, behind_in_digests, 0, 2);
     tcase_add_loop_test(cases, flipped_bit, 0, 60);
     tcase_add_loop_test(cases, majority_counts, 0, 30);
     tcase_add_loop_test(cases, sure_of_a_snapshot, 0, 2);
+    tcase_add_loop_test(cases, compared_before_a_snapshot, 0, 6);
     tcase_add_loop_test(cases, lowest_counts, 0, 24);
     tcase_add_test(cases, agreement_of_what_is_left);
     tcase_add_test(cases, two_need_not_agree);

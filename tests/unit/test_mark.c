@@ -5,10 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "tests/unit/suite.h"
@@ -75,8 +78,10 @@ static void set_up_streams(uint32_t terminals)
     const struct wire_start start = {.stdio = WIRE_STDIO_PLAIN, .terminals = terminals};
 
     snapshots = (struct agent_snapshots){.ticket.name = {SUPERSTEP, 2}};
-    agent = (struct agent){.nprocs = 1, .term = 2, .snapshots = &snapshots};
-    agent.root.ospid = getpid();
+    agent = (struct agent){.term = 2, .snapshots = &snapshots};
+    ck_assert_int_eq(agent_roster_open(&agent), 0);
+    ck_assert_int_eq(agent_roster_size(&agent, 1), 0);
+    agent_root(&agent)->ospid = getpid();
     memset(&memory, 0, sizeof memory);
     agent.board = (struct bspz_board *)memory;
     ck_assert_int_eq(uv_loop_init(&agent.loop), 0);
@@ -96,6 +101,7 @@ static void tear_down(void)
     ck_assert_int_eq(uv_run(&agent.loop, UV_RUN_DEFAULT), 0);
     ck_assert_int_eq(uv_loop_close(&agent.loop), 0);
     free(agent.relay);
+    agent_roster_free(&agent);
 }
 
 /* As the program does. */
@@ -171,7 +177,7 @@ START_TEST(terminal_behind_bsp_end)
     print(1, "before bsp_begin\n");
     while (said_count == 0) /* the kernel hands it over some time later */
         agent_relay_pass_on(&agent);
-    agent.here = 1;
+    agent_count_here(&agent);
     atomic_store(&bspz_rank_of(agent.board, 0)->line[0].stamp, 3);
     print(1, "behind bsp_end\n");
     while (said_count == 1)

@@ -72,11 +72,11 @@ END_TEST
 /* The host of a process may offer its image before Processor Zero's word of the processes comes. */
 START_TEST(offered_early)
 {
-    agent.nprocs = 0;
+    fetch_play_place(0);
     keep(1);
     keep(FETCH_PROCS); /* nobody, as will be seen */
     ck_assert_uint_eq(said_count, 0);
-    agent.nprocs = FETCH_PROCS;
+    fetch_play_place(FETCH_PROCS);
     agent_replicas_placed(&agent);
     ck_assert(fetch_play_asked(1, 1));
     fetch_play_send(1, &fetch_image[1], 2000);
@@ -89,13 +89,13 @@ END_TEST
 
 START_TEST(offered_early_too_often)
 {
-    agent.nprocs = 0;
+    fetch_play_place(0);
     for (int i = 0; i < 4096; i++)
         keep(1);
     ck_assert_uint_eq(dropped, 0);
     keep(1);
     ck_assert_uint_eq(dropped, 1);
-    agent.nprocs = FETCH_PROCS;
+    fetch_play_place(FETCH_PROCS);
 }
 END_TEST
 

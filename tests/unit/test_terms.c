@@ -4,21 +4,26 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/known.h"
-#include "bsprun/agent/core/passed.h"
-#include "bsprun/agent/dataspace.h"
-#include "bsprun/agent/mail.h"
+#include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/to_bsprun.h"
-#include "bsprun/agent/snapshot/replicas.h"
+#include "bsprun/agent/core/zero_here.h"
+#include "bsprun/agent/dataspace.h"
+#include "bsprun/agent/mail.h"
 #include "bsprun/agent/snapshot/alone.h"
+#include "bsprun/agent/snapshot/replicas.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"
@@ -171,7 +176,7 @@ NOTHING(agent_snapshots_forget, struct agent *at)
 NOTHING(agent_snapshots_rewind, struct agent *at)
 NOTHING(agent_replicas_forget, struct agent *at)
 NOTHING(agent_tell_held, struct agent *at)
-NOTHING(agent_unwatch, struct watched *process)
+NOTHING(agent_bury, struct watched *process)
 NOTHING(agent_write_homes, struct agent *at)
 
 bool agent_is_copy(const void *at, pid_t ospid)
@@ -198,23 +203,27 @@ static void set_up(void)
     terms_over = orders_to_stop = 0;
     send_error = 0;
     ck_assert_int_eq(uv_loop_init(&agent.loop), 0);
+    ck_assert_int_eq(agent_roster_open(&agent), 0);
+    ck_assert_int_eq(agent_timers_open(&agent), 0);
     ck_assert_int_eq(agent_terms_open(&agent), 0);
     ck_assert_int_eq(agent_known_open(&agent), 0);
     ck_assert_int_eq(agent_zero_open(&agent), 0);
     ck_assert_int_eq(agent_enter_elected(&agent, 2), 0);
     agent_say_ready(&agent);
-    agent.root = (struct watched){.state = WATCH_LIVES, .ospid = getpid(), .pidfd = -1};
+    *agent_root(&agent) = (struct watched){.state = WATCH_LIVES, .ospid = getpid(), .pidfd = -1};
     elect.elect.restore = true;
     agent_take_election(&agent, &elect);
     ck_assert_int_eq(agent.job, JOB_REWINDING);
-    agent.root = (struct watched){.pidfd = -1}; /* and now it has */
+    *agent_root(&agent) = (struct watched){.pidfd = -1}; /* and now it has */
 }
 
 static void tear_down(void)
 {
     agent_zero_free(&agent);
     agent_terms_free(&agent);
+    agent_timers_free(&agent);
     agent_known_free(&agent);
+    agent_roster_free(&agent);
 }
 
 /* The end of a term is told out of Processor Zero, which nothing may free meanwhile. */

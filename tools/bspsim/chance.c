@@ -40,25 +40,26 @@ uint64_t chance_bits(struct chance *chance)
     return result;
 }
 
-double chance_unit(struct chance *chance)
+/* Above 0, at most 1: its logarithm is finite. */
+static double unit(struct chance *chance)
 {
     return (double)((chance_bits(chance) >> 11) + 1) * UNIT;
 }
 
 double chance_exponential(struct chance *chance, double mean)
 {
-    return -mean * log(chance_unit(chance));
+    return -mean * log(unit(chance));
 }
 
 double chance_weibull(struct chance *chance, double mean, double shape)
 {
     double scale = mean / tgamma(1 + 1 / shape);
-    return scale * pow(-log(chance_unit(chance)), 1 / shape);
+    return scale * pow(-log(unit(chance)), 1 / shape);
 }
 
 double chance_lognormal(struct chance *chance, double mean, double sigma)
 {
-    double radius = sqrt(-2 * log(chance_unit(chance)));
-    double normal = radius * cos(2 * M_PI * chance_unit(chance));
+    double radius = sqrt(-2 * log(unit(chance)));
+    double normal = radius * cos(2 * M_PI * unit(chance));
     return mean * exp(sigma * normal - sigma * sigma / 2);
 }

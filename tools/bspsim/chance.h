@@ -19,9 +19,6 @@ void chance_begin(struct chance *chance, uint64_t seed, uint64_t job, uint64_t h
 /* 64 bits. */
 uint64_t chance_bits(struct chance *chance);
 
-/* Above 0, at most 1: its logarithm is finite. */
-double chance_unit(struct chance *chance);
-
 /* Draw from an exponential, Weibull or log-normal distribution with that mean; sigma is the
  * standard deviation of the logarithm.  All parameters are positive. */
 double chance_exponential(struct chance *chance, double mean);

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/identity.h"
 
 struct agent_cells {
     uint32_t count; /* of pairs */
@@ -69,5 +70,5 @@ uint32_t agent_cells_lead(const struct agent *agent, uint32_t host)
 
 uint32_t agent_cells_home(const struct agent *agent, uint32_t lead)
 {
-    return agent_cells_lead(agent, agent->host) == lead ? agent->host : lead;
+    return agent_cells_lead(agent, agent_host(agent)) == lead ? agent_host(agent) : lead;
 }

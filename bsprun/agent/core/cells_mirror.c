@@ -6,16 +6,18 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/cells.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/link/link.h"
 
-/* The own number stands for the own lead in agent->home. */
+/* The own number stands for the own lead in agent_homes. */
 static uint32_t count_of_lead(const struct agent *agent, uint32_t lead, uint32_t *pids)
 {
     uint32_t home = agent_cells_home(agent, lead), count = 0;
 
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent->home[pid] == home)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_home(agent, pid) == home)
             pids[count++] = (uint32_t)pid;
     return count;
 }
@@ -57,16 +59,16 @@ int agent_cells_mirror(struct agent *agent)
         return agent_peers_mirror(agent, NULL);
     agent_peers_hosts(agent, &count);
     homes.items = calloc(count, sizeof *homes.items);
-    homes.pids = calloc((size_t)count * (size_t)agent->nprocs, sizeof *homes.pids);
+    homes.pids = calloc((size_t)count * (size_t)agent_nprocs(agent), sizeof *homes.pids);
     if (homes.items && homes.pids) {
         list_homes(agent, &homes);
         error = agent_peers_mirror(
             agent, &(struct links_replicas){
                        .homes = homes.items,
                        .home_count = homes.count,
-                       .log_bytes = agent->order.replica_log,
-                       .agree = agent->order.replicas > 2 ? 2 : 1,
-                       .majority = agent->order.on_mismatch == WIRE_MISMATCH_CONTINUE,
+                       .log_bytes = agent_order(agent)->replica_log,
+                       .agree = agent_order(agent)->replicas > 2 ? 2 : 1,
+                       .majority = agent_order(agent)->on_mismatch == WIRE_MISMATCH_CONTINUE,
                        .spill_bytes = AGENT_REPLICA_SPILL,
                    });
     }

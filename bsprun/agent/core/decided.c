@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/barrier.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/output_mark.h"
 
@@ -137,7 +138,7 @@ static void let_on(struct agent *agent, uint64_t consult)
     else if (before)
         before->consult = consult;
     else
-        atomic_store(&agent->board->consult_from, consult);
+        atomic_store(&agent_board(agent)->consult_from, consult);
 }
 
 bool agent_decided_ask_again(struct agent *agent, uint64_t *superstep)
@@ -161,7 +162,7 @@ bool agent_decided_ask_again(struct agent *agent, uint64_t *superstep)
 bool agent_decided_unasked(struct agent *agent, uint64_t superstep)
 {
     const struct decided decided = {.superstep = superstep,
-                                    .consult = atomic_load(&agent->board->consult_from)};
+                                    .consult = atomic_load(&agent_board(agent)->consult_from)};
 
     if (!agent_has_replicas(agent) || agent->decided->end_reported || superstep >= decided.consult)
         return false;

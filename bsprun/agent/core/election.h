@@ -1,4 +1,5 @@
-/* election.h - the contents of ELECT; written by terms.c only. */
+/* election.h - the contents of ELECT: the next term or the present one, and what bsprun has asked
+ * of its Processor Zero before it began. */
 #ifndef BSPRUN_AGENT_ELECTION_H
 #define BSPRUN_AGENT_ELECTION_H
 
@@ -7,6 +8,8 @@
 
 #include "coordinator/core/coord.h"
 #include "lib/wire/wire.h"
+
+struct agent;
 
 struct election {
     bool pending; /* while processes of the older term run */
@@ -26,5 +29,21 @@ struct election {
     struct coord_seen seen;
     struct coord_recovery recovery;
 };
+
+const struct election *agent_election(const struct agent *agent);
+
+/* The first election of the job: only what was learned counts. */
+void agent_election_learn(struct agent *agent, const struct wire_elect *elect);
+/* A later one, for a term that begins when nothing of the older one runs. */
+void agent_election_take(struct agent *agent, const struct wire_message *message);
+/* That term begins. */
+void agent_election_begin(struct agent *agent);
+/* Its processes run. */
+void agent_election_ran(struct agent *agent);
+/* Keeps what bsprun asks of Processor Zero until the pending term begins, the stronger of two.
+ * False: none is pending. */
+bool agent_election_save(struct agent *agent, const struct wire_save *save);
+/* What was kept, once.  False: nothing. */
+bool agent_election_saved(struct agent *agent, struct wire_save *save);
 
 #endif

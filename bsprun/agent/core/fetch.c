@@ -8,6 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/saved.h"
 #include "lib/base/io.h"
 
 static void ask_next(struct agent *agent);
@@ -37,7 +41,7 @@ static void give_up_incoming(struct fetches *fetches)
 
 static void finish_first(struct agent *agent, int error, const char *why)
 {
-    struct fetches *fetches = agent->fetches;
+    struct fetches *fetches = fetches_of(agent);
     struct wanted *wanted = fetches->first;
 
     give_up_incoming(fetches);
@@ -46,7 +50,7 @@ static void finish_first(struct agent *agent, int error, const char *why)
         fetches->last = &fetches->first;
     wanted->want.done(agent, &wanted->want, error, why);
     free_wanted(wanted);
-    if (agent->fetches == fetches && fetches->first && fetches->now.request == 0)
+    if (fetches_of(agent) == fetches && fetches->first && fetches->now.request == 0)
         ask_next(agent);
 }
 
@@ -74,7 +78,7 @@ static bool host_to_ask(const struct agent *agent, const struct wanted *wanted, 
     for (uint32_t i = wanted->asked; i < count + 2; i++) {
         *host = i == 0 ? want->from : i == 1 ? want->otherwise : hosts[i - 2].host;
         *asked = i + 1;
-        if (*host != agent->host && !agent_peers_is_lost(agent, *host) &&
+        if (*host != agent_host(agent) && !agent_peers_is_lost(agent, *host) &&
             (i == 0 || *host != want->from) && (i <= 1 || *host != want->otherwise) &&
             (i >= 2 || find_host(agent, *host)))
             return true;
@@ -84,7 +88,7 @@ static bool host_to_ask(const struct agent *agent, const struct wanted *wanted, 
 
 static void ask(struct agent *agent, struct wanted *wanted, uint32_t host)
 {
-    struct fetches *fetches = agent->fetches;
+    struct fetches *fetches = fetches_of(agent);
     const struct fetch_want *want = &wanted->want;
     struct wire_message message = {.kind = WIRE_FETCH};
 
@@ -104,11 +108,11 @@ static void ask(struct agent *agent, struct wanted *wanted, uint32_t host)
 
 static void ask_next(struct agent *agent)
 {
-    struct wanted *wanted = agent->fetches->first;
+    struct wanted *wanted = fetches_of(agent)->first;
     uint32_t host;
     bool found = host_to_ask(agent, wanted, &host, &wanted->asked);
 
-    give_up_incoming(agent->fetches);
+    give_up_incoming(fetches_of(agent));
     if (found)
         ask(agent, wanted, host);
     else
@@ -154,11 +158,11 @@ int agent_fetch(struct agent *agent, const struct fetch_want *want)
 
 static int open_sink(struct agent *agent, const struct fetch_want *want, uint64_t size, char *why)
 {
-    struct incoming *now = &agent->fetches->now;
+    struct incoming *now = &fetches_of(agent)->now;
     const char *path;
     int directory;
 
-    if (want->in_time && !bspz_snapshot_same(want->name, agent->committed)) {
+    if (want->in_time && !bspz_snapshot_same(want->name, agent_committed(agent))) {
         snprintf(why, AGENT_WHY, "there is a newer snapshot");
         return -ESTALE;
     }
@@ -172,7 +176,7 @@ static int open_sink(struct agent *agent, const struct fetch_want *want, uint64_
         snprintf(why, AGENT_WHY, "it is too large for a manifest");
         return -EPROTO;
     }
-    directory = store_snapshot_join(agent->store, want->name, &now->staging, why);
+    directory = store_snapshot_join(agent_store(agent), want->name, &now->staging, why);
     if (directory < 0)
         return directory;
     now->fd = store_image_create(now->staging, want->pid, why);
@@ -199,7 +203,7 @@ static int store_bytes(struct incoming *now, enum wire_thing thing, const struct
 
 static int close_sink(struct agent *agent, const struct fetch_want *want, char *why)
 {
-    struct incoming *now = &agent->fetches->now;
+    struct incoming *now = &fetches_of(agent)->now;
     int error;
 
     if (want->thing == WIRE_THING_BINARY) {
@@ -207,7 +211,7 @@ static int close_sink(struct agent *agent, const struct fetch_want *want, char *
         now->copy = NULL;
         return error;
     }
-    error = store_snapshot_join(agent->store, want->name, &now->staging, why);
+    error = store_snapshot_join(agent_store(agent), want->name, &now->staging, why);
     if (!error)
         error =
             store_snapshot_take_manifest(now->staging, now->manifest.data, now->manifest.size, why);
@@ -217,7 +221,7 @@ static int close_sink(struct agent *agent, const struct fetch_want *want, char *
 /* The first request is complete, or has failed (error, why). */
 static void complete(struct agent *agent, int error, const char *why)
 {
-    struct fetches *fetches = agent->fetches;
+    struct fetches *fetches = fetches_of(agent);
     const struct wire_host *host = find_host(agent, fetches->now.host);
 
     agent_fetch_passed_on(fetches);
@@ -231,7 +235,7 @@ static void complete(struct agent *agent, int error, const char *why)
 
 static void take_piece(struct agent *agent, uint32_t host, const struct wire_piece *piece)
 {
-    struct fetches *fetches = agent->fetches;
+    struct fetches *fetches = fetches_of(agent);
     struct wanted *wanted = fetches ? fetches->first : NULL;
     struct incoming *now = wanted ? &fetches->now : NULL;
     char why[AGENT_WHY] = "out of memory";
@@ -282,7 +286,7 @@ void agent_fetch_message(struct agent *agent, uint32_t host, const struct wire_m
 
 void agent_fetch_lost(struct agent *agent, uint32_t host)
 {
-    struct fetches *fetches = agent->fetches;
+    struct fetches *fetches = fetches_of(agent);
 
     if (!fetches)
         return;
@@ -307,11 +311,11 @@ static void on_nobody_closed(uv_handle_t *handle)
 
 void agent_fetch_forget(struct agent *agent)
 {
-    struct fetches *fetches = agent->fetches;
+    struct fetches *fetches = fetches_of(agent);
 
     if (!fetches)
         return;
-    agent->fetches = NULL;
+    fetches_gone(agent);
     agent_fetch_stop_serving(fetches, UINT32_MAX);
     give_up_incoming(fetches);
     while (fetches->first) {

@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/fetch_inside.h"
 #include "bsprun/agent/core/quiet_thread.h"
+#include "bsprun/agent/core/saved.h"
 
 struct finishing {
     uv_async_t over;
@@ -67,7 +69,7 @@ static void on_over(uv_async_t *over)
     char why[AGENT_WHY];
     int error;
 
-    end(finishing, &agent->fetches->now);
+    end(finishing, &fetches_of(agent)->now);
     error = finishing->error;
     memcpy(why, finishing->why, sizeof why);
     finished(agent, error, why);
@@ -75,9 +77,9 @@ static void on_over(uv_async_t *over)
 
 int agent_fetch_finish(struct agent *agent, const struct fetch_want *want, fetch_finished *finished)
 {
-    struct incoming *now = &agent->fetches->now;
+    struct incoming *now = &fetches_of(agent)->now;
     struct finishing *finishing = calloc(1, sizeof *finishing);
-    int error = finishing ? uv_async_init(&agent->loop, &finishing->over, on_over) : -ENOMEM;
+    int error = finishing ? uv_async_init(agent_loop(agent), &finishing->over, on_over) : -ENOMEM;
 
     if (error) {
         free(finishing);
@@ -86,7 +88,7 @@ int agent_fetch_finish(struct agent *agent, const struct fetch_want *want, fetch
     finishing->over.data = finishing;
     finishing->agent = agent;
     finishing->finished = finished;
-    finishing->store = agent->store;
+    finishing->store = agent_store(agent);
     finishing->staging = now->staging;
     finishing->fd = now->fd;
     now->fd = -1; /* the descriptor may be reused */

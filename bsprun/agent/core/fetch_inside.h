@@ -65,6 +65,10 @@ void agent_fetch_finish_wait(struct incoming *now);
 
 /* ---- fetch_state.c, fetch_serve.c ------------------------------------------------------------ */
 
+/* NULL: none were made yet. */
+struct fetches *fetches_of(const struct agent *agent);
+/* They are not the agent's any more. */
+void fetches_gone(struct agent *agent);
 /* Made on demand; NULL: no memory. */
 struct fetches *agent_fetches(struct agent *agent);
 void agent_fetch_serve(struct agent *agent, uint32_t host, const struct wire_message *message);

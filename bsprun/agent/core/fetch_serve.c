@@ -14,8 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/fetch_inside.h"
+#include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
 
 #define PIECE_BYTES   262144u
 #define WAITING_BYTES (UINT64_C(4) << 20) /* most bytes in the link's queue */
@@ -74,7 +79,7 @@ static int open_binary(struct agent *agent, struct upload *upload)
 
 static int open_thing(struct agent *agent, struct upload *upload)
 {
-    struct store *store = agent->store;
+    struct store *store = agent_store(agent);
     char why[AGENT_WHY];
 
     if (upload->thing == WIRE_THING_BINARY)
@@ -126,19 +131,19 @@ static bool is_on_its_way(const struct agent *agent, const struct upload *upload
 {
     if (agent_now_ns() - upload->asked_ns >= PATIENCE_NS)
         return false;
-    for (const struct wanted *one = agent->fetches->first; one; one = one->next)
+    for (const struct wanted *one = fetches_of(agent)->first; one; one = one->next)
         if (is_same(upload, &one->want))
             return true;
-    return upload->thing != WIRE_THING_BINARY && agent->store &&
-           (bspz_snapshot_same(upload->name, agent->coming) ||
-            (agent->job == JOB_FORMING && agent->here > 0));
+    return upload->thing != WIRE_THING_BINARY && agent_store(agent) &&
+           (bspz_snapshot_same(upload->name, agent_coming(agent)) ||
+            (agent_job(agent) == JOB_FORMING && agent_here(agent) > 0));
 }
 
 /* False: the upload has ended or failed.  A link failure is reported later, from the loop, so that
  * the list of uploads does not change here. */
 static bool send_some(struct agent *agent, struct upload *upload)
 {
-    struct fetches *fetches = agent->fetches;
+    struct fetches *fetches = fetches_of(agent);
 
     if (upload->fd < 0 && !follow(fetches, upload))
         upload->fd = open_thing(agent, upload);
@@ -178,7 +183,7 @@ static void on_pump(uv_timer_t *timer)
 
 void agent_fetch_pump(struct agent *agent)
 {
-    struct fetches *fetches = agent->fetches;
+    struct fetches *fetches = fetches_of(agent);
 
     if (fetches->uploads && !fetches->buffer)
         fetches->buffer = malloc(PIECE_BYTES);

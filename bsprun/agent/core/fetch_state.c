@@ -2,7 +2,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/fetch_inside.h"
+
+struct fetches *fetches_of(const struct agent *agent)
+{
+    return agent->fetches;
+}
+
+void fetches_gone(struct agent *agent)
+{
+    agent->fetches = NULL;
+}
 
 struct fetches *agent_fetches(struct agent *agent)
 {
@@ -16,8 +27,8 @@ struct fetches *agent_fetches(struct agent *agent)
     fetches->last = &fetches->first;
     fetches->directory = -1;
     fetches->now.fd = -1;
-    uv_timer_init(&agent->loop, &fetches->pump);
-    uv_timer_init(&agent->loop, &fetches->nobody);
+    uv_timer_init(agent_loop(agent), &fetches->pump);
+    uv_timer_init(agent_loop(agent), &fetches->nobody);
     fetches->pump.data = fetches->nobody.data = agent;
     agent->fetches = fetches;
     return fetches;

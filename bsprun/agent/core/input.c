@@ -18,7 +18,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "lib/base/digest.h"
@@ -166,7 +167,7 @@ static void wait_for_room(struct agent_input *input)
     if (input->poll)
         return;
     input->poll = malloc(sizeof *input->poll);
-    if (!input->poll || uv_poll_init(&input->agent->loop, input->poll, input->writer) != 0) {
+    if (!input->poll || uv_poll_init(agent_loop(input->agent), input->poll, input->writer) != 0) {
         free(input->poll);
         input->poll = NULL;
         return;
@@ -211,8 +212,8 @@ void agent_input_take(struct agent *agent, const struct wire_message *message)
     struct agent_input *input = agent->input;
     const struct wire_input *news = &message->input;
 
-    if (!input || agent->finished || message->envelope.term != agent->term ||
-        agent->job == JOB_REWINDING || input->writer < 0 || input->ends ||
+    if (!input || agent_is_finished(agent) || message->envelope.term != agent_term(agent) ||
+        agent_job(agent) == JOB_REWINDING || input->writer < 0 || input->ends ||
         news->position != input->written + input->waiting ||
         news->data.size > sizeof input->bytes - input->waiting)
         return;

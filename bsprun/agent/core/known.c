@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/cells.h"
 
 struct agent_known {
@@ -53,6 +53,11 @@ void agent_known_begin(struct agent *agent)
 {
     forget_abort(agent);
     *agent->known = (struct agent_known){.facts.next = WIRE_NEVER};
+}
+
+void agent_known_ready(struct agent *agent)
+{
+    agent->known->facts.ready = true;
 }
 
 void agent_known_run(struct agent *agent, uint64_t next)

@@ -17,6 +17,7 @@ struct known {
     uint64_t decided; /* supersteps up to the newest barrier that is decided; 0: none */
     uint64_t next;    /* the next one, as named then or by RUN; WIRE_NEVER: not known */
     bool ended;       /* the newest one is that of bsp_end */
+    bool ready;       /* the processes of this host are, for RUN */
     bool runs;        /* RUN has come */
 };
 
@@ -31,7 +32,8 @@ struct wire_message *agent_known_abort(const struct agent *agent);
 
 /* A term begins. */
 void agent_known_begin(struct agent *agent);
-/* RUN; the barrier of a superstep is decided, and the processes go on. */
+/* The processes are ready; RUN; the barrier of a superstep is decided, and the processes go on. */
+void agent_known_ready(struct agent *agent);
 void agent_known_run(struct agent *agent, uint64_t next);
 void agent_known_decided(struct agent *agent, uint64_t superstep, uint64_t next, bool ended);
 /* Whether the message may be sent to Processor Zero now. */

@@ -17,9 +17,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/order.h"
+#include "bsprun/process.h"
 #include "ckpt/capture/attributes.h"
 #include "ckpt/shares.h"
+#include "lib/shm/board.h"
 
 struct agent_origin {
     struct process_signals signals; /* what was done with them */
@@ -55,8 +59,8 @@ char *agent_board_variable(const struct agent *agent)
 {
     char *text;
 
-    return asprintf(&text, "%s=%d:%d:%d:%s", BSPZ_ENV_BOARD, agent->board_fd, (int)getpid(),
-                    agent->board_fd, agent->board->token) < 0
+    return asprintf(&text, "%s=%d:%d:%d:%s", BSPZ_ENV_BOARD, agent_board_fd(agent), (int)getpid(),
+                    agent_board_fd(agent), agent_board(agent)->token) < 0
                ? NULL
                : text;
 }
@@ -93,9 +97,9 @@ static void note_initial(struct bspz_board *board)
 /* What must survive this exec and further ones, of a shell for example. */
 static void pass_board(const struct agent *agent)
 {
-    if (agent->board->common_fd > 0)
-        fcntl(agent->board->common_fd, F_SETFD, 0);
-    fcntl(agent->board_fd, F_SETFD, 0);
+    if (agent_board(agent)->common_fd > 0)
+        fcntl(agent_board(agent)->common_fd, F_SETFD, 0);
+    fcntl(agent_board_fd(agent), F_SETFD, 0);
 }
 
 static void child(const struct agent_launch *launch)
@@ -108,7 +112,7 @@ static void child(const struct agent_launch *launch)
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != launch->parent)
         _exit(1);
-    limit_core_dumps(launch->agent->order.core_dumps);
+    limit_core_dumps(agent_order(launch->agent)->core_dumps);
     setrlimit(RLIMIT_NOFILE, &launch->agent->origin->descriptors);
     if (!set_standard(launch))
         goto failed;
@@ -119,11 +123,11 @@ static void child(const struct agent_launch *launch)
     if (launch->directory[0] && chdir(launch->directory) != 0)
         goto failed;
     process_signals_restore(&launch->agent->origin->signals);
-    if (!launch->tool && launch->agent->order.replicas > 1)
+    if (!launch->tool && agent_order(launch->agent)->replicas > 1)
         personality(ADDR_NO_RANDOMIZE); /* addresses are the same in all replicas */
     if (!launch->tool) {
         pass_board(launch->agent);
-        note_initial(launch->agent->board);
+        note_initial(agent_board(launch->agent));
     }
     execve(launch->path, launch->arguments, launch->environment);
 failed:

@@ -1,27 +1,14 @@
-/* members.h - the processes of a job in a node agent: their number, which live on this host, the
- * state of each. */
+/* members.h - what is done with the processes of a job in a node agent; see roster.h for what is
+ * known of them. */
 #ifndef BSPRUN_AGENT_MEMBERS_H
 #define BSPRUN_AGENT_MEMBERS_H
 
 #include <stdbool.h>
 
-#include "bsprun/agent/core/watch.h"
-#include "lib/shm/board.h"
+#include <sys/types.h>
 
+struct agent;
 struct wire_numbers;
-
-enum member_state {
-    MEMBER_UNKNOWN,  /* not made yet, or of another host */
-    MEMBER_KNOWN,    /* watched, unless it died before it could be */
-    MEMBER_REPORTED, /* RANK_EXITED went to Processor Zero; it may still be dying */
-    MEMBER_STATE_COUNT
-};
-
-struct member {
-    struct watched process;
-    enum member_state state;
-    enum bspz_rank_state seen; /* last state that was handled */
-};
 
 /* Sets p and the host of each process (NULL: all here), and maps the slots. 0 or -errno. */
 int agent_members_place(struct agent *agent, int nprocs, const struct wire_numbers *host_of);
@@ -31,8 +18,6 @@ void agent_write_homes(struct agent *agent);
 void agent_settle(struct agent *agent, const struct wire_numbers *host_of);
 /* Whether the process lives on this host. */
 bool agent_is_here(const struct agent *agent, int pid);
-/* Changes the state; a transition that the table does not allow is a defect and ends the agent. */
-void agent_member_move(struct agent *agent, int pid, enum member_state to);
 /* The process now watched as the member's `process` is that rank: lets it go on. */
 void agent_member_is(struct agent *agent, int pid);
 /* Kills those of this host with their process groups, but those for which `spare` (or NULL) is

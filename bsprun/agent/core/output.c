@@ -20,13 +20,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/cells.h"
+#include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/repeats.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/terminal.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "lib/base/process_stat.h"
+#include "lib/net/net.h"
+#include "lib/shm/board.h"
 
 #define SOCKETS       2
 #define STREAMS       4 /* two sockets, then two pseudo terminals */
@@ -55,10 +61,10 @@ struct agent_relay {
 
 static int member_of(const struct agent *agent, pid_t ospid)
 {
-    if (ospid == agent->root.ospid)
+    if (ospid == agent_root(agent)->ospid)
         return 0;
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent->members[pid].process.ospid == ospid)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_process(agent, pid)->ospid == ospid)
             return pid;
     return -1;
 }
@@ -78,7 +84,7 @@ static int writer_rank(const struct agent *agent, pid_t ospid)
             return pid;
         ospid = bspz_stat_read(ospid, line) ? (pid_t)bspz_stat_number(line, BSPZ_STAT_PARENT) : 0;
     }
-    return agent->nprocs <= 1 ? 0 : -1;
+    return agent_nprocs(agent) <= 1 ? 0 : -1;
 }
 
 static pid_t sender_of(struct msghdr *header)
@@ -104,8 +110,8 @@ static uint64_t passed(const struct agent *agent)
 {
     uint64_t least = UINT64_MAX;
 
-    for (int pid = 0; pid < agent->nprocs; pid++) {
-        const struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
+        const struct bspz_rank *rank = bspz_rank_of(agent_board(agent), pid);
 
         if (!agent_is_here(agent, pid))
             continue;
@@ -120,7 +126,7 @@ static uint64_t passed(const struct agent *agent)
 
 static void raise_superstep(struct agent *agent)
 {
-    uint64_t now = agent_has_peers(agent) && agent->here > 0 ? passed(agent) : 0;
+    uint64_t now = agent_has_peers(agent) && agent_here(agent) > 0 ? passed(agent) : 0;
 
     if (now > agent->relay->superstep)
         agent->relay->superstep = now;
@@ -149,7 +155,7 @@ static ssize_t note_superstep(const struct stream *stream)
     int waiting;
     char byte;
 
-    if (!agent_has_peers(agent) || agent->here == 0)
+    if (!agent_has_peers(agent) || agent_here(agent) == 0)
         return most;
     got = recv(stream->reader, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (got <= 0)
@@ -217,13 +223,13 @@ static bool read_piece(struct stream *stream)
 
 static bool queue_full(const struct agent *agent)
 {
-    return agent->control && net_queued(agent->control) > QUEUE_HIGH;
+    return agent_control(agent) && net_queued(agent_control(agent)) > QUEUE_HIGH;
 }
 
 /* Beyond this limit even output that must be passed on now could be lost. */
 static bool queue_overfull(const struct agent *agent)
 {
-    return agent->control && net_queued(agent->control) > QUEUE_TOP;
+    return agent_control(agent) && net_queued(agent_control(agent)) > QUEUE_TOP;
 }
 
 static void on_readable(uv_poll_t *handle, int status, int events);
@@ -266,7 +272,7 @@ static bool read_sockets_first(const struct stream *stream)
 /* Processes that write no more in those supersteps have written all of it before `now` is known. */
 static void close_supersteps(struct agent *agent)
 {
-    uint64_t now = agent->here > 0 ? passed(agent) : 0;
+    uint64_t now = agent_here(agent) > 0 ? passed(agent) : 0;
 
     if (now <= agent->relay->superstep)
         return;
@@ -277,10 +283,10 @@ static void close_supersteps(struct agent *agent)
 
 bool agent_relay_passed(struct agent *agent, uint64_t superstep)
 {
-    if (agent->relay && agent->nprocs > 0 && !queue_overfull(agent))
+    if (agent->relay && agent_nprocs(agent) > 0 && !queue_overfull(agent))
         close_supersteps(agent);
-    return agent->nprocs > 0 &&
-           (agent->here == 0 || !agent->relay || agent->relay->superstep > superstep);
+    return agent_nprocs(agent) > 0 &&
+           (agent_here(agent) == 0 || !agent->relay || agent->relay->superstep > superstep);
 }
 
 static void on_readable(uv_poll_t *handle, int status, int events)
@@ -301,7 +307,7 @@ static void on_readable(uv_poll_t *handle, int status, int events)
 
 static int open_poll(struct stream *stream)
 {
-    int error = uv_poll_init(&stream->agent->loop, &stream->poll, stream->reader);
+    int error = uv_poll_init(agent_loop(stream->agent), &stream->poll, stream->reader);
 
     if (error)
         return error;
@@ -350,8 +356,8 @@ static void open_terminal(struct agent *agent, struct stream *stream, int number
     if (open_poll(stream) != 0)
         return;
     socket->writer = bspz_move_to_top(socket->writer);
-    agent->board->relay_terminal[number - 1] = terminal_device(stream->writer);
-    agent->board->relay_fd[number - 1] = socket->writer;
+    agent_board(agent)->relay_terminal[number - 1] = terminal_device(stream->writer);
+    agent_board(agent)->relay_fd[number - 1] = socket->writer;
 }
 
 int agent_relay_open(struct agent *agent, const struct wire_start *start)
@@ -461,7 +467,7 @@ void agent_relay_set_counts(struct agent *agent, const uint64_t counts[SOCKETS])
 bool agent_relay_watch(struct agent *agent)
 {
     if (agent->relay && !agent->relay->repeats)
-        agent->relay->repeats = repeats_new((uint32_t)agent->nprocs);
+        agent->relay->repeats = repeats_new((uint32_t)agent_nprocs(agent));
     return !agent->relay || agent->relay->repeats;
 }
 

@@ -1,16 +1,18 @@
 /* passed.c - see passed.h. */
 #include "bsprun/agent/core/passed.h"
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/to_bsprun.h"
 
 static void say_passed(struct agent *agent, uint64_t superstep)
 {
     struct wire_message message = {.kind = WIRE_PASSED};
 
-    message.envelope.superstep = agent->here > 0 ? superstep : WIRE_NEVER;
-    message.passed.host = agent->host;
+    message.envelope.superstep = agent_here(agent) > 0 ? superstep : WIRE_NEVER;
+    message.passed.host = agent_host(agent);
     agent_send(agent, &message);
 }
 
@@ -29,7 +31,7 @@ void agent_forget_passed(struct agent *agent)
 
 void agent_say_idle(struct agent *agent)
 {
-    if (agent->here == 0)
+    if (agent_here(agent) == 0)
         say_passed(agent, WIRE_NEVER);
 }
 

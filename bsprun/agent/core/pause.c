@@ -12,8 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/owner/idle_group.h"
+#include "bsprun/process.h"
 #include "lib/base/states.h"
 
 enum pause_state {
@@ -60,18 +64,19 @@ static void move(struct agent_pause *pause, enum pause_state to)
 
 static bool computes(const struct agent *agent)
 {
-    return agent->job == JOB_SEQUENTIAL || agent->job == JOB_RUNNING || agent->job == JOB_ENDING;
+    return agent_job(agent) == JOB_SEQUENTIAL || agent_job(agent) == JOB_RUNNING ||
+           agent_job(agent) == JOB_ENDING;
 }
 
 /* Calls it for each process that computes: the ranks of this host or, before there are any, the
  * program. */
 static void each(struct agent *agent, void (*do_it)(struct agent *agent, struct watched *process))
 {
-    if (agent->nprocs == 0 && agent->root.state == WATCH_LIVES)
-        do_it(agent, &agent->root);
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent->members[pid].process.state == WATCH_LIVES)
-            do_it(agent, &agent->members[pid].process);
+    if (agent_nprocs(agent) == 0 && agent_root(agent)->state == WATCH_LIVES)
+        do_it(agent, agent_root(agent));
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_process(agent, pid)->state == WATCH_LIVES)
+            do_it(agent, agent_process(agent, pid));
 }
 
 static void stop_one(struct agent *agent, struct watched *process)
@@ -101,8 +106,8 @@ static void continue_all(struct agent *agent)
 {
     if (!bsprun_is_stopped(agent->pause))
         each(agent, continue_one);
-    if (agent->nprocs > 0) /* the program itself was stopped before there were ranks */
-        continue_one(agent, &agent->root);
+    if (agent_nprocs(agent) > 0) /* the program itself was stopped before there were ranks */
+        continue_one(agent, agent_root(agent));
 }
 
 /* ---- The control group ---- */
@@ -218,7 +223,7 @@ void agent_pause_end(struct agent *agent)
     leave_state(pause);
     move(pause, PAUSE_OVER);
     each(agent, continue_one);
-    continue_one(agent, &agent->root);
+    continue_one(agent, agent_root(agent));
 }
 
 void agent_pause_spare(struct agent *agent, struct watched *process)
@@ -240,7 +245,7 @@ int agent_pause_open(struct agent *agent, const char *root, pid_t bsprun)
     }
     pause->bsprun = bsprun;
     pause->groups = true;
-    uv_timer_init(&agent->loop, &pause->timer);
+    uv_timer_init(agent_loop(agent), &pause->timer);
     pause->timer.data = agent;
     agent->pause = pause;
     return 0;

@@ -7,12 +7,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/early_links.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/link/link.h"
 #include "lib/net/meet.h"
+#include "lib/net/net.h"
 #include "lib/net/secret.h"
 
 #define CALLS_OF_EACH   2u    /* simultaneously, to different addresses */
@@ -54,7 +60,7 @@ static void on_met(void *context, const struct net_meeting *meeting)
 
     if (peers->links && term == peers->links_term)
         links_take(peers->links, meeting->peer.host, meeting->fd, &meeting->session);
-    else if (term > agent->term || (!peers->links && term == peers->elected_term))
+    else if (term > agent_term(agent) || (!peers->links && term == peers->elected_term))
         early_keep(&peers->early, meeting);
     else
         close(meeting->fd); /* of an older term */
@@ -128,7 +134,7 @@ int agent_peers_open(struct agent *agent, const struct wire_message *join,
 {
     static const struct net_meeter meeter = {.met = on_met, .refused = on_refused};
     struct agent_peers *peers = secret ? calloc(1, sizeof *peers) : NULL;
-    int64_t host = net_join_host(&join->join, agent->host_name);
+    int64_t host = net_join_host(&join->join, agent_host_name(agent));
     int error;
 
     if (!peers) {
@@ -140,14 +146,14 @@ int agent_peers_open(struct agent *agent, const struct wire_message *join,
     early_begin(&peers->early);
     if (host < 0)
         return (int)host;
-    agent->host = (uint32_t)host;
-    memcpy(agent->job_id, join->envelope.job, sizeof agent->job_id);
+    agent_set_host(agent, (uint32_t)host);
+    agent_set_job_id(agent, join->envelope.job);
     peers->encrypt = join->join.encrypt;
     peers->meet.ports = (struct net_ports){join->join.first_port, join->join.last_port};
     peers->heartbeat_ms = join->join.heartbeat_ms;
-    set_up_meeting(peers, agent->host, agent->job_id);
+    set_up_meeting(peers, agent_host(agent), agent_job_id(agent));
     peers->meet.unproved_max = NET_UNPROVED_MAX + CALLS_OF_EACH * join->join.hosts.count;
-    error = net_listen(&agent->loop, NULL, 0, &peers->meet, &meeter, agent, &peers->listener);
+    error = net_listen(agent_loop(agent), NULL, 0, &peers->meet, &meeter, agent, &peers->listener);
     if (!error)
         list_own_addresses(peers);
     return error;
@@ -273,13 +279,13 @@ int agent_peers_enter(struct agent *agent)
     others = calloc((size_t)peers->host_count + 1, sizeof *others);
     if (!others)
         return -ENOMEM;
-    peers->meet.setup.own.incarnation = agent->term;
+    peers->meet.setup.own.incarnation = agent_term(agent);
     peers->meet.call_ms = peers->heartbeat_ms;
     if (peers->heartbeat_ms > 0 && peers->heartbeat_ms < CALL_LEAST_MS)
         peers->meet.call_ms = CALL_LEAST_MS;
     setup = (struct links_setup){
-        .loop = &agent->loop,
-        .host = agent->host,
+        .loop = agent_loop(agent),
+        .host = agent_host(agent),
         .peers = others,
         .meet = &peers->meet,
         .encrypt = peers->encrypt,
@@ -288,14 +294,14 @@ int agent_peers_enter(struct agent *agent)
         .spin_ns = AGENT_LINK_SPIN_NS,
         .outputs = {agent_relay_reader(agent, 1), agent_relay_reader(agent, 2)}};
     for (uint32_t i = 0; i < peers->host_count; i++)
-        if (peers->hosts[i].host != agent->host)
+        if (peers->hosts[i].host != agent_host(agent))
             others[setup.peer_count++] =
                 (struct links_peer){peers->hosts[i].host, peers->host_addresses[i]};
-    peers->links = links_open(&setup, &agent->calls->links, agent);
+    peers->links = links_open(&setup, &agent_calls(agent)->links, agent);
     free(others);
     if (!peers->links)
         return -ENOMEM;
-    peers->links_term = agent->term;
+    peers->links_term = agent_term(agent);
     while (early_take(&peers->early, peers->links_term, &early)) {
         links_take(peers->links, early.host, early.fd, &early.session);
         explicit_bzero(&early, sizeof early);
@@ -303,10 +309,20 @@ int agent_peers_enter(struct agent *agent)
     return 0;
 }
 
+void agent_peers_begin(struct agent *agent)
+{
+    pthread_mutex_init(&agent->link_bell.lock, NULL);
+}
+
+struct link_bell *agent_link_bell(struct agent *agent)
+{
+    return &agent->link_bell;
+}
+
 void agent_peers_leave(struct agent *agent, const char *why)
 {
     for (uint32_t i = 0; i < agent->peers->host_count; i++)
-        if (agent->peers->hosts[i].host != agent->host)
+        if (agent->peers->hosts[i].host != agent_host(agent))
             agent_peers_drop(agent, agent->peers->hosts[i].host, why);
 }
 
@@ -354,13 +370,13 @@ bool agent_peers_is_zero(const struct agent *agent, uint32_t host)
 
 bool agent_zero_is_here(const struct agent *agent)
 {
-    return !agent->peers || agent->peers->zero_host == agent->host;
+    return !agent->peers || agent->peers->zero_host == agent_host(agent);
 }
 
 bool agent_zero_is_elsewhere(const struct agent *agent)
 {
-    return agent->peers && agent->control && agent->peers->links &&
-           agent->peers->zero_host != agent->host && !agent->peers->zero_given_up;
+    return agent->peers && agent_control(agent) && agent->peers->links &&
+           agent->peers->zero_host != agent_host(agent) && !agent->peers->zero_given_up;
 }
 
 void agent_peers_give_up_zero(struct agent *agent)
@@ -373,8 +389,7 @@ static struct wire_message enveloped(const struct agent *agent, const struct wir
 {
     struct wire_message copy = *message;
 
-    memcpy(copy.envelope.job, agent->job_id, sizeof copy.envelope.job);
-    copy.envelope.term = agent->term;
+    agent_envelope(agent, &copy.envelope);
     return copy;
 }
 
@@ -427,14 +442,16 @@ void agent_peers_measure(const struct agent *agent, uint64_t superstep, struct w
 
 int agent_peers_mirror(struct agent *agent, const struct links_replicas *replicas)
 {
-    return agent->peers && agent->peers->links && agent->here > 0
-               ? links_mirror(agent->peers->links, agent->board_fd, agent->nprocs, replicas)
+    return agent->peers && agent->peers->links && agent_here(agent) > 0
+               ? links_mirror(agent->peers->links, agent_board_fd(agent), agent_nprocs(agent),
+                              replicas)
                : 0;
 }
 
-bool agent_peers_sure(const struct agent *agent)
+bool agent_peers_sure(const struct agent *agent, uint64_t superstep, bool arrived)
 {
-    return !agent->peers || !agent->peers->links || links_sure(agent->peers->links);
+    return !agent->peers || !agent->peers->links ||
+           links_sure(agent->peers->links, superstep, arrived);
 }
 
 /* ---- The end ---- */

@@ -66,9 +66,12 @@ bool agent_peers_is_zero(const struct agent *agent, uint32_t host);
 void agent_peers_give_up_zero(struct agent *agent);
 /* To the agent of another host; Processor Zero's. */
 void agent_peers_send(struct agent *agent, uint32_t host, const struct wire_message *message);
-/* The same with the lock of agent->link_bell held; sent by agent_peers_put_done. */
+/* The same with the lock of agent_link_bell held; sent by agent_peers_put_done. */
 void agent_peers_put_done(struct agent *agent);
 void agent_peers_put(struct agent *agent, uint32_t host, const struct wire_message *message);
+/* The bell for the links of the term, on several hosts; initialised by agent_peers_begin. */
+void agent_peers_begin(struct agent *agent);
+struct link_bell *agent_link_bell(struct agent *agent);
 /* For the links of the term: see link.h. */
 void agent_peers_use_express(struct agent *agent, const struct links_express *express);
 void agent_peers_send_to_zero(struct agent *agent, const struct wire_message *message);
@@ -88,6 +91,6 @@ void agent_peers_drop(struct agent *agent, uint32_t host, const char *complaint)
 /* All ranks of the job are ready: starts mirroring supersteps. 0 or -errno. */
 int agent_peers_mirror(struct agent *agent, const struct links_replicas *replicas);
 /* As links_sure. */
-bool agent_peers_sure(const struct agent *agent);
+bool agent_peers_sure(const struct agent *agent, uint64_t superstep, bool arrived);
 
 #endif

@@ -15,12 +15,26 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/election.h"
+#include "bsprun/agent/core/job.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/core/watch.h"
+#include "bsprun/agent/core/zero_here.h"
+#include "bsprun/process.h"
+#include "bsprun/verdict.h"
+#include "lib/shm/board.h"
 
 #define SWEEP_AGAIN_MS    5u
 #define FORWARD_DELAY_MS  150u
@@ -38,7 +52,6 @@ struct agent_ending {
     int stop_signal;   /* the user's, 0 if none */
     unsigned more_graces;
     int spare[SPARE_DESCRIPTORS];
-    uv_timer_t grace_timer, sweep_timer;
 };
 
 int agent_ending_open(struct agent *agent)
@@ -48,24 +61,9 @@ int agent_ending_open(struct agent *agent)
     if (!ending)
         return -ENOMEM;
     agent->ending = ending;
-    uv_timer_init(&agent->loop, &ending->grace_timer);
-    uv_timer_init(&agent->loop, &ending->sweep_timer);
-    ending->grace_timer.data = ending->sweep_timer.data = agent;
     for (int i = 0; i < SPARE_DESCRIPTORS; i++)
         ending->spare[i] = open("/", O_PATH | O_CLOEXEC);
     return 0;
-}
-
-static void close_timer(uv_timer_t *timer)
-{
-    if (!uv_is_closing((uv_handle_t *)timer))
-        uv_close((uv_handle_t *)timer, NULL);
-}
-
-void agent_ending_close(struct agent *agent)
-{
-    close_timer(&agent->ending->grace_timer);
-    close_timer(&agent->ending->sweep_timer);
 }
 
 void agent_ending_free(struct agent *agent)
@@ -113,14 +111,14 @@ void agent_cannot_begin(struct agent *agent)
 
 void agent_stop_graces(struct agent *agent)
 {
-    uv_timer_stop(&agent->ending->grace_timer);
+    uv_timer_stop(agent_timer(agent, AGENT_TIMER_GRACE));
 }
 
 /* Bare runs have no bsprun to print the message; ranks have printed their own to the same
  * stderr. */
 static void say_blame_bare(struct agent *agent)
 {
-    if (!agent->bare || !agent->ending->blame || !agent->ending->blame[0])
+    if (!agent_is_bare(agent) || !agent->ending->blame || !agent->ending->blame[0])
         return;
     dprintf(STDERR_FILENO, "bspzero: %s\n%s", agent->ending->blame,
             agent->ending->blame_table ? agent->ending->blame_table : "");
@@ -132,13 +130,13 @@ static void take_table(struct agent *agent)
 {
     bool *killed;
 
-    if (agent->nprocs == 0)
+    if (agent_nprocs(agent) == 0)
         return;
-    killed = calloc((size_t)agent->nprocs, sizeof *killed);
-    for (int pid = 0; killed && pid < agent->nprocs; pid++)
-        killed[pid] = agent->members[pid].process.state == WATCH_GONE;
+    killed = calloc((size_t)agent_nprocs(agent), sizeof *killed);
+    for (int pid = 0; killed && pid < agent_nprocs(agent); pid++)
+        killed[pid] = agent_process(agent, pid)->state == WATCH_GONE;
     free(agent->ending->blame_table);
-    agent->ending->blame_table = whereabouts_table(agent->board, agent->nprocs, killed);
+    agent->ending->blame_table = whereabouts_table(agent_board(agent), agent_nprocs(agent), killed);
     free(killed);
 }
 
@@ -187,10 +185,11 @@ void agent_abort(struct agent *agent, int pid, const struct verdict *verdict)
 {
     struct wire_message message = {.kind = WIRE_ABORT};
 
-    if (agent->finished || job_is_stopping(agent->job) || agent->job == JOB_REWINDING)
+    if (agent_is_finished(agent) || job_is_stopping(agent_job(agent)) ||
+        agent_job(agent) == JOB_REWINDING)
         return;
     agent_blame(agent, verdict->text, verdict->with_table);
-    if (agent->zero || agent_zero_is_elsewhere(agent)) {
+    if (agent_zero(agent) || agent_zero_is_elsewhere(agent)) {
         message.abort.pid = pid;
         message.abort.cause = verdict->cause;
         message.abort.status = verdict->status;
@@ -217,8 +216,8 @@ static uint64_t newest_superstep(const struct agent *agent)
 {
     uint64_t newest = 0;
 
-    for (int pid = 0; pid < agent->nprocs; pid++) {
-        uint64_t superstep = atomic_load(&bspz_rank_of(agent->board, pid)->superstep);
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
+        uint64_t superstep = atomic_load(&bspz_rank_of(agent_board(agent), pid)->superstep);
 
         if (superstep > newest)
             newest = superstep;
@@ -230,11 +229,11 @@ static void blame_stop(struct agent *agent, enum wire_stop_how how, int signal, 
 {
     char name[64], line[512], when[64] = "before bsp_begin";
 
-    if (agent->job == JOB_ENDING)
+    if (agent_job(agent) == JOB_ENDING)
         snprintf(when, sizeof when, "after bsp_end");
-    else if (agent->job == JOB_REWINDING || agent->job == JOB_RESTORING)
+    else if (agent_job(agent) == JOB_REWINDING || agent_job(agent) == JOB_RESTORING)
         snprintf(when, sizeof when, "during a rollback");
-    else if (agent->nprocs > 0)
+    else if (agent_nprocs(agent) > 0)
         snprintf(when, sizeof when, "in superstep %llu",
                  (unsigned long long)newest_superstep(agent));
     verdict_signal_text(signal, name, sizeof name);
@@ -242,19 +241,19 @@ static void blame_stop(struct agent *agent, enum wire_stop_how how, int signal, 
         snprintf(line, sizeof line, "%s", text);
     else
         snprintf(line, sizeof line, "the job was ended by signal %s %s", name, when);
-    agent_blame(agent, line, how == WIRE_STOP_TIMEOUT || agent->order.verbosity > 0);
+    agent_blame(agent, line, how == WIRE_STOP_TIMEOUT || agent_order(agent)->verbosity > 0);
 }
 
 /* Whether bsprun is dead or has finished with this agent, so that the end cannot be reported. */
 static bool agent_is_alone(const struct agent *agent)
 {
-    return agent->dismissed || (!agent->control && !agent->bare);
+    return agent_is_dismissed(agent) || (!agent_control(agent) && !agent_is_bare(agent));
 }
 
 void agent_end_alone(struct agent *agent)
 {
     agent_stop(agent, WIRE_STOP_KILL, SIGKILL, "bsprun has terminated");
-    if (agent->job == JOB_OVER)
+    if (agent_job(agent) == JOB_OVER)
         agent_job_over(agent, &agent->ending->outcome); /* Processor Zero would have decided */
 }
 
@@ -273,10 +272,10 @@ static void ask_for_end(struct agent *agent, enum wire_stop_how how, int signal,
     enum wire_cause cause = timeout ? WIRE_CAUSE_TIMEOUT : WIRE_CAUSE_STOPPED;
     struct wire_message message = {.kind = WIRE_ABORT};
 
-    if (agent->zero && agent_zero_decides(agent) && !agent_is_alone(agent)) {
+    if (agent_zero(agent) && agent_zero_decides(agent) && !agent_is_alone(agent)) {
         struct wire_message stop = {.kind = WIRE_STOP, .stop = {how, (uint32_t)signal, text}};
 
-        coord_shell_order(agent->zero, &stop);
+        coord_shell_order(agent_zero(agent), &stop);
     } else if (agent_zero_is_elsewhere(agent) && !agent_is_alone(agent)) {
         message.abort.pid = COORD_NOBODY;
         message.abort.cause = cause;
@@ -292,15 +291,15 @@ static void ask_for_end(struct agent *agent, enum wire_stop_how how, int signal,
 /* Between two terms: the end of the job is reported in the term that bsprun expects. */
 static void enter_term(struct agent *agent)
 {
-    if (agent->election.pending)
-        agent->term = agent->election.term;
+    if (agent_election(agent)->pending)
+        agent_set_term(agent, agent_election(agent)->term);
 }
 
 void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const char *text)
 {
-    if (agent->finished)
+    if (agent_is_finished(agent))
         return;
-    if (!job_is_stopping(agent->job)) {
+    if (!job_is_stopping(agent_job(agent))) {
         enter_term(agent);
         agent->ending->stop_signal = signal;
         agent->ending->stop_ns = agent_now_ns();
@@ -314,17 +313,18 @@ void agent_stop(struct agent *agent, enum wire_stop_how how, int signal, const c
 /* Ranks that compute notice a stop by the signal; those that wait, by the board. */
 static void pass_signal_to_ranks(const struct agent *agent, int signal)
 {
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent->members[pid].process.state == WATCH_LIVES)
-            process_signal(agent->members[pid].process.pidfd, signal);
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_process(agent, pid)->state == WATCH_LIVES)
+            process_signal(agent_process(agent, pid)->pidfd, signal);
 }
 
 /* Whether process 0 of a bare run, whose status is the job's, is exiting, which takes long under
  * valgrind, for example. */
 static bool status_is_coming(const struct agent *agent)
 {
-    return agent->bare && agent->nprocs > 0 && agent->members[0].process.state == WATCH_LIVES &&
-           atomic_load(&bspz_rank_of(agent->board, 0)->where) >> 32 == BSPZ_CALL_EXIT;
+    return agent_is_bare(agent) && agent_nprocs(agent) > 0 &&
+           agent_process(agent, 0)->state == WATCH_LIVES &&
+           atomic_load(&bspz_rank_of(agent_board(agent), 0)->where) >> 32 == BSPZ_CALL_EXIT;
 }
 
 static void on_last_grace_over(uv_timer_t *timer)
@@ -355,9 +355,10 @@ static void on_forward(uv_timer_t *timer)
     struct agent *agent = timer->data;
     int signal = agent->ending->stop_signal ? agent->ending->stop_signal : SIGTERM;
 
-    if (agent->root.state == WATCH_LIVES)
-        process_signal(agent->root.pidfd, signal);
-    uv_timer_start(&agent->ending->grace_timer, on_grace_over, AGENT_GRACE_SEQUENTIAL_MS, 0);
+    if (agent_root(agent)->state == WATCH_LIVES)
+        process_signal(agent_root(agent)->pidfd, signal);
+    uv_timer_start(agent_timer(agent, AGENT_TIMER_GRACE), on_grace_over, AGENT_GRACE_SEQUENTIAL_MS,
+                   0);
 }
 
 /* For failed snapshots the table of processes is irrelevant. */
@@ -376,21 +377,21 @@ void agent_blame_end(struct agent *agent)
         agent_blame(agent,
                     outcome->text && outcome->text[0] ? outcome->text
                                                       : wire_cause_text(outcome->cause),
-                    agent->nprocs > 0 && is_of_the_program(outcome->cause));
+                    agent_nprocs(agent) > 0 && is_of_the_program(outcome->cause));
     say_blame_bare(agent);
 }
 
 void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
 {
-    enum job_state before = agent->job;
+    enum job_state before = agent_job(agent);
     bool by_signal = cause == WIRE_CAUSE_STOPPED && agent->ending->stop_signal != 0;
 
     if (job_is_stopping(before))
         return;
-    job_move(&agent->job, JOB_STOPPING);
+    agent_job_move(agent, JOB_STOPPING);
     agent_pause_end(agent);
-    if (!agent->ending->blame && agent->zero)
-        agent_blame(agent, coord_outcome(coord_shell_state(agent->zero)).text,
+    if (!agent->ending->blame && agent_zero(agent))
+        agent_blame(agent, coord_outcome(coord_shell_state(agent_zero(agent))).text,
                     is_of_the_program(cause));
     if (agent_zero_is_elsewhere(agent) && !agent->ending->blame_table)
         take_table(agent); /* for that of Processor Zero */
@@ -398,15 +399,16 @@ void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status)
         agent_kill(agent); /* the snapshot is complete, so no grace is needed */
         return;
     }
-    if (agent->board)
-        bspz_board_stop(agent->board, agent->nprocs, by_signal ? BSPZ_STOP_SIGNAL : BSPZ_STOP_ABORT,
+    if (agent_board(agent))
+        bspz_board_stop(agent_board(agent), agent_nprocs(agent),
+                        by_signal ? BSPZ_STOP_SIGNAL : BSPZ_STOP_ABORT,
                         by_signal ? agent->ending->stop_signal : status);
     if (by_signal && before == JOB_RUNNING)
         pass_signal_to_ranks(agent, agent->ending->stop_signal);
     if (before == JOB_SEQUENTIAL || before == JOB_ENDING)
-        uv_timer_start(&agent->ending->grace_timer, on_forward, FORWARD_DELAY_MS, 0);
+        uv_timer_start(agent_timer(agent, AGENT_TIMER_GRACE), on_forward, FORWARD_DELAY_MS, 0);
     else
-        uv_timer_start(&agent->ending->grace_timer, on_grace_over, AGENT_GRACE_MS, 0);
+        uv_timer_start(agent_timer(agent, AGENT_TIMER_GRACE), on_grace_over, AGENT_GRACE_MS, 0);
     sweep_if_gone(agent);
 }
 
@@ -422,13 +424,13 @@ static void use_spare_descriptors(struct agent *agent)
 
 void agent_kill(struct agent *agent)
 {
-    if (agent->job == JOB_OVER)
+    if (agent_job(agent) == JOB_OVER)
         return;
-    if (agent->job != JOB_KILLING)
-        job_move(&agent->job, JOB_KILLING);
+    if (agent_job(agent) != JOB_KILLING)
+        agent_job_move(agent, JOB_KILLING);
     agent_kill_members(agent, NULL);
-    if (agent->root.state == WATCH_LIVES)
-        process_signal(agent->root.pidfd, SIGKILL);
+    if (agent_root(agent)->state == WATCH_LIVES)
+        process_signal(agent_root(agent)->pidfd, SIGKILL);
     use_spare_descriptors(agent);
     process_kill_descendants(0);
     sweep_if_gone(agent);
@@ -443,18 +445,18 @@ void agent_sweep(struct agent *agent)
 {
     struct wire_message message = {.kind = WIRE_RANKS_STOPPED, .ranks_stopped.table = ""};
 
-    if (agent->finished || agent->job == JOB_OVER)
+    if (agent_is_finished(agent) || agent_job(agent) == JOB_OVER)
         return;
-    uv_timer_stop(&agent->ending->grace_timer);
+    uv_timer_stop(agent_timer(agent, AGENT_TIMER_GRACE));
     use_spare_descriptors(agent);
     if (process_kill_descendants(0) > 0) {
-        uv_timer_start(&agent->ending->sweep_timer, on_sweep_again, SWEEP_AGAIN_MS, 0);
+        uv_timer_start(agent_timer(agent, AGENT_TIMER_SWEEP), on_sweep_again, SWEEP_AGAIN_MS, 0);
         return;
     }
-    uv_timer_stop(&agent->ending->sweep_timer);
-    if (!agent->zero && agent->ending->blame_table)
+    uv_timer_stop(agent_timer(agent, AGENT_TIMER_SWEEP));
+    if (!agent_zero(agent) && agent->ending->blame_table)
         message.ranks_stopped.table = agent->ending->blame_table;
-    job_move(&agent->job, JOB_OVER);
+    agent_job_move(agent, JOB_OVER);
     if (agent_zero_decides(agent) && !agent->ending->elsewhere && !agent_is_alone(agent))
         agent_tell_zero(agent, &message);
     else
@@ -463,11 +465,12 @@ void agent_sweep(struct agent *agent)
 
 void agent_end_here(struct agent *agent, const struct wire_end *end)
 {
-    if (agent->finished || agent->ending->elsewhere)
+    if (agent_is_finished(agent) || agent->ending->elsewhere)
         return;
     agent->ending->elsewhere = true;
     set_outcome(agent, end->cause, COORD_NOBODY, end->status, 0);
-    if (agent->job == JOB_OVER || (agent_everything_gone(agent) && !job_is_stopping(agent->job)))
+    if (agent_job(agent) == JOB_OVER ||
+        (agent_everything_gone(agent) && !job_is_stopping(agent_job(agent))))
         agent_job_over(agent, &agent->ending->outcome);
     else
         agent_kill(agent); /* Processor Zero did not wait for it */
@@ -475,11 +478,11 @@ void agent_end_here(struct agent *agent, const struct wire_end *end)
 
 void agent_job_over(struct agent *agent, const struct coord_outcome *outcome)
 {
-    if (agent->finished)
+    if (agent_is_finished(agent))
         return;
     if (outcome != &agent->ending->outcome)
         agent->ending->outcome = *outcome;
-    if (agent->job != JOB_OVER)
-        job_move(&agent->job, JOB_OVER);
+    if (agent_job(agent) != JOB_OVER)
+        agent_job_move(agent, JOB_OVER);
     agent_post(agent, AGENT_JOB_OVER);
 }

@@ -10,10 +10,8 @@
 
 struct agent;
 
-/* What is known of the end is kept here from agent_ending_open on, once the loop is there: 0 or
- * -ENOMEM.  agent_ending_close closes the timers of it. */
+/* What is known of the end is kept here from agent_ending_open on: 0 or -ENOMEM. */
 int agent_ending_open(struct agent *agent);
-void agent_ending_close(struct agent *agent);
 void agent_ending_free(struct agent *agent);
 
 /* How the job ended on this host; zeros as long as it has not. */

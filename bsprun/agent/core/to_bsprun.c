@@ -7,14 +7,25 @@
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/starter.h"
+#include "lib/net/net.h"
 
 int agent_send(struct agent *agent, struct wire_message *message)
 {
-    if (!agent->control)
+    if (!agent_control(agent))
         return 0;
-    memcpy(message->envelope.job, agent->job_id, sizeof message->envelope.job);
-    message->envelope.term = agent->term;
-    return net_send(agent->control, message);
+    agent_envelope(agent, &message->envelope);
+    return net_send(agent_control(agent), message);
+}
+
+/* A message with a text for the user, who sees it on stderr in a bare run. */
+static void tell_user(struct agent *agent, struct wire_message *message, const char *text)
+{
+    if (agent_is_bare(agent))
+        dprintf(STDERR_FILENO, "bspzero: %s\n", text);
+    agent_send(agent, message);
 }
 
 void agent_notice(struct agent *agent, const char *format, ...)
@@ -27,9 +38,7 @@ void agent_notice(struct agent *agent, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     message.notice.text = text;
-    if (agent->bare)
-        dprintf(STDERR_FILENO, "bspzero: %s\n", text);
-    agent_send(agent, &message);
+    tell_user(agent, &message, text);
 }
 
 void agent_tell_restarted(struct agent *agent, int pid, const char *text)
@@ -38,9 +47,7 @@ void agent_tell_restarted(struct agent *agent, int pid, const char *text)
 
     message.restarted.pid = (uint32_t)pid;
     message.restarted.text = text;
-    if (agent->bare)
-        dprintf(STDERR_FILENO, "bspzero: %s\n", text);
-    agent_send(agent, &message);
+    tell_user(agent, &message, text);
 }
 
 void agent_notice_leaving(struct agent *agent, int status, const char *why)
@@ -49,7 +56,7 @@ void agent_notice_leaving(struct agent *agent, int status, const char *why)
     char text[1024];
 
     snprintf(text, sizeof text, "host %s: %s; its processes continue in their replicas",
-             agent->host_name, why);
+             agent_host_name(agent), why);
     message.notice.text = text;
     message.notice.status = status > 0 ? (uint32_t)status : 0;
     agent_send(agent, &message);
@@ -59,7 +66,7 @@ void agent_tell_link_lost(struct agent *agent, uint32_t host, const char *text)
 {
     struct wire_message message = {.kind = WIRE_LINK_LOST};
 
-    message.link_lost.host = agent->host;
+    message.link_lost.host = agent_host(agent);
     message.link_lost.peer = host;
     message.link_lost.text = text;
     agent_send(agent, &message);

@@ -5,17 +5,20 @@
 #include <string.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/zero_here.h"
+#include "bsprun/process.h"
 
 void agent_tell_zero(struct agent *agent, struct wire_message *message)
 {
-    *wire_sender(message) = agent->host;
-    memcpy(message->envelope.job, agent->job_id, sizeof message->envelope.job);
-    message->envelope.term = agent->term;
+    *wire_sender(message) = agent_host(agent);
+    agent_envelope(agent, &message->envelope);
     if (!agent_known_lets(agent, message))
         return;
-    if (agent->zero)
-        coord_shell_message(agent->zero, agent->host, message);
+    if (agent_zero(agent))
+        coord_shell_message(agent_zero(agent), agent_host(agent), message);
     else
         agent_peers_send_to_zero(agent, message);
 }
@@ -26,7 +29,7 @@ void agent_arrived(struct agent *agent, uint64_t superstep, const struct wire_ar
     static const uint64_t nothing[2];
 
     message.envelope.superstep = superstep;
-    message.arrive.survived = agent->survived;
+    message.arrive.survived = agent_survived(agent);
     message.arrive.output = (struct wire_numbers){nothing, 2};
     agent_tell_zero(agent, &message);
 }
@@ -44,6 +47,6 @@ void agent_rank_exited(struct agent *agent, int pid, const struct death *death, 
 
 bool agent_zero_decides(const struct agent *agent)
 {
-    return agent->zero ? coord_phase(coord_shell_state(agent->zero)) != COORD_FAILED
-                       : agent_zero_is_elsewhere(agent);
+    return agent_zero(agent) ? coord_phase(coord_shell_state(agent_zero(agent))) != COORD_FAILED
+                             : agent_zero_is_elsewhere(agent);
 }

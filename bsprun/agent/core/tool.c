@@ -16,8 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/launch.h"
+#include "bsprun/agent/core/watch.h"
 #include "lib/base/buffer.h"
 
 #define PIECE      16384u
@@ -198,8 +199,8 @@ static void listen_to(struct tool *tool, unsigned limit_ms)
     agent->tools = tool;
     tool->process.ended = on_ended;
     tool->open_handles = HANDLES;
-    uv_poll_init(&agent->loop, &tool->readable, tool->output);
-    uv_timer_init(&agent->loop, &tool->limit);
+    uv_poll_init(agent_loop(agent), &tool->readable, tool->output);
+    uv_timer_init(agent_loop(agent), &tool->limit);
     tool->readable.data = tool->limit.data = tool;
     uv_poll_start(&tool->readable, UV_READABLE, on_readable);
     uv_timer_start(&tool->limit, on_limit, limit_ms, 0);

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/process.h"
 
 static void on_pidfd(uv_poll_t *handle, int status, int events)
 {
@@ -16,7 +18,7 @@ static void on_pidfd(uv_poll_t *handle, int status, int events)
     uv_poll_stop(handle);
     process->state = WATCH_GONE;
     process->death = process_death(process->pidfd);
-    process->agent->calls->ended(process);
+    agent_calls(process->agent)->ended(process);
 }
 
 int agent_watch(struct agent *agent, struct watched *process, int pid, pid_t ospid)
@@ -33,7 +35,7 @@ int agent_watch(struct agent *agent, struct watched *process, int pid, pid_t osp
     process->death = (struct death){0};
     process->paused = process->in_group = false;
     process->poll = malloc(sizeof *process->poll);
-    error = process->poll ? uv_poll_init(&agent->loop, process->poll, pidfd) : -ENOMEM;
+    error = process->poll ? uv_poll_init(agent_loop(agent), process->poll, pidfd) : -ENOMEM;
     if (error) {
         free(process->poll);
         close(pidfd);
@@ -59,6 +61,16 @@ void agent_unwatch(struct watched *process)
     process->pidfd = -1;
     process->poll = NULL;
     process->state = WATCH_NONE;
+}
+
+void agent_bury(struct watched *process)
+{
+    pid_t ospid = process->ospid;
+
+    agent_unwatch(process);
+    if (ospid > 0)
+        waitpid(ospid, NULL, WNOHANG | __WALL);
+    *process = (struct watched){.pidfd = -1};
 }
 
 void agent_move_watched(struct watched *from, struct watched *to)

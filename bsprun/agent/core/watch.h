@@ -37,6 +37,8 @@ struct watched {
 int agent_watch(struct agent *agent, struct watched *process, int pid, pid_t ospid);
 /* Stops watching and closes the pidfd; `process` can be reused. */
 void agent_unwatch(struct watched *process);
+/* The same for one that has ended, which is reaped; `process` is empty then. */
+void agent_bury(struct watched *process);
 /* Moves a watched process to another struct. */
 void agent_move_watched(struct watched *from, struct watched *to);
 

@@ -19,10 +19,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/memory.h"
+#include "bsprun/process.h"
 #include "lib/base/states.h"
 #include "lib/shm/ahead.h"
 
@@ -108,7 +117,7 @@ static void end(struct ahead *ahead)
 
 void agent_ahead_rewind(struct agent *agent)
 {
-    struct aheads *aheads = agent->snapshots->aheads;
+    struct aheads *aheads = snapshots_of(agent)->aheads;
 
     if (!aheads)
         return;
@@ -118,12 +127,12 @@ void agent_ahead_rewind(struct agent *agent)
 
 void agent_ahead_end(struct agent *agent)
 {
-    struct aheads *aheads = agent->snapshots->aheads;
+    struct aheads *aheads = snapshots_of(agent)->aheads;
 
     if (!aheads)
         return;
     agent_ahead_rewind(agent);
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         aheads->of[pid].wanted = false;
         if (is_there(&aheads->of[pid]))
             end(&aheads->of[pid]);
@@ -137,14 +146,14 @@ static void on_closed(uv_handle_t *handle)
 
 void agent_ahead_close(struct agent *agent)
 {
-    struct aheads *aheads = agent->snapshots->aheads;
+    struct aheads *aheads = snapshots_of(agent)->aheads;
 
     if (!aheads)
         return;
     agent_ahead_end(agent);
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         end(&aheads->of[pid]); /* those that were taken, too */
-    agent->snapshots->aheads = NULL;
+    snapshots_of(agent)->aheads = NULL;
     uv_close((uv_handle_t *)&aheads->timer, on_closed);
 }
 
@@ -152,9 +161,9 @@ void agent_ahead_close(struct agent *agent)
 
 bool agent_is_ahead(const struct agent *agent, pid_t ospid)
 {
-    const struct aheads *aheads = agent->snapshots->aheads;
+    const struct aheads *aheads = snapshots_of(agent)->aheads;
 
-    for (int pid = 0; aheads && pid < agent->nprocs; pid++)
+    for (int pid = 0; aheads && pid < agent_nprocs(agent); pid++)
         if (is_there(&aheads->of[pid]) && aheads->of[pid].process.ospid == ospid)
             return true;
     return false;
@@ -162,10 +171,10 @@ bool agent_is_ahead(const struct agent *agent, pid_t ospid)
 
 uint64_t agent_snapshots_ahead(const struct agent *agent)
 {
-    const struct aheads *aheads = agent->snapshots ? agent->snapshots->aheads : NULL;
+    const struct aheads *aheads = snapshots_of(agent) ? snapshots_of(agent)->aheads : NULL;
     uint64_t bytes = 0;
 
-    for (int pid = 0; aheads && pid < agent->nprocs; pid++)
+    for (int pid = 0; aheads && pid < agent_nprocs(agent); pid++)
         if (is_there(&aheads->of[pid]))
             bytes += memory_of_process(aheads->of[pid].process.ospid);
     return bytes;
@@ -180,16 +189,16 @@ uint32_t agent_snapshots_coming(const struct agent *agent, struct wire_coming *r
         [AHEAD_STAGED] = WIRE_COMING_AHEAD,
         [AHEAD_TAKEN] = WIRE_COMING_RESTORED,
     };
-    const struct aheads *aheads = agent->snapshots ? agent->snapshots->aheads : NULL;
+    const struct aheads *aheads = snapshots_of(agent) ? snapshots_of(agent)->aheads : NULL;
     uint32_t count = 0;
 
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         const struct ahead *ahead = aheads ? &aheads->of[pid] : NULL;
 
-        if (agent->job == JOB_RESTORING && agent_is_here(agent, pid))
+        if (agent_job(agent) == JOB_RESTORING && agent_is_here(agent, pid))
             rows[count++] =
                 (struct wire_coming){(uint32_t)pid, WIRE_COMING_RESTORED, WIRE_NEVER,
-                                     memory_of_process(agent->members[pid].process.ospid)};
+                                     memory_of_process(agent_process(agent, pid)->ospid)};
         else if (ahead && ahead->wanted && (aheads->asked || ahead->state != AHEAD_NONE))
             rows[count++] = (struct wire_coming){
                 (uint32_t)pid, comings[ahead->state],
@@ -201,10 +210,10 @@ uint32_t agent_snapshots_coming(const struct agent *agent, struct wire_coming *r
 
 static void answer(struct agent *agent)
 {
-    struct aheads *aheads = agent->snapshots->aheads;
+    struct aheads *aheads = snapshots_of(agent)->aheads;
     struct wire_message message = {.kind = WIRE_AHEAD_READY};
 
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         message.ahead_ready.count += aheads->of[pid].state == AHEAD_STAGED;
     aheads->asked = false;
     uv_timer_stop(&aheads->timer);
@@ -215,9 +224,9 @@ static void answer(struct agent *agent)
 /* Answers AHEAD when no process is at work any more. */
 static void answer_if_ready(struct agent *agent)
 {
-    const struct aheads *aheads = agent->snapshots->aheads;
+    const struct aheads *aheads = snapshots_of(agent)->aheads;
 
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (aheads->of[pid].state == AHEAD_STAGING)
             return;
     if (aheads->asked)
@@ -228,9 +237,9 @@ static void answer_if_ready(struct agent *agent)
 static void on_too_long(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
-    struct aheads *aheads = agent->snapshots->aheads;
+    struct aheads *aheads = snapshots_of(agent)->aheads;
 
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (aheads->of[pid].state == AHEAD_STAGING)
             end(&aheads->of[pid]);
     if (aheads->asked)
@@ -243,7 +252,7 @@ static void process_ended(struct watched *process)
 {
     struct agent *agent = process->agent;
 
-    end(&agent->snapshots->aheads->of[process->pid]);
+    end(&snapshots_of(agent)->aheads->of[process->pid]);
     answer_if_ready(agent);
 }
 
@@ -265,9 +274,10 @@ static void on_answer(uv_poll_t *handle, int status, int events)
     if (got == (ssize_t)sizeof answer && answer.error == 0 && ahead->state == AHEAD_STAGING) {
         move(ahead, AHEAD_STAGED);
     } else {
-        if (got == (ssize_t)sizeof answer && agent->order.verbosity > 0)
+        if (got == (ssize_t)sizeof answer && agent_order(agent)->verbosity > 0)
             agent_notice(agent, "process %d could not be restored ahead on host %s: %.*s",
-                         ahead->pid, agent->host_name, (int)sizeof answer.why - 1, answer.why);
+                         ahead->pid, agent_host_name(agent), (int)sizeof answer.why - 1,
+                         answer.why);
         end(ahead);
     }
     answer_if_ready(agent);
@@ -314,7 +324,7 @@ static bool watch(struct agent *agent, struct ahead *ahead, int pid, pid_t ospid
         return false;
     ahead->process.ended = process_ended;
     ahead->poll = malloc(sizeof *ahead->poll);
-    if (!ahead->poll || uv_poll_init(&agent->loop, ahead->poll, ahead->socket) != 0) {
+    if (!ahead->poll || uv_poll_init(agent_loop(agent), ahead->poll, ahead->socket) != 0) {
         free(ahead->poll);
         ahead->poll = NULL;
         agent_unwatch(&ahead->process);
@@ -333,7 +343,7 @@ static bool is_alone(const struct chain *chain)
 
 static void start(struct agent *agent, int pid, const struct chain *chain, struct sources *sources)
 {
-    struct ahead *ahead = &agent->snapshots->aheads->of[pid];
+    struct ahead *ahead = &snapshots_of(agent)->aheads->of[pid];
     char why[AGENT_WHY] = "";
     int ends[2];
     pid_t ospid;
@@ -369,7 +379,7 @@ static void follow(struct ahead *ahead, const struct chain *chain, int newer)
 /* Brings the process to the snapshot. */
 static void advance(struct agent *agent, int pid, struct sources *sources)
 {
-    struct aheads *aheads = agent->snapshots->aheads;
+    struct aheads *aheads = snapshots_of(agent)->aheads;
     struct ahead *ahead = &aheads->of[pid];
     struct chain chain;
     char why[AGENT_WHY];
@@ -389,22 +399,22 @@ static void advance(struct agent *agent, int pid, struct sources *sources)
 
 static bool is_wanted(const struct agent *agent, int pid)
 {
-    return agent->snapshots->aheads->of[pid].wanted;
+    return snapshots_of(agent)->aheads->of[pid].wanted;
 }
 
 static void gathered(struct agent *agent, int error, const char *why)
 {
-    struct aheads *aheads = agent->snapshots->aheads;
-    struct sources sources = {.store = agent->store};
+    struct aheads *aheads = snapshots_of(agent)->aheads;
+    struct sources sources = {.store = agent_store(agent)};
     const struct manifest *manifest;
     char text[AGENT_WHY];
 
     (void)why;
-    if (!aheads || !aheads->asked || agent->job != JOB_RUNNING)
+    if (!aheads || !aheads->asked || agent_job(agent) != JOB_RUNNING)
         return;
     manifest = error ? NULL : agent_manifest_of(&sources, aheads->name, &error, text);
     if (manifest && agent_identify_from(agent, manifest))
-        for (int pid = 0; pid < agent->nprocs; pid++)
+        for (int pid = 0; pid < agent_nprocs(agent); pid++)
             if (aheads->of[pid].wanted)
                 advance(agent, pid, &sources);
     agent_free_sources(&sources);
@@ -414,20 +424,20 @@ static void gathered(struct agent *agent, int error, const char *why)
 /* Notes which processes are expected here; false: none. */
 static bool note_wanted(struct agent *agent, const struct wire_move_list *moves)
 {
-    struct aheads *aheads = agent->snapshots->aheads;
+    struct aheads *aheads = snapshots_of(agent)->aheads;
     bool any = false;
 
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         aheads->of[pid].wanted = false;
     for (uint32_t i = 0; i < moves->count; i++) {
         const struct wire_move *one = &moves->items[i];
 
-        if (one->host != agent->host || one->pid >= (uint32_t)agent->nprocs)
+        if (one->host != agent_host(agent) || one->pid >= (uint32_t)agent_nprocs(agent))
             continue;
         aheads->of[one->pid].wanted = !agent_is_here(agent, (int)one->pid);
         any = true;
     }
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (!aheads->of[pid].wanted)
             end(&aheads->of[pid]);
     return any;
@@ -435,8 +445,8 @@ static bool note_wanted(struct agent *agent, const struct wire_move_list *moves)
 
 static struct aheads *make_room(struct agent *agent)
 {
-    struct aheads *aheads = agent->snapshots->aheads;
-    size_t count = (size_t)agent->nprocs;
+    struct aheads *aheads = snapshots_of(agent)->aheads;
+    size_t count = (size_t)agent_nprocs(agent);
 
     if (aheads)
         return aheads;
@@ -446,9 +456,9 @@ static struct aheads *make_room(struct agent *agent)
     for (size_t pid = 0; pid < count; pid++)
         aheads->of[pid] = (struct ahead){
             .agent = agent, .pid = (int)pid, .socket = -1, .process.pidfd = -1};
-    uv_timer_init(&agent->loop, &aheads->timer);
+    uv_timer_init(agent_loop(agent), &aheads->timer);
     aheads->timer.data = agent;
-    agent->snapshots->aheads = aheads;
+    snapshots_of(agent)->aheads = aheads;
     return aheads;
 }
 
@@ -460,11 +470,11 @@ void agent_ahead(struct agent *agent, const struct wire_message *order)
     bool any = false;
 
     for (uint32_t i = 0; i < order->ahead.moves.count; i++)
-        any = any || order->ahead.moves.items[i].host == agent->host;
-    if (!any && !agent->snapshots->aheads)
+        any = any || order->ahead.moves.items[i].host == agent_host(agent);
+    if (!any && !snapshots_of(agent)->aheads)
         return;
-    aheads = agent->nprocs > 0 ? make_room(agent) : NULL;
-    if (any && (!aheads || agent->job != JOB_RUNNING)) {
+    aheads = agent_nprocs(agent) > 0 ? make_room(agent) : NULL;
+    if (any && (!aheads || agent_job(agent) != JOB_RUNNING)) {
         nothing.ahead_ready.name = name;
         agent_tell_zero(agent, &nothing);
         return;
@@ -481,25 +491,25 @@ void agent_ahead(struct agent *agent, const struct wire_message *order)
 
 static bool may_follow(const struct agent *agent, int pid)
 {
-    const struct ahead *ahead = &agent->snapshots->aheads->of[pid];
+    const struct ahead *ahead = &snapshots_of(agent)->aheads->of[pid];
 
     return ahead->wanted && ahead->state == AHEAD_STAGED;
 }
 
 static void followed(struct agent *agent, int error, const char *why)
 {
-    struct aheads *aheads = agent->snapshots->aheads;
-    struct sources sources = {.store = agent->store};
+    struct aheads *aheads = snapshots_of(agent)->aheads;
+    struct sources sources = {.store = agent_store(agent)};
     struct chain chain;
     char text[AGENT_WHY];
 
     (void)why;
-    if (error || !aheads || (agent->job != JOB_RUNNING && agent->job != JOB_REWINDING))
+    if (error || !aheads || (agent_job(agent) != JOB_RUNNING && agent_job(agent) != JOB_REWINDING))
         return;
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         if (!may_follow(agent, pid))
             continue;
-        if (agent_chain_open(&sources, agent->committed, (uint32_t)pid, &chain, text) == 0) {
+        if (agent_chain_open(&sources, agent_committed(agent), (uint32_t)pid, &chain, text) == 0) {
             int newer = newer_images(&aheads->of[pid], &chain);
 
             if (newer > 0)
@@ -512,13 +522,13 @@ static void followed(struct agent *agent, int error, const char *why)
 
 void agent_ahead_follow(struct agent *agent)
 {
-    const struct aheads *aheads = agent->snapshots->aheads;
+    const struct aheads *aheads = snapshots_of(agent)->aheads;
     bool any = false;
 
-    for (int pid = 0; aheads && !aheads->asked && pid < agent->nprocs; pid++)
+    for (int pid = 0; aheads && !aheads->asked && pid < agent_nprocs(agent); pid++)
         any = any || may_follow(agent, pid);
-    if (any && agent->job == JOB_RUNNING && !agent_is_gathering(agent))
-        agent_gather(agent, agent->committed, true, may_follow, followed);
+    if (any && agent_job(agent) == JOB_RUNNING && !agent_is_gathering(agent))
+        agent_gather(agent, agent_committed(agent), true, may_follow, followed);
 }
 
 /* ---- RESTORE ---- */
@@ -535,9 +545,10 @@ static void is_taken(struct ahead *ahead)
 
 bool agent_ahead_take(struct agent *agent, int pid, const struct chain *chain)
 {
-    struct ahead *ahead = agent->snapshots->aheads ? &agent->snapshots->aheads->of[pid] : NULL;
+    struct ahead *ahead =
+        snapshots_of(agent)->aheads ? &snapshots_of(agent)->aheads->of[pid] : NULL;
     struct bspz_ahead_order order = {.goes_on = 1};
-    struct watched *process = &agent->members[pid].process;
+    struct watched *process = agent_process(agent, pid);
     int newer = ahead && is_there(ahead) ? newer_images(ahead, chain) : -1;
     int standard[STANDARD], null;
 
@@ -553,9 +564,9 @@ bool agent_ahead_take(struct agent *agent, int pid, const struct chain *chain)
         agent_move_watched(&ahead->process, process);
         process->ended = NULL;
         is_taken(ahead);
-        if (agent->order.verbosity > 0)
+        if (agent_order(agent)->verbosity > 0)
             agent_notice(agent, "process %d was restored ahead on host %s, %d snapshots before",
-                         pid, agent->host_name, newer);
+                         pid, agent_host_name(agent), newer);
     }
     if (null >= 0)
         close(null);

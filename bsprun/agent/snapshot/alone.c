@@ -8,13 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/snapshot/alone_inside.h"
 #include "lib/base/clock.h"
 #include "lib/base/temporary.h"
+#include "lib/shm/board.h"
 
 #define LOOK_MS     20u
 #define WAIT_NS     UINT64_C(2000000000) /* for a call */
@@ -26,37 +34,38 @@
 /* How often each process is saved alone, if all are not saved together meanwhile; 0: never. */
 static uint64_t interval_ns(const struct agent *agent)
 {
-    const struct policy_rule *rule = &agent->snapshots->rule;
+    const struct policy_rule *rule = &snapshots_of(agent)->rule;
     double least;
 
     if (rule->kind == POLICY_TIME)
         return rule->every / 2 + 1;
     if (rule->kind != POLICY_AUTO)
         return 0;
-    least = (double)agent->snapshots->alone->took_ns / (rule->overhead > 0 ? rule->overhead : 0.05);
+    least =
+        (double)snapshots_of(agent)->alone->took_ns / (rule->overhead > 0 ? rule->overhead : 0.05);
     return least > (double)FIRST_NS ? (uint64_t)least : FIRST_NS;
 }
 
 /* Whether nothing else is being saved, or is about to be. */
 static bool may_save(const struct agent *agent, int pid)
 {
-    const struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+    const struct bspz_rank *rank = bspz_rank_of(agent_board(agent), pid);
 
-    return agent->job == JOB_RUNNING && agent_is_here(agent, pid) && rank->request.alone &&
-           agent->snapshots->alone->saving < 0 && !agent->snapshots->ticket.staging &&
-           agent->snapshots->alone->lones[pid].state == LONE_RUNS &&
+    return agent_job(agent) == JOB_RUNNING && agent_is_here(agent, pid) && rank->request.alone &&
+           snapshots_of(agent)->alone->saving < 0 && !snapshots_of(agent)->ticket.staging &&
+           snapshots_of(agent)->alone->lones[pid].state == LONE_RUNS &&
            atomic_load(&rank->state) == BSPZ_RANK_RUNNING &&
-           agent->members[pid].process.state == WATCH_LIVES &&
-           atomic_load(&agent->board->consult_from) > atomic_load(&rank->superstep);
+           agent_process(agent, pid)->state == WATCH_LIVES &&
+           atomic_load(&agent_board(agent)->consult_from) > atomic_load(&rank->superstep);
 }
 
 /* The process whose image is the oldest, if it is older than that; -1: none. */
 static int whose_turn(const struct agent *agent, uint64_t before)
 {
-    const struct agent_alone *alone = agent->snapshots->alone;
+    const struct agent_alone *alone = snapshots_of(agent)->alone;
     int oldest = -1;
 
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (may_save(agent, pid) && alone->lones[pid].saved_ns < before &&
             (oldest < 0 || alone->lones[pid].saved_ns < alone->lones[oldest].saved_ns))
             oldest = pid;
@@ -67,7 +76,7 @@ static int whose_turn(const struct agent *agent, uint64_t before)
 
 static int open_file(const struct agent *agent)
 {
-    int fd = open(store_path(agent->store), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int fd = open(store_path(agent_store(agent)), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
     return fd >= 0 ? fd : bspz_temporary_file();
 }
@@ -81,9 +90,9 @@ static void close_file(int *fd)
 
 static void stop_saving(struct agent *agent)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
 
-    agent->snapshots->lone_writer = 0;
+    snapshots_of(agent)->lone_writer = 0;
     alone->saving = -1;
     alone->recorded = false;
     close_file(&alone->fd);
@@ -91,9 +100,9 @@ static void stop_saving(struct agent *agent)
 
 static void write_order(struct agent *agent, int pid)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     struct agent_alone *alone = snapshots->alone;
-    struct bspz_snap_order *order = &agent->board->snap_order;
+    struct bspz_snap_order *order = &agent_board(agent)->snap_order;
 
     order->name = alone->name;
     order->base = (struct bspz_snapshot_name){0};
@@ -112,29 +121,30 @@ static void write_order(struct agent *agent, int pid)
 
 static void begin_saving(struct agent *agent, int pid)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
 
     alone->fd = open_file(agent);
     if (alone->fd < 0)
         return;
     alone->saving = pid;
-    agent->snapshots->lone_writer = pid + 1;
+    snapshots_of(agent)->lone_writer = pid + 1;
     alone->recorded = false;
     alone->begun_ns = agent_now_ns();
-    alone->name = (struct bspz_snapshot_name){NAMES_BEGIN + alone->count++, agent->term};
+    alone->name = (struct bspz_snapshot_name){NAMES_BEGIN + alone->count++, agent_term(agent)};
     write_order(agent, pid);
-    atomic_store(&bspz_rank_of(agent->board, pid)->own, BSPZ_OWN_WANTED);
-    agent->calls->interrupt(agent, pid);
+    atomic_store(&bspz_rank_of(agent_board(agent), pid)->own, BSPZ_OWN_WANTED);
+    agent_calls(agent)->interrupt(agent, pid);
 }
 
 /* The process has no call for long: another one is saved first.  One that has begun goes on. */
 static void give_up_waiting(struct agent *agent, uint64_t now)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
     int pid = alone->saving;
 
     if (alone->recorded || now - alone->begun_ns < WAIT_NS ||
-        !bspz_word_move(&bspz_rank_of(agent->board, pid)->own, BSPZ_OWN_WANTED, BSPZ_OWN_NONE))
+        !bspz_word_move(&bspz_rank_of(agent_board(agent), pid)->own, BSPZ_OWN_WANTED,
+                        BSPZ_OWN_NONE))
         return;
     alone->lones[pid].saved_ns = now; /* the others come first */
     stop_saving(agent);
@@ -143,20 +153,20 @@ static void give_up_waiting(struct agent *agent, uint64_t now)
 /* False: bsprun has to take output first. */
 static bool record(struct agent *agent, int pid, enum alone_image kind)
 {
-    struct lone *lone = &agent->snapshots->alone->lones[pid];
+    struct lone *lone = &snapshots_of(agent)->alone->lones[pid];
 
     if (!agent_relay_saving(agent, pid))
         return false;
     lone->next_input = agent_input_position(agent);
     alone_images_recorded(&lone->images, kind,
-                          bspz_rank_of(agent->board, pid)->request.finished + 1);
+                          bspz_rank_of(agent_board(agent), pid)->request.finished + 1);
     return true;
 }
 
 static void note_recorded(struct agent *agent, int pid)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
-    struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+    struct agent_alone *alone = snapshots_of(agent)->alone;
+    struct bspz_rank *rank = bspz_rank_of(agent_board(agent), pid);
 
     if (atomic_load(&rank->own) != BSPZ_OWN_RECORDED || !record(agent, pid, IMAGE_OWN))
         return; /* the timer comes again */
@@ -168,7 +178,7 @@ static void note_recorded(struct agent *agent, int pid)
 /* The image that was recorded is there.  False: it does not count. */
 static bool is_there(struct agent *agent, int pid, enum alone_image kind)
 {
-    struct lone *lone = &agent->snapshots->alone->lones[pid];
+    struct lone *lone = &snapshots_of(agent)->alone->lones[pid];
     uint64_t request;
 
     if (!alone_images_there(&lone->images, kind, &request))
@@ -179,13 +189,13 @@ static bool is_there(struct agent *agent, int pid, enum alone_image kind)
     lone->saved_ns = agent_now_ns();
     /* Who is restarted on another host needs the answers since an image that this one has. */
     if (kind == IMAGE_TOGETHER || !agent_keeps_copies(agent))
-        agent->calls->cut(agent, pid, request);
+        agent_calls(agent)->cut(agent, pid, request);
     return true;
 }
 
 static void say_failure(struct agent *agent, int pid)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
     char text[AGENT_WHY];
 
     if (alone->said)
@@ -201,12 +211,12 @@ static bool is_writer_lost(const struct agent *agent, int pid)
     uint32_t state = atomic_load(&agent_snap_of(agent, pid)->writer.state);
 
     return (state == BSPZ_SNAP_HELD || state == BSPZ_SNAP_ENTERED) &&
-           agent->snapshots->kept[pid].writer.state == WATCH_NONE;
+           snapshots_of(agent)->kept[pid].writer.state == WATCH_NONE;
 }
 
 static void note_written(struct agent *agent, int pid)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
     struct lone *lone = &alone->lones[pid];
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
 
@@ -235,20 +245,20 @@ static void note_written(struct agent *agent, int pid)
 
 void agent_alone_give_way(struct agent *agent)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
 
-    agent->board->snap_order.own = 0;
+    agent_board(agent)->snap_order.own = 0;
     if (!alone || alone->saving < 0)
         return;
-    atomic_store(&bspz_rank_of(agent->board, alone->saving)->own, BSPZ_OWN_NONE);
+    atomic_store(&bspz_rank_of(agent_board(agent), alone->saving)->own, BSPZ_OWN_NONE);
     stop_saving(agent);
 }
 
 void agent_alone_captured(struct agent *agent)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
 
-    for (int pid = 0; alone && pid < agent->nprocs; pid++) {
+    for (int pid = 0; alone && pid < agent_nprocs(agent); pid++) {
         struct lone *lone = &alone->lones[pid];
 
         if (!agent_is_here(agent, pid))
@@ -260,17 +270,17 @@ void agent_alone_captured(struct agent *agent)
 
 void agent_alone_committed(struct agent *agent)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
 
     if (alone)
         alone->committed_ns = agent_now_ns();
-    for (int pid = 0; alone && pid < agent->nprocs; pid++) {
+    for (int pid = 0; alone && pid < agent_nprocs(agent); pid++) {
         struct lone *lone = &alone->lones[pid];
 
         /* Snapshot 0 is of the moment before the processes ran. */
         if (agent_is_here(agent, pid) &&
-            (agent->committed.superstep == 0 || is_there(agent, pid, IMAGE_TOGETHER)))
-            lone->snapshot = agent->committed;
+            (agent_committed(agent).superstep == 0 || is_there(agent, pid, IMAGE_TOGETHER)))
+            lone->snapshot = agent_committed(agent);
     }
 }
 
@@ -279,10 +289,10 @@ void agent_alone_committed(struct agent *agent)
 /* Looks which processes have taken their places. */
 static void look_for_restored(struct agent *agent)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
 
-    for (int pid = 0; pid < agent->nprocs; pid++) {
-        struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
+        struct bspz_rank *rank = bspz_rank_of(agent_board(agent), pid);
 
         if (alone->lones[pid].state != LONE_RESTORED ||
             atomic_load(&rank->state) < BSPZ_RANK_RUNNING)
@@ -295,7 +305,7 @@ static void look_for_restored(struct agent *agent)
 
 void agent_alone_scan(struct agent *agent)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
 
     if (!alone)
         return;
@@ -310,7 +320,7 @@ void agent_alone_scan(struct agent *agent)
 /* The process whose answers take most of the memory for them, if that is half full; -1. */
 static int burdens(struct agent *agent)
 {
-    int pid = agent_keeps_copies(agent) ? -1 : agent->calls->burden(agent);
+    int pid = agent_keeps_copies(agent) ? -1 : agent_calls(agent)->burden(agent);
 
     return pid >= 0 && may_save(agent, pid) ? pid : -1;
 }
@@ -318,11 +328,11 @@ static int burdens(struct agent *agent)
 static void on_look(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
     uint64_t now = agent_now_ns(), interval = interval_ns(agent);
     int pid;
 
-    if (!alone || agent->job != JOB_RUNNING)
+    if (!alone || agent_job(agent) != JOB_RUNNING)
         return;
     agent_alone_scan(agent);
     if (alone->saving >= 0) {
@@ -335,7 +345,7 @@ static void on_look(uv_timer_t *timer)
         pid = whose_turn(agent, now - interval);
     if (pid < 0)
         return;
-    alone->next_ns = now + interval / (uint64_t)agent->here;
+    alone->next_ns = now + interval / (uint64_t)agent_here(agent);
     begin_saving(agent, pid);
 }
 
@@ -347,35 +357,35 @@ static struct agent_alone *open_alone(struct agent *agent)
 
     if (!alone)
         return NULL;
-    alone->lones = calloc((size_t)agent->nprocs, sizeof *alone->lones);
+    alone->lones = calloc((size_t)agent_nprocs(agent), sizeof *alone->lones);
     alone->fd = alone->saving = -1;
     if (!alone->lones || !agent_relay_watch(agent)) {
         free(alone->lones);
         free(alone);
         return NULL;
     }
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         alone->lones[pid].fd = -1;
-    uv_timer_init(&agent->loop, &alone->timer);
+    uv_timer_init(agent_loop(agent), &alone->timer);
     alone->timer.data = agent;
     return alone;
 }
 
 void agent_alone_begin(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     uint64_t now = agent_now_ns();
 
-    if (!snapshots || !snapshots->lone_restarts || agent->here == 0)
+    if (!snapshots || !snapshots->lone_restarts || agent_here(agent) == 0)
         return;
     if (!snapshots->alone)
         snapshots->alone = open_alone(agent);
     if (!snapshots->alone)
         return;
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         struct lone *lone = &snapshots->alone->lones[pid];
 
-        lone->snapshot = agent->committed;
+        lone->snapshot = agent_committed(agent);
         alone_images_begin(&lone->images, IMAGE_TOGETHER);
         lone->input = agent_input_position(agent);
         lone->saved_ns = now;
@@ -386,15 +396,15 @@ void agent_alone_begin(struct agent *agent)
 
 void agent_alone_forget(struct agent *agent)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
 
     if (!alone)
         return;
     uv_timer_stop(&alone->timer);
     stop_saving(agent);
-    agent->board->snap_order.own = 0;
+    agent_board(agent)->snap_order.own = 0;
     alone->restoring = 0;
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         close_file(&alone->lones[pid].fd);
         alone->lones[pid] = (struct lone){.fd = -1};
     }
@@ -407,7 +417,7 @@ static void on_closed(uv_handle_t *handle)
 
 void agent_alone_close(struct agent *agent)
 {
-    struct agent_alone *alone = agent->snapshots ? agent->snapshots->alone : NULL;
+    struct agent_alone *alone = snapshots_of(agent) ? snapshots_of(agent)->alone : NULL;
 
     if (!alone || uv_is_closing((uv_handle_t *)&alone->timer))
         return;
@@ -417,11 +427,11 @@ void agent_alone_close(struct agent *agent)
 
 void agent_alone_free(struct agent *agent)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
 
     if (!alone)
         return;
     free(alone->lones);
     free(alone);
-    agent->snapshots->alone = NULL;
+    snapshots_of(agent)->alone = NULL;
 }

@@ -9,10 +9,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/job.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
@@ -25,24 +34,24 @@
 
 /* ---- Could it be restarted elsewhere? ------------------------------------------------------- */
 
-/* Whether they all use nothing but the dataspace; not so in most programs, which need no look at their
- * files. */
+/* Whether they all use nothing but the dataspace; not so in most programs, which need no look at
+ * their files. */
 static bool suit(const struct agent *agent)
 {
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent_is_here(agent, pid) && !bspz_rank_of(agent->board, pid)->request.alone)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_is_here(agent, pid) && !bspz_rank_of(agent_board(agent), pid)->request.alone)
             return false;
-    return agent->here > 0;
+    return agent_here(agent) > 0;
 }
 
 bool agent_alone_bears(struct agent *agent)
 {
-    const struct agent_snapshots *snapshots = agent->snapshots;
+    const struct agent_snapshots *snapshots = snapshots_of(agent);
 
-    if (!snapshots || !snapshots->alone || agent->job != JOB_RUNNING || !suit(agent))
+    if (!snapshots || !snapshots->alone || agent_job(agent) != JOB_RUNNING || !suit(agent))
         return false;
     agent_note_bound(agent);
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid) &&
             (agent_is_bound(agent, pid) || opened_writes(snapshots->opened, pid)))
             return false;
@@ -58,9 +67,9 @@ static void cannot_go_on(struct agent *agent, int pid, const char *why)
     char text[AGENT_WHY + 80];
 
     snprintf(text, sizeof text, "process %d cannot be restarted alone on host %s: %s", pid,
-             agent->host_name, why);
+             agent_host_name(agent), why);
     agent_blame(agent, text, false);
-    if (agent->members[pid].state == MEMBER_UNKNOWN)
+    if (agent_member(agent, pid)->state == MEMBER_UNKNOWN)
         agent_member_move(agent, pid, MEMBER_KNOWN);
     agent_member_move(agent, pid, MEMBER_REPORTED);
     agent_rank_exited(agent, pid, &killed, text);
@@ -93,7 +102,7 @@ static void list_pids(const uint64_t *pids, uint32_t count, char *text, size_t s
 
 static void say_resettled(struct agent *agent, const uint64_t *pids, uint32_t count)
 {
-    const struct agent_alone *alone = agent->snapshots->alone;
+    const struct agent_alone *alone = snapshots_of(agent)->alone;
     struct wire_message message = {.kind = WIRE_RESETTLED};
     char text[1024], list[256], ago[64] = "the beginning";
 
@@ -104,8 +113,9 @@ static void say_resettled(struct agent *agent, const uint64_t *pids, uint32_t co
     snprintf(text, sizeof text,
              "host %s was lost; process%s %s %s restarted alone on host %s, from %s",
              name_of(agent, alone->left), count == 1 ? "" : "es", list, count == 1 ? "is" : "are",
-             agent->host_name, ago);
-    message.envelope.superstep = atomic_load(&bspz_rank_of(agent->board, (int)pids[0])->superstep);
+             agent_host_name(agent), ago);
+    message.envelope.superstep =
+        atomic_load(&bspz_rank_of(agent_board(agent), (int)pids[0])->superstep);
     message.resettled.lost = alone->left;
     message.resettled.name = alone->coming;
     message.resettled.pids = (struct wire_numbers){pids, count};
@@ -115,7 +125,7 @@ static void say_resettled(struct agent *agent, const uint64_t *pids, uint32_t co
 
 static bool is_expected(const struct agent *agent, int pid)
 {
-    const struct agent_alone *alone = agent->snapshots->alone;
+    const struct agent_alone *alone = snapshots_of(agent)->alone;
 
     return agent_is_here(agent, pid) && alone->lones[pid].state == LONE_EXPECTED &&
            bspz_snapshot_same(alone->lones[pid].snapshot, alone->coming);
@@ -123,7 +133,7 @@ static bool is_expected(const struct agent *agent, int pid)
 
 static void begin(struct agent *agent, int pid)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
     struct lone *lone = &alone->lones[pid];
     char why[AGENT_WHY];
 
@@ -139,19 +149,19 @@ static void begin(struct agent *agent, int pid)
 /* Their images are here, or cannot be. */
 static void gathered(struct agent *agent, int error, const char *why)
 {
-    uint64_t *pids = calloc((size_t)agent->nprocs, sizeof *pids);
+    uint64_t *pids = calloc((size_t)agent_nprocs(agent), sizeof *pids);
     uint32_t count = 0;
 
-    if (agent->job != JOB_RUNNING) {
+    if (agent_job(agent) != JOB_RUNNING) {
         free(pids);
         return;
     }
-    for (int pid = 0; pids && pid < agent->nprocs; pid++)
+    for (int pid = 0; pids && pid < agent_nprocs(agent); pid++)
         if (is_expected(agent, pid))
             pids[count++] = (uint64_t)pid;
     if (pids && count > 0 && !error)
         say_resettled(agent, pids, count);
-    for (uint32_t i = 0; i < count && agent->job == JOB_RUNNING; i++)
+    for (uint32_t i = 0; i < count && agent_job(agent) == JOB_RUNNING; i++)
         if (error)
             cannot_go_on(agent, (int)pids[i], why);
         else
@@ -162,11 +172,11 @@ static void gathered(struct agent *agent, int error, const char *why)
 
 void agent_alone_look_for(struct agent *agent)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
 
-    if (!alone || agent_is_gathering(agent) || agent->job != JOB_RUNNING)
+    if (!alone || agent_is_gathering(agent) || agent_job(agent) != JOB_RUNNING)
         return;
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid) && alone->lones[pid].state == LONE_EXPECTED) {
             alone->coming = alone->lones[pid].snapshot;
             alone->left = alone->lones[pid].left;
@@ -177,22 +187,22 @@ void agent_alone_look_for(struct agent *agent)
 
 void agent_alone_expect(struct agent *agent, int pid)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
 
     if (alone)
         alone->lones[pid] = (struct lone){.state = LONE_EXPECTED, .fd = -1};
     else
         cannot_go_on(agent, pid, "out of memory");
-    agent->snapshots->free_by = (struct bspz_snapshot_name){0}; /* what it shares is not known */
+    snapshots_of(agent)->free_by = (struct bspz_snapshot_name){0}; /* what it shares is not known */
 }
 
 void agent_alone_receive(struct agent *agent, struct bspz_snapshot_name from, uint32_t lost)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
 
     if (!alone)
         return;
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         struct lone *lone = &alone->lones[pid];
 
         if (!agent_is_here(agent, pid) || lone->state != LONE_EXPECTED || lone->snapshot.term > 0)

@@ -2,20 +2,27 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/binding.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/pause.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/alone_inside.h"
 #include "bsprun/agent/snapshot/alone_loss.h"
 #include "bsprun/agent/snapshot/opened.h"
 #include "bsprun/verdict.h"
+#include "lib/shm/board.h"
 
 #define NS 1e9
 
@@ -32,21 +39,22 @@ static bool is_at_barrier(const struct bspz_rank *rank)
 
 static struct alone_facts look_at(struct agent *agent, int pid)
 {
-    const struct agent_snapshots *snapshots = agent->snapshots;
-    const struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+    const struct agent_snapshots *snapshots = snapshots_of(agent);
+    const struct bspz_rank *rank = bspz_rank_of(agent_board(agent), pid);
     const struct lone *lone = &snapshots->alone->lones[pid];
-    pid_t ospid = agent->members[pid].process.ospid;
+    pid_t ospid = agent_process(agent, pid)->ospid;
 
     agent_note_bound(agent);
     return (struct alone_facts){
         .wanted = snapshots->lone_restarts,
         .suits = rank->request.alone,
-        .runs = agent->job == JOB_RUNNING &&
-                (pid > 0 || agent->root.ospid == 0 || agent->root.ospid == ospid),
+        .runs = agent_job(agent) == JOB_RUNNING &&
+                (pid > 0 || agent_root(agent)->ospid == 0 || agent_root(agent)->ospid == ospid),
         .has_image = lone->fd >= 0 || lone->snapshot.term > 0,
         .at_barrier = is_at_barrier(rank),
         .shares = agent_is_bound(agent, pid) || opened_writes(snapshots->opened, pid),
-        .has_read = pid == agent->order.stdin_pid && agent_input_position(agent) != lone->input,
+        .has_read =
+            pid == agent_order(agent)->stdin_pid && agent_input_position(agent) != lone->input,
         .restarts = lone->images.restarts,
     };
 }
@@ -57,7 +65,7 @@ static struct alone_facts look_at(struct agent *agent, int pid)
 static int open_chain(struct agent *agent, int pid, struct sources *sources, struct chain *chain,
                       char *why)
 {
-    const struct lone *lone = &agent->snapshots->alone->lones[pid];
+    const struct lone *lone = &snapshots_of(agent)->alone->lones[pid];
 
     chain->count = 0;
     if (lone->fd < 0)
@@ -72,7 +80,7 @@ static int open_chain(struct agent *agent, int pid, struct sources *sources, str
 /* What the lost process has left on the board. */
 static void clear_place(struct agent *agent, int pid)
 {
-    struct bspz_rank *rank = bspz_rank_of(agent->board, pid);
+    struct bspz_rank *rank = bspz_rank_of(agent_board(agent), pid);
     struct bspz_snap *snap = agent_snap_of(agent, pid);
 
     atomic_store(&rank->own, BSPZ_OWN_NONE);
@@ -82,47 +90,38 @@ static void clear_place(struct agent *agent, int pid)
     atomic_store(&snap->copy_slot, -1);
     snap->error = 0;
     snap->why[0] = '\0';
-    atomic_store(&agent->board->snap_passed, 1);          /* nobody is waited for */
-    agent->board->stdin_fd = agent->board->common_fd = 0; /* no process is cloned from it */
+    atomic_store(&agent_board(agent)->snap_passed, 1); /* nobody is waited for */
+    agent_board(agent)->stdin_fd = agent_board(agent)->common_fd =
+        0; /* no process is cloned from it */
     bspz_word_set(&rank->state, BSPZ_RANK_HELD);
-}
-
-static void bury(struct watched *process)
-{
-    pid_t ospid = process->ospid;
-
-    agent_unwatch(process);
-    if (ospid > 0)
-        waitpid(ospid, NULL, WNOHANG | __WALL);
-    *process = (struct watched){.pidfd = -1};
 }
 
 /* False: it cannot be watched, and is killed. */
 static bool take_its_place(struct agent *agent, int pid, pid_t ospid)
 {
-    struct member *member = &agent->members[pid];
-    pid_t lost = member->process.ospid;
+    struct watched *process = agent_process(agent, pid);
+    pid_t lost = process->ospid;
 
     if (pid > 0 && lost > 0 && getpgid(lost) == lost)
         kill(-lost, SIGKILL); /* what it has started */
     if (pid == 0)
-        bury(&agent->root);
-    bury(&member->process);
-    *member = (struct member){.process.pidfd = -1, .seen = BSPZ_RANK_RUNNING};
+        agent_bury(agent_root(agent));
+    agent_bury(process);
+    agent_member_anew(agent, pid, BSPZ_RANK_RUNNING);
     agent_member_move(agent, pid, MEMBER_KNOWN);
-    if (agent_watch(agent, &member->process, pid, ospid) != 0) {
+    if (agent_watch(agent, process, pid, ospid) != 0) {
         kill(ospid, SIGKILL);
         return false;
     }
     agent_binding_apply(agent, pid);
-    atomic_store(&bspz_rank_of(agent->board, pid)->ospid, ospid);
+    atomic_store(&bspz_rank_of(agent_board(agent), pid)->ospid, ospid);
     return true;
 }
 
 bool agent_alone_start(struct agent *agent, int pid, char *why)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
-    struct sources sources = {.store = agent->store};
+    struct agent_snapshots *snapshots = snapshots_of(agent);
+    struct sources sources = {.store = agent_store(agent)};
     struct chain chain;
     pid_t ospid = -1;
 
@@ -142,7 +141,7 @@ bool agent_alone_start(struct agent *agent, int pid, char *why)
 
 static void say_restarted(struct agent *agent, int pid, const struct verdict *verdict)
 {
-    const struct lone *lone = &agent->snapshots->alone->lones[pid];
+    const struct lone *lone = &snapshots_of(agent)->alone->lones[pid];
     double ago = (double)(agent_now_ns() - lone->saved_ns) / NS;
     char text[1024];
 
@@ -159,13 +158,13 @@ static bool begin_again(struct agent *agent, int pid, char why[AGENT_WHY])
     snprintf(why, AGENT_WHY, "its output cannot be passed on");
     if (!agent_relay_again(agent, pid))
         return false;
-    agent->calls->restarted(agent, pid);
+    agent_calls(agent)->restarted(agent, pid);
     return agent_alone_start(agent, pid, why);
 }
 
 bool agent_alone_restart(struct agent *agent, int pid, const struct verdict *verdict)
 {
-    struct agent_alone *alone = agent->snapshots->alone;
+    struct agent_alone *alone = snapshots_of(agent)->alone;
     struct alone_facts facts;
     enum alone_verdict judged;
     struct lone *lone;
@@ -201,7 +200,7 @@ bool agent_alone_restart(struct agent *agent, int pid, const struct verdict *ver
 
 bool agent_alone_is_restored(const struct agent *agent, int pid)
 {
-    const struct agent_alone *alone = agent->snapshots->alone;
+    const struct agent_alone *alone = snapshots_of(agent)->alone;
 
     return alone && alone->lones[pid].state == LONE_RESTORED;
 }

@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "ckpt/capture/capture.h"
 
@@ -17,24 +19,24 @@ void agent_common_open(struct agent *agent)
         close(file);
         file = -1;
     }
-    agent->snapshots->common = file < 0 ? -1 : bspz_move_to_top(file);
-    agent->board->common_fd = file < 0 ? 0 : agent->snapshots->common;
+    snapshots_of(agent)->common = file < 0 ? -1 : bspz_move_to_top(file);
+    agent_board(agent)->common_fd = file < 0 ? 0 : snapshots_of(agent)->common;
 }
 
 void agent_common_begin(struct agent *agent)
 {
-    int file = agent->snapshots->common;
+    int file = snapshots_of(agent)->common;
 
-    agent->board->common_fd = 0;
-    if (file < 0 || agent->here < agent->nprocs)
+    agent_board(agent)->common_fd = 0;
+    if (file < 0 || agent_here(agent) < agent_nprocs(agent))
         return;
     fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)BSPZ_COMMON_BYTES);
-    agent->board->common_fd = file;
+    agent_board(agent)->common_fd = file;
 }
 
 void agent_common_close(struct agent *agent)
 {
-    if (agent->snapshots->common >= 0)
-        close(agent->snapshots->common);
-    agent->snapshots->common = -1;
+    if (snapshots_of(agent)->common >= 0)
+        close(snapshots_of(agent)->common);
+    snapshots_of(agent)->common = -1;
 }

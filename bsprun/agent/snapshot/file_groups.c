@@ -10,15 +10,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/snapshot/inside.h"
 
 /* Computes the groups, named by their lowest process: processes of one former group on one host. */
 static void group(const struct agent *agent, const struct manifest *manifest, uint32_t *together)
 {
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         int first = 0;
 
-        while (agent->home[first] != agent->home[pid] ||
+        while (agent_home(agent, first) != agent_home(agent, pid) ||
                (manifest && manifest_together(manifest, (uint32_t)first) !=
                                 manifest_together(manifest, (uint32_t)pid)))
             first++;
@@ -28,25 +32,25 @@ static void group(const struct agent *agent, const struct manifest *manifest, ui
 
 void agent_group_by_host(struct agent *agent)
 {
-    group(agent, NULL, agent->snapshots->together);
+    group(agent, NULL, snapshots_of(agent)->together);
 }
 
 /* Regroups the descriptors that this agent keeps for the processes. */
 bool agent_group_from(struct agent *agent, const struct manifest *manifest)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
-    size_t bytes = (size_t)agent->nprocs * sizeof(uint32_t);
-    uint32_t *pairs = malloc(2 * bytes + 1), *from = pairs, *to = pairs + agent->nprocs;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
+    size_t bytes = (size_t)agent_nprocs(agent) * sizeof(uint32_t);
+    uint32_t *pairs = malloc(2 * bytes + 1), *from = pairs, *to = pairs + agent_nprocs(agent);
     int count = 0;
 
     if (!pairs)
         return false;
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid))
             from[count++] = snapshots->together[pid];
     group(agent, manifest, snapshots->together);
     count = 0;
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid))
             to[count++] = snapshots->together[pid];
     if (snapshots->shares)
@@ -61,8 +65,8 @@ static bool has_shares(const struct agent *agent, const struct manifest *manifes
 {
     uint64_t size;
     char why[AGENT_WHY];
-    int fd = store_image_open(agent->store, manifest->name, manifest->images.items[pid].image_pid,
-                              &size, why);
+    int fd = store_image_open(agent_store(agent), manifest->name,
+                              manifest->images.items[pid].image_pid, &size, why);
     bool found = fd >= 0 && shares_in_image(fd) > 0;
 
     if (fd >= 0)
@@ -108,13 +112,14 @@ uint64_t *agent_list_together(const struct agent *agent, const struct manifest *
 /* The processes of a group are on one host. */
 static void note_bound(struct agent *agent, const struct manifest *manifest)
 {
-    bool *alone = agent->snapshots->free_alone;
+    bool *alone = snapshots_of(agent)->free_alone;
     uint32_t count;
     uint64_t *together = list_together(agent, manifest, agent_is_here, &count);
 
-    for (uint32_t pid = 0; together && pid < manifest->nprocs && (int)pid < agent->nprocs; pid++)
+    for (uint32_t pid = 0; together && pid < manifest->nprocs && (int)pid < agent_nprocs(agent);
+         pid++)
         alone[pid] = true;
-    for (uint32_t pid = 0; together && pid < count && (int)pid < agent->nprocs; pid++)
+    for (uint32_t pid = 0; together && pid < count && (int)pid < agent_nprocs(agent); pid++)
         if (together[pid] != pid)
             alone[pid] = alone[together[pid]] = false;
     free(together);
@@ -122,15 +127,16 @@ static void note_bound(struct agent *agent, const struct manifest *manifest)
 
 void agent_note_bound(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     struct manifest manifest;
     char why[AGENT_WHY];
 
-    if (agent->committed.term == 0 || bspz_snapshot_same(snapshots->free_by, agent->committed))
+    if (agent_committed(agent).term == 0 ||
+        bspz_snapshot_same(snapshots->free_by, agent_committed(agent)))
         return;
-    snapshots->free_by = agent->committed;
-    memset(snapshots->free_alone, 0, (size_t)agent->nprocs * sizeof *snapshots->free_alone);
-    if (store_manifest(agent->store, agent->committed, &manifest, why) != 0)
+    snapshots->free_by = agent_committed(agent);
+    memset(snapshots->free_alone, 0, (size_t)agent_nprocs(agent) * sizeof *snapshots->free_alone);
+    if (store_manifest(agent_store(agent), agent_committed(agent), &manifest, why) != 0)
         return; /* this host keeps none, or it is being written */
     note_bound(agent, &manifest);
     manifest_free(&manifest);
@@ -138,5 +144,5 @@ void agent_note_bound(struct agent *agent)
 
 bool agent_is_bound(const struct agent *agent, int pid)
 {
-    return !agent->snapshots->free_alone[pid];
+    return !snapshots_of(agent)->free_alone[pid];
 }

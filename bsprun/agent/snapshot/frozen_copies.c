@@ -12,11 +12,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/job.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/memory.h"
+#include "bsprun/process.h"
 #include "ckpt/capture/capture.h"
+#include "lib/shm/board.h"
 
 #define WAY_LASTS_NS 200000000u /* memory is not checked at every short superstep */
 
@@ -32,10 +41,10 @@ static void writer_ended(struct watched *process)
 {
     struct agent *agent = process->agent;
     int pid = process->pid;
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
 
     agent_unwatch(process);
-    if (agent->job == JOB_REWINDING || job_is_stopping(agent->job) ||
+    if (agent_job(agent) == JOB_REWINDING || job_is_stopping(agent_job(agent)) ||
         was_withdrawn(&agent_snap_of(agent, pid)->writer))
         return;
     /* A finished result may not have been taken yet. */
@@ -48,13 +57,14 @@ static void writer_ended(struct watched *process)
 /* A frozen copy has the image written by a copy of its own: whether that was made. */
 static bool took_image_along(const struct agent *agent, int pid, struct bspz_snapshot_name name)
 {
-    const struct agent_snapshots *snapshots = agent->snapshots;
+    const struct agent_snapshots *snapshots = snapshots_of(agent);
     const struct kept *kept = &snapshots->kept[pid];
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
 
-    return agent->job != JOB_REWINDING && snapshots->ticket.staging &&
-           bspz_snapshot_same(name, snapshots->ticket.name) && agent->board->snap_order.forked &&
-           !kept->written && kept->writer.state == WATCH_NONE &&
+    return agent_job(agent) != JOB_REWINDING && snapshots->ticket.staging &&
+           bspz_snapshot_same(name, snapshots->ticket.name) &&
+           agent_board(agent)->snap_order.forked && !kept->written &&
+           kept->writer.state == WATCH_NONE &&
            atomic_load(&snap->writer.state) == BSPZ_SNAP_NOBODY &&
            atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1;
 }
@@ -63,7 +73,7 @@ static void copy_ended(struct watched *process)
 {
     struct agent *agent = process->agent;
     int pid = process->pid;
-    struct kept *kept = &agent->snapshots->kept[pid];
+    struct kept *kept = &snapshots_of(agent)->kept[pid];
     struct bspz_snapshot_name name = {0};
 
     for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
@@ -81,12 +91,12 @@ static void copy_ended(struct watched *process)
 /* Refuses a copy or writer, which exits and leaves no image. */
 static void refuse(struct agent *agent, struct bspz_snap_process *place, int pid, bool writes)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
 
     snapshots->without_copies = true;
     if (!bspz_word_move(&place->state, BSPZ_SNAP_MADE, BSPZ_SNAP_REFUSED))
         return;
-    if (writes && snapshots->ticket.staging && agent->job != JOB_REWINDING)
+    if (writes && snapshots->ticket.staging && agent_job(agent) != JOB_REWINDING)
         agent_image_failed(agent, pid, WIRE_CAUSE_RANK_SIGNALLED,
                            "a process that was to write an image cannot be watched");
 }
@@ -101,9 +111,9 @@ static bool adopt(struct agent *agent, struct bspz_snap_process *place, struct w
         return false;
     agent_unwatch(process);
     ospid = atomic_load(&place->ospid);
-    if (ospid <= 1 || ospid == agent->board->agent_pid ||
+    if (ospid <= 1 || ospid == agent_board(agent)->agent_pid ||
         agent_watch(agent, process, pid, ospid) != 0) {
-        refuse(agent, place, pid, ended == writer_ended || agent->board->snap_order.forked);
+        refuse(agent, place, pid, ended == writer_ended || agent_board(agent)->snap_order.forked);
         return false;
     }
     process->ended = ended;
@@ -121,16 +131,16 @@ static bool adopt(struct agent *agent, struct bspz_snap_process *place, struct w
  * adopted before either name changes. */
 static struct bspz_snapshot_name name_of_new_copy(const struct agent *agent)
 {
-    const struct ticket *ticket = &agent->snapshots->ticket;
+    const struct ticket *ticket = &snapshots_of(agent)->ticket;
 
-    return ticket->state == TICKET_CAPTURING ? ticket->name : agent->committed;
+    return ticket->state == TICKET_CAPTURING ? ticket->name : agent_committed(agent);
 }
 
 void agent_adopt_copies(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
 
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         struct bspz_snap *snap = agent_snap_of(agent, pid);
         struct kept *kept = &snapshots->kept[pid];
 
@@ -151,9 +161,9 @@ void agent_adopt_copies(struct agent *agent)
 
 bool agent_snapshots_expect(const struct agent *agent, pid_t ospid)
 {
-    if (!agent->snapshots || !agent->snapshots->kept || ospid <= 0)
+    if (!snapshots_of(agent) || !snapshots_of(agent)->kept || ospid <= 0)
         return false;
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         const struct bspz_snap *snap = agent_snap_of(agent, pid);
 
         if (atomic_load(&snap->writer.state) == BSPZ_SNAP_MADE &&
@@ -172,7 +182,7 @@ bool agent_snapshots_expect(const struct agent *agent, pid_t ospid)
 /* Whether the rank, in this term, is itself its frozen copy. */
 static bool is_rank(const struct agent *agent, int pid, const struct frozen *copy)
 {
-    const struct watched *rank = &agent->members[pid].process;
+    const struct watched *rank = agent_process(agent, pid);
 
     return copy->process.state != WATCH_NONE && rank->state != WATCH_NONE &&
            rank->ospid == copy->process.ospid;
@@ -181,7 +191,7 @@ static bool is_rank(const struct agent *agent, int pid, const struct frozen *cop
 /* Kills the copy, so that no process waits on the word when the slot is reused. */
 void agent_end_copy(struct agent *agent, int pid, int slot)
 {
-    struct frozen *copy = &agent->snapshots->kept[pid].copies[slot];
+    struct frozen *copy = &snapshots_of(agent)->kept[pid].copies[slot];
 
     if (copy->process.state != WATCH_NONE && !is_rank(agent, pid, copy))
         process_signal(copy->process.pidfd, SIGKILL);
@@ -191,8 +201,8 @@ void agent_end_copy(struct agent *agent, int pid, int slot)
 
 void agent_release_stayed(struct agent *agent)
 {
-    for (int pid = 0; agent->board->snap_order.stays && pid < agent->nprocs; pid++) {
-        int slot = agent->snapshots->kept[pid].slot;
+    for (int pid = 0; agent_board(agent)->snap_order.stays && pid < agent_nprocs(agent); pid++) {
+        int slot = snapshots_of(agent)->kept[pid].slot;
 
         if (!agent_is_here(agent, pid) || slot < 0)
             continue;
@@ -203,14 +213,15 @@ void agent_release_stayed(struct agent *agent)
 
 void agent_snapshots_run(struct agent *agent)
 {
-    for (int pid = 0; agent->snapshots && agent->snapshots->kept && pid < agent->nprocs; pid++)
+    for (int pid = 0; snapshots_of(agent) && snapshots_of(agent)->kept && pid < agent_nprocs(agent);
+         pid++)
         for (int slot = 0; slot < SNAPSHOT_SLOTS && !agent_is_here(agent, pid); slot++)
             agent_end_copy(agent, pid, slot);
 }
 
 void agent_end_writer(struct agent *agent, int pid)
 {
-    struct watched *writer = &agent->snapshots->kept[pid].writer;
+    struct watched *writer = &snapshots_of(agent)->kept[pid].writer;
 
     if (writer->state == WATCH_LIVES)
         process_signal(writer->pidfd, SIGKILL);
@@ -218,23 +229,23 @@ void agent_end_writer(struct agent *agent, int pid)
 
 void agent_end_copies_but(struct agent *agent, struct bspz_snapshot_name name)
 {
-    for (int pid = 0; agent->snapshots->kept && pid < agent->nprocs; pid++)
+    for (int pid = 0; snapshots_of(agent)->kept && pid < agent_nprocs(agent); pid++)
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
-            if (!bspz_snapshot_same(agent->snapshots->kept[pid].copies[slot].name, name))
+            if (!bspz_snapshot_same(snapshots_of(agent)->kept[pid].copies[slot].name, name))
                 agent_end_copy(agent, pid, slot);
 }
 
 void agent_end_copies_of(struct agent *agent, struct bspz_snapshot_name name)
 {
-    for (int pid = 0; agent->snapshots->kept && pid < agent->nprocs; pid++)
+    for (int pid = 0; snapshots_of(agent)->kept && pid < agent_nprocs(agent); pid++)
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
-            if (bspz_snapshot_same(agent->snapshots->kept[pid].copies[slot].name, name))
+            if (bspz_snapshot_same(snapshots_of(agent)->kept[pid].copies[slot].name, name))
                 agent_end_copy(agent, pid, slot);
 }
 
 int agent_copy_of(const struct agent *agent, int pid, struct bspz_snapshot_name name)
 {
-    const struct kept *kept = &agent->snapshots->kept[pid];
+    const struct kept *kept = &snapshots_of(agent)->kept[pid];
 
     for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
         if (kept->copies[slot].process.state != WATCH_NONE && name.term > 0 &&
@@ -247,11 +258,11 @@ bool agent_is_copy(const void *context, pid_t ospid)
 {
     const struct agent *agent = context;
 
-    if (!agent->snapshots)
+    if (!snapshots_of(agent))
         return false;
-    for (int pid = 0; agent->snapshots->kept && pid < agent->nprocs; pid++)
+    for (int pid = 0; snapshots_of(agent)->kept && pid < agent_nprocs(agent); pid++)
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++) {
-            const struct frozen *copy = &agent->snapshots->kept[pid].copies[slot];
+            const struct frozen *copy = &snapshots_of(agent)->kept[pid].copies[slot];
 
             if (copy->process.state != WATCH_NONE && copy->process.ospid == ospid)
                 return true;
@@ -271,25 +282,25 @@ void agent_use_slot(struct agent *agent, int pid, int slot)
         atomic_store(&snap->copies[slot].state, BSPZ_SNAP_NOBODY);
         atomic_store(&snap->words[slot], BSPZ_COPY_FROZEN);
     }
-    agent->snapshots->kept[pid].slot = slot;
+    snapshots_of(agent)->kept[pid].slot = slot;
     atomic_store(&snap->copy_slot, slot);
 }
 
 void agent_next_slot(struct agent *agent, int pid, bool wanted)
 {
-    const struct frozen *copies = agent->snapshots->kept[pid].copies;
+    const struct frozen *copies = snapshots_of(agent)->kept[pid].copies;
     const struct bspz_snapshot_name held[SNAPSHOT_SLOTS] = {copies[0].name, copies[1].name};
 
-    agent_use_slot(agent, pid, wanted ? snapshot_free_slot(held, agent->committed) : -1);
+    agent_use_slot(agent, pid, wanted ? snapshot_free_slot(held, agent_committed(agent)) : -1);
 }
 
 void agent_forget_announced(struct agent *agent)
 {
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         struct bspz_snap *snap = agent_snap_of(agent, pid);
 
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
-            if (agent->snapshots->kept[pid].copies[slot].process.state == WATCH_NONE)
+            if (snapshots_of(agent)->kept[pid].copies[slot].process.state == WATCH_NONE)
                 atomic_store(&snap->copies[slot].state, BSPZ_SNAP_NOBODY);
     }
 }
@@ -297,16 +308,16 @@ void agent_forget_announced(struct agent *agent)
 /* Decides by the ranks' memory and the available memory. */
 struct snapshot_way agent_snapshot_way(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     uint64_t now = agent_now_ns(), resident = 0;
 
     if (snapshots->without_copies)
         return (struct snapshot_way){0};
     if (snapshots->way_ns > 0 && now - snapshots->way_ns < WAY_LASTS_NS)
         return snapshots->way;
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        if (agent->members[pid].process.state != WATCH_NONE)
-            resident += memory_of_process(agent->members[pid].process.ospid);
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_process(agent, pid)->state != WATCH_NONE)
+            resident += memory_of_process(agent_process(agent, pid)->ospid);
     snapshots->way = snapshot_choose_way(snapshots->async, resident, memory_available());
     snapshots->way_ns = now;
     if (snapshots->way.short_of_memory && !snapshots->said_memory) {
@@ -319,9 +330,9 @@ struct snapshot_way agent_snapshot_way(struct agent *agent)
 
 void agent_snapshots_rewind(struct agent *agent)
 {
-    const struct agent_snapshots *snapshots = agent->snapshots;
+    const struct agent_snapshots *snapshots = snapshots_of(agent);
 
-    for (int pid = 0; snapshots && snapshots->kept && pid < agent->nprocs; pid++)
+    for (int pid = 0; snapshots && snapshots->kept && pid < agent_nprocs(agent); pid++)
         agent_end_writer(agent, pid);
     if (snapshots && snapshots->ticket.name.term > 0 && snapshots->ticket.state != TICKET_PERSISTED)
         agent_end_copies_of(agent, snapshots->ticket.name);

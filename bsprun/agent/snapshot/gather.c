@@ -13,9 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "ckpt/capture/capture.h"
+#include "lib/shm/board.h"
 
 #define VARIABLES 2
 
@@ -48,10 +54,10 @@ static void forget_start(struct gathering *gathering)
 
 static void came(struct agent *agent, const struct fetch_want *want, int error, const char *why)
 {
-    struct gathering *gathering = agent->snapshots->gathering;
+    struct gathering *gathering = snapshots_of(agent)->gathering;
 
     (void)want;
-    if (!gathering || gathering->term != agent->term)
+    if (!gathering || gathering->term != agent_term(agent))
         return;
     if (error && !gathering->error) {
         gathering->error = error;
@@ -71,13 +77,14 @@ static void fail(struct gathering *gathering, int error, const char *why)
 
 static void want(struct agent *agent, struct fetch_want wanted)
 {
-    struct gathering *gathering = agent->snapshots->gathering;
+    struct gathering *gathering = snapshots_of(agent)->gathering;
 
-    wanted.otherwise = agent->home[0];
+    wanted.otherwise = agent_home(agent, 0);
     if (!gathering->ahead || wanted.thing != WIRE_THING_IMAGE)
-        wanted.from = agent->job == JOB_FORMING
-                          ? snapshot_source(agent->home, (uint32_t)agent->nprocs, agent->host)
-                          : agent->home[0];
+        wanted.from = agent_job(agent) == JOB_FORMING
+                          ? snapshot_source(agent_homes(agent), (uint32_t)agent_nprocs(agent),
+                                            agent_host(agent))
+                          : agent_home(agent, 0);
     wanted.done = came;
     if (agent_fetch(agent, &wanted) == 0)
         gathering->outstanding++;
@@ -134,7 +141,7 @@ static void use_program(struct gathering *gathering, const struct binaries *need
 /* All files are at their paths or copied: sets program and variables for the start of processes. */
 static void use_copies(struct agent *agent, const struct binaries *needed, const char *program)
 {
-    struct gathering *gathering = agent->snapshots->gathering;
+    struct gathering *gathering = snapshots_of(agent)->gathering;
     char links[PATH_MAX], why[AGENT_WHY];
     const char *directory_path;
     int directory = agent_fetch_directory(agent, &directory_path, why);
@@ -153,13 +160,13 @@ static void use_copies(struct agent *agent, const struct binaries *needed, const
 /* Checks the files of one image; all images of a job are of the same program. */
 static void look_at_binaries(struct agent *agent, const struct manifest *manifest, uint32_t pid)
 {
-    struct gathering *gathering = agent->snapshots->gathering;
+    struct gathering *gathering = snapshots_of(agent)->gathering;
     struct binaries needed = {0};
     char why[AGENT_WHY];
     const char *path;
     bool missing = false, elsewhere = false;
     uint64_t size;
-    int directory, image = store_image_open(agent->store, gathering->name, pid, &size, why);
+    int directory, image = store_image_open(agent_store(agent), gathering->name, pid, &size, why);
 
     if (image < 0 || binaries_of_image(image, &needed, why) != 0) {
         if (image >= 0)
@@ -192,7 +199,7 @@ static void want_image(struct agent *agent, struct asked *asked, struct bspz_sna
 {
     struct fetch_want wanted = {.thing = WIRE_THING_IMAGE, .name = name, .pid = image->image_pid};
 
-    wanted.from = agent->home[pid];
+    wanted.from = agent_home(agent, pid);
 
     memcpy(wanted.digest, image->facts.digest, sizeof wanted.digest);
     want_once(agent, asked, wanted);
@@ -202,7 +209,7 @@ static void want_image(struct agent *agent, struct asked *asked, struct bspz_sna
 static bool look_at_chain(struct agent *agent, struct sources *sources, struct asked *asked,
                           uint32_t pid)
 {
-    struct gathering *gathering = agent->snapshots->gathering;
+    struct gathering *gathering = snapshots_of(agent)->gathering;
     struct bspz_snapshot_name name = gathering->name;
     const struct manifest_image *image;
     uint32_t rank = pid; /* all from one may have the same image */
@@ -233,7 +240,7 @@ static bool look_at_chain(struct agent *agent, struct sources *sources, struct a
 
 static void finish(struct agent *agent)
 {
-    struct gathering *gathering = agent->snapshots->gathering;
+    struct gathering *gathering = snapshots_of(agent)->gathering;
     int error = gathering->error;
     char why[AGENT_WHY];
 
@@ -244,9 +251,9 @@ static void finish(struct agent *agent)
 
 static void look(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     struct gathering *gathering = snapshots->gathering;
-    struct sources sources = {.store = agent->store};
+    struct sources sources = {.store = agent_store(agent)};
     struct asked *asked = calloc(1, sizeof *asked);
     char why[AGENT_WHY];
     int first = -1, error = 0;
@@ -259,7 +266,7 @@ static void look(struct agent *agent)
              error == -ENOENT)
         want_once(agent, asked,
                   (struct fetch_want){.thing = WIRE_THING_MANIFEST, .name = gathering->name});
-    for (int pid = 0; asked && !gathering->error && pid < agent->nprocs; pid++) {
+    for (int pid = 0; asked && !gathering->error && pid < agent_nprocs(agent); pid++) {
         if (!gathering->wants(agent, pid))
             continue;
         if (look_at_chain(agent, &sources, asked, (uint32_t)pid) && first < 0)
@@ -278,7 +285,7 @@ void agent_gather(struct agent *agent, struct bspz_snapshot_name name, bool ahea
                   bool (*wants)(const struct agent *agent, int pid),
                   void (*done)(struct agent *agent, int error, const char *why))
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
 
     if (!agent_has_peers(agent)) {
         done(agent, 0, "");
@@ -292,31 +299,31 @@ void agent_gather(struct agent *agent, struct bspz_snapshot_name name, bool ahea
     }
     forget_start(snapshots->gathering);
     *snapshots->gathering = (struct gathering){
-        .name = name, .term = agent->term, .ahead = ahead, .wants = wants, .done = done};
+        .name = name, .term = agent_term(agent), .ahead = ahead, .wants = wants, .done = done};
     look(agent);
 }
 
 bool agent_is_gathering(const struct agent *agent)
 {
-    const struct gathering *gathering = agent->snapshots->gathering;
+    const struct gathering *gathering = snapshots_of(agent)->gathering;
 
-    return gathering && gathering->outstanding > 0 && gathering->term == agent->term;
+    return gathering && gathering->outstanding > 0 && gathering->term == agent_term(agent);
 }
 
 const char *agent_gathered_program(const struct agent *agent)
 {
-    return agent->snapshots->gathering ? agent->snapshots->gathering->program : NULL;
+    return snapshots_of(agent)->gathering ? snapshots_of(agent)->gathering->program : NULL;
 }
 
 const char *agent_gathered_variable(const struct agent *agent, int index)
 {
-    return agent->snapshots->gathering ? agent->snapshots->gathering->variables[index] : NULL;
+    return snapshots_of(agent)->gathering ? snapshots_of(agent)->gathering->variables[index] : NULL;
 }
 
 void agent_gather_free(struct agent *agent)
 {
-    if (agent->snapshots->gathering)
-        forget_start(agent->snapshots->gathering);
-    free(agent->snapshots->gathering);
-    agent->snapshots->gathering = NULL;
+    if (snapshots_of(agent)->gathering)
+        forget_start(snapshots_of(agent)->gathering);
+    free(snapshots_of(agent)->gathering);
+    snapshots_of(agent)->gathering = NULL;
 }

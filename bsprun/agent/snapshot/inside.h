@@ -13,6 +13,7 @@
 #define BSPRUN_SNAPSHOTS_INSIDE_H
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/snapshot/chain_end.h"
 #include "bsprun/agent/snapshot/plan.h"
 #include "bsprun/agent/snapshot/snapshot_states.h"
@@ -20,6 +21,7 @@
 #include "bsprun/agent/snapshot/sources.h"
 #include "ckpt/shares.h"
 #include "ckpt/store.h"
+#include "lib/shm/board.h"
 
 /* A frozen copy of a rank. */
 struct frozen {
@@ -38,9 +40,13 @@ struct kept {
     struct bspz_image_facts facts; /* of its image */
 };
 
+/* Whether replicas of other hosts are known to agree on what led to the snapshot. */
+enum comparison { COMPARISON_NOT_BEGUN, COMPARISON_WAITED_FOR, COMPARISON_OVERDUE };
+
 /* The present snapshot. */
 struct ticket {
     enum ticket_state state;
+    enum comparison comparison;
     struct bspz_snapshot_name name;
     struct store_snapshot *staging; /* NULL: none, committed or abandoned */
     bool first;                     /* snapshot 0: process 0 alone */
@@ -71,7 +77,6 @@ struct identity {
 struct agent_snapshots {
     struct shares *shares;             /* shared open files */
     int common;                        /* memfd of the program's shared memory; -1 */
-    uv_timer_t look_timer;             /* for what processes open: open_files.c */
     struct opened *opened;             /* files opened since the snapshot; NULL: no rollbacks */
     uint32_t *together;                /* by process: the lowest of its group */
     bool *free_alone;                  /* by process: it shares no file that it writes ... */
@@ -129,6 +134,15 @@ struct agent_snapshots {
     unsigned said_failures; /* causes reported since the last successful one, a bit each */
 };
 
+/* ---- inside.c ---- */
+
+/* NULL in a job without. */
+struct agent_snapshots *snapshots_of(const struct agent *agent);
+/* From now on the job has them: empty; NULL: no memory. */
+struct agent_snapshots *snapshots_make(struct agent *agent);
+/* What it points to has been freed. */
+void snapshots_end(struct agent *agent);
+
 /* ---- ticket.c ---- */
 
 struct bspz_snap *agent_snap_of(const struct agent *agent, int pid);
@@ -146,11 +160,16 @@ void agent_mark(struct agent *agent);
 /* Whether bsprun has all output from before the snapshot. */
 bool agent_output_is_out(const struct agent *agent);
 
+/* ---- compared.c: replicas that agree on what is in images ---- */
+
+/* A ticket was opened. */
+void agent_compared_begin(struct agent *agent);
+/* Whether the images of this host may count: the other replicas agree with its own, or are too slow
+ * to wait for.  While it is false the bell is rung when that may have changed. */
+bool agent_compared(struct agent *agent);
+
 /* ---- open_files.c: files that were opened since the snapshot (opened.h) ---- */
 
-/* The timer of looks, while there are snapshots. */
-void agent_opened_open(struct agent *agent);
-void agent_opened_close(struct agent *agent);
 /* All ranks pause for a snapshot. */
 void agent_opened_snapshot(struct agent *agent, struct bspz_snapshot_name name);
 /* No rank runs, and the job rolls back to that snapshot. */

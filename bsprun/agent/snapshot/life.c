@@ -7,13 +7,24 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/election.h"
 #include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
+#include "bsprun/agent/core/starter.h"
+#include "bsprun/agent/core/timers.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/opened.h"
 #include "bsprun/agent/snapshot/replicas.h"
 #include "bsprun/agent/snapshot/trial_read.h"
+#include "bsprun/process.h"
 
 #define FEWEST_COPIES 2    /* if hosts share no directory */
 #define END_MS        1000 /* timeout for killed processes to end */
@@ -48,13 +59,11 @@ int agent_snapshots_open(struct agent *agent, const struct wire_start *start, ch
 
     if (!start->store[0])
         return 0;
-    snapshots = calloc(1, sizeof *snapshots);
+    snapshots = snapshots_make(agent);
     if (!snapshots) {
         snprintf(why, AGENT_WHY, "out of memory");
         return -ENOMEM;
     }
-    agent->snapshots = snapshots;
-    agent_opened_open(agent);
     error = take_settings(snapshots, start);
     if (error) {
         snprintf(why, AGENT_WHY, "the options: %s", strerror(-error));
@@ -62,35 +71,36 @@ int agent_snapshots_open(struct agent *agent, const struct wire_start *start, ch
     }
     snapshots->shares = shares_new();
     agent_common_open(agent);
-    snapshots->opened = snapshots->recover ? opened_new(&agent->outside) : NULL;
-    memcpy(agent->board->snap_order.job, agent->job_id, sizeof agent->job_id);
+    snapshots->opened = snapshots->recover ? opened_new(agent_outside(agent)) : NULL;
+    memcpy(agent_board(agent)->snap_order.job, agent_job_id(agent), WIRE_JOB_SIZE);
     error = agent_store_open(agent, start->store, start->home, why);
-    agent->board->flags |= BSPZ_BOARD_SNAPSHOTS | (snapshots->recover ? BSPZ_BOARD_CALLS : 0) |
-                           (snapshots->lone_restarts ? BSPZ_BOARD_ALONE : 0);
+    agent_board(agent)->flags |= BSPZ_BOARD_SNAPSHOTS |
+                                 (snapshots->recover ? BSPZ_BOARD_CALLS : 0) |
+                                 (snapshots->lone_restarts ? BSPZ_BOARD_ALONE : 0);
     return error;
 }
 
 void agent_snapshots_copies(struct agent *agent, uint32_t copies)
 {
-    if (agent->snapshots)
-        agent->snapshots->copies = copies;
+    if (snapshots_of(agent))
+        snapshots_of(agent)->copies = copies;
 }
 
 int agent_snapshots_offer(struct agent *agent)
 {
     int end;
 
-    if (!agent->snapshots || !agent->snapshots->shares ||
-        shares_offer(agent->snapshots->shares, &end) != 0)
+    if (!snapshots_of(agent) || !snapshots_of(agent)->shares ||
+        shares_offer(snapshots_of(agent)->shares, &end) != 0)
         return -1;
     end = bspz_move_to_top(end);
-    agent->board->share_fd = end;
+    agent_board(agent)->share_fd = end;
     return end;
 }
 
 static int make_room(struct agent *agent, int nprocs)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
 
     snapshots->kept = calloc((size_t)nprocs, sizeof *snapshots->kept);
     snapshots->together = calloc((size_t)nprocs, sizeof *snapshots->together);
@@ -108,7 +118,7 @@ int agent_place(struct agent *agent, int nprocs, const struct wire_numbers *host
 {
     int error = agent_members_place(agent, nprocs, host_of);
 
-    if (!error && agent->snapshots)
+    if (!error && snapshots_of(agent))
         error = make_room(agent, nprocs);
     if (!error)
         agent_replicas_placed(agent);
@@ -117,7 +127,7 @@ int agent_place(struct agent *agent, int nprocs, const struct wire_numbers *host
 
 void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
 {
-    const struct agent_snapshots *snapshots = agent->snapshots;
+    const struct agent_snapshots *snapshots = snapshots_of(agent);
 
     config->wanted = COORD_NEVER;
     if (!snapshots)
@@ -128,22 +138,22 @@ void agent_snapshots_configure(struct agent *agent, struct coord_config *config)
     if (agent_has_peers(agent) && config->copies < FEWEST_COPIES)
         config->copies = FEWEST_COPIES; /* Processor Zero knows whether one suffices */
     config->survives = agent_wants_copies(agent);
-    config->own = agent->host;
+    config->own = agent_host(agent);
     config->rule = snapshots->rule;
     config->costs = snapshots->costs;
     config->stop_on_failure = snapshots->stop_on_failure;
     config->stop_on_late_failure = snapshots->stop_on_late_failure;
     config->restore = snapshots->restores;
-    config->estimate = agent->election.estimate;
-    config->seen = agent->election.seen;
-    config->recovery = agent->election.recovery;
+    config->estimate = agent_election(agent)->estimate;
+    config->seen = agent_election(agent)->seen;
+    config->recovery = agent_election(agent)->recovery;
     config->notice = agent_has_peers(agent) ? (double)agent_peers_heartbeat_ms(agent) / 1e3 : 0;
     if (!snapshots->restores)
         return;
-    config->wanted = agent->election.wanted;
-    config->lineage = &agent->election.lineage;
-    config->avoid_count = agent->election.avoid_count;
-    memcpy(config->avoid, agent->election.avoid, sizeof config->avoid);
+    config->wanted = agent_election(agent)->wanted;
+    config->lineage = &agent_election(agent)->lineage;
+    config->avoid_count = agent_election(agent)->avoid_count;
+    memcpy(config->avoid, agent_election(agent)->avoid, sizeof config->avoid);
 }
 
 static bool is_no_copy(const void *context, pid_t ospid)
@@ -158,9 +168,9 @@ static void end_all_copies(struct agent *agent)
 {
     const struct timespec moment = {0, 1000000};
 
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         agent_end_writer(agent, pid);
-        agent_unwatch(&agent->snapshots->kept[pid].writer);
+        agent_unwatch(&snapshots_of(agent)->kept[pid].writer);
         for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
             agent_end_copy(agent, pid, slot);
     }
@@ -173,36 +183,37 @@ static void end_all_copies(struct agent *agent)
 
 void agent_snapshots_close(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
 
     if (!snapshots)
         return;
-    agent_opened_close(agent);
+    uv_timer_stop(agent_timer(agent, AGENT_TIMER_OPENED));
+    uv_timer_stop(agent_timer(agent, AGENT_TIMER_COMPARED));
     agent_ahead_close(agent);
     agent_alone_close(agent);
     if (snapshots->kept && !snapshots->ended)
         end_all_copies(agent);
     snapshots->ended = true;
     agent_abandon(agent);
-    if (agent_has_peers(agent) && agent->store) {
+    if (agent_has_peers(agent) && agent_store(agent)) {
         /* Transfers for an abandoned snapshot. */
         agent_fetch_forget(agent);
         agent_prune_finish(agent);
         if (!snapshots->shared)
-            store_sweep(agent->store, NULL, NULL);
+            store_sweep(agent_store(agent), NULL, NULL);
     }
     agent_prune(agent, true);
 }
 
 void agent_snapshots_free(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
 
     if (!snapshots)
         return;
     agent_prune_finish(agent);
     agent_alone_free(agent);
-    store_close(agent->store);
+    store_close(agent_store(agent));
     agent_store_remove(agent);
     agent_gather_free(agent);
     trial_read_free(snapshots->trial);
@@ -215,6 +226,5 @@ void agent_snapshots_free(struct agent *agent)
     free(snapshots->together);
     free(snapshots->free_alone);
     free(snapshots->path);
-    free(snapshots);
-    agent->snapshots = NULL;
+    snapshots_end(agent);
 }

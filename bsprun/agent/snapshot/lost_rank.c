@@ -2,28 +2,36 @@
  */
 #include <stdio.h>
 
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/rank_loss.h"
+#include "bsprun/process.h"
+#include "lib/shm/board.h"
 
 static struct rank_loss look_at(const struct agent *agent, int pid)
 {
-    const struct member *member = &agent->members[pid];
+    const struct member *member = agent_member(agent, pid);
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
 
     return (struct rank_loss){
-        .job = agent->job,
+        .job = agent_job(agent),
         .first_is_here = agent_is_here(agent, 0),
         .told = member->state == MEMBER_REPORTED,
-        .mark = (enum bspz_rank_state)atomic_load(&bspz_rank_of(agent->board, pid)->state),
+        .mark = (enum bspz_rank_state)atomic_load(&bspz_rank_of(agent_board(agent), pid)->state),
         .death = member->process.death,
         .said = atomic_load(&snap->staged) == 2,
         .refused = snap->refused,
         .error = snap->error,
-        .copied = agent->snapshots->kept[pid].copied,
+        .copied = snapshots_of(agent)->kept[pid].copied,
     };
 }
 
@@ -33,7 +41,7 @@ static void say_why_not_restored(const struct agent *agent, int pid, const struc
     char what[80];
 
     snprintf(what, sizeof what, "cannot be restored from snapshot %llu.%u",
-             (unsigned long long)agent->committed.superstep, agent->committed.term);
+             (unsigned long long)agent_committed(agent).superstep, agent_committed(agent).term);
     if (loss->said)
         agent_snap_text(agent, pid, what, why);
     else
@@ -74,7 +82,7 @@ bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *v
     char why[AGENT_WHY];
     enum loss_step step;
 
-    if (!agent->snapshots || !agent_zero_decides(agent))
+    if (!snapshots_of(agent) || !agent_zero_decides(agent))
         return false;
     loss = look_at(agent, pid);
     if (agent_alone_is_restored(agent, pid) && !loss.told)

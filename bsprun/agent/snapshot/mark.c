@@ -5,14 +5,18 @@
  *
  * What can fail: bsprun is slow, and the snapshot waits; an echoed MARK is of an earlier snapshot.
  */
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/output_mark.h"
+#include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "lib/net/net.h"
 
 void agent_mark(struct agent *agent)
 {
-    agent_mark_output(agent, agent->snapshots->ticket.name.superstep);
-    agent->snapshots->ticket.marked = agent->control ? net_accepted(agent->control) : 0;
+    agent_mark_output(agent, snapshots_of(agent)->ticket.name.superstep);
+    snapshots_of(agent)->ticket.marked =
+        agent_control(agent) ? net_accepted(agent_control(agent)) : 0;
 }
 
 /* Output from before the snapshot is not repeated once that is committed, so it must not be lost
@@ -20,19 +24,19 @@ void agent_mark(struct agent *agent)
  * output delays the job. */
 bool agent_output_is_out(const struct agent *agent)
 {
-    const struct ticket *ticket = &agent->snapshots->ticket;
+    const struct ticket *ticket = &snapshots_of(agent)->ticket;
 
     return ticket->state != TICKET_CAPTURING &&
-           (!agent->control || net_written(agent->control) >= ticket->marked) &&
+           (!agent_control(agent) || net_written(agent_control(agent)) >= ticket->marked) &&
            (!agent_has_peers(agent) || ticket->echoed);
 }
 
 bool agent_snapshots_echoed(struct agent *agent, uint64_t superstep)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
 
     if (!snapshots || snapshots->ticket.name.superstep != superstep ||
-        snapshots->ticket.name.term != agent->term)
+        snapshots->ticket.name.term != agent_term(agent))
         return false;
     snapshots->ticket.echoed = true;
     return true;

@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/election.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/snapshot/inside.h"
@@ -75,11 +79,11 @@ static bool descend(void *context, struct bspz_snapshot_name name, uint32_t pid)
 
 void agent_note_bad_image(struct agent *agent, int pid, uint32_t number)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
-    struct sources sources = {.store = agent->store};
+    struct agent_snapshots *snapshots = snapshots_of(agent);
+    struct sources sources = {.store = agent_store(agent)};
     struct descent descent = {.left = number};
 
-    walk_chain(&sources, agent->committed, (uint32_t)pid, descend, &descent);
+    walk_chain(&sources, agent_committed(agent), (uint32_t)pid, descend, &descent);
     agent_free_sources(&sources);
     if (descent.found.name.term > 0 && snapshots->bad_count < BAD_IMAGES_MOST)
         snapshots->bad[snapshots->bad_count++] = descent.found;
@@ -107,12 +111,12 @@ static bool is_good(void *context, struct bspz_snapshot_name name, uint32_t pid)
 static const struct bad_image *find_bad(const struct agent *agent, const struct manifest *manifest,
                                         struct faults *faults)
 {
-    const struct agent_snapshots *snapshots = agent->snapshots;
+    const struct agent_snapshots *snapshots = snapshots_of(agent);
     struct bspz_snapshot_name name = manifest->name;
     const struct bad_image *first = NULL;
 
     for (uint32_t pid = 0; pid < manifest->nprocs && snapshots->bad_count > 0; pid++) {
-        struct sources sources = {.store = agent->store};
+        struct sources sources = {.store = agent_store(agent)};
         struct search search = {.snapshots = snapshots};
 
         walk_chain(&sources, name, pid, is_good, &search);
@@ -133,7 +137,7 @@ static const struct bad_image *find_bad(const struct agent *agent, const struct 
 /* Whether Processor Zero could choose it. */
 static bool may_be_chosen(const struct agent *agent, const struct store_entry *entry)
 {
-    const struct election *election = &agent->election;
+    const struct election *election = agent_election(agent);
     struct bspz_snapshot_name name = entry->name;
 
     if (entry->state != STORE_COMMITTED || entry->name.term >= election->term ||
@@ -163,7 +167,7 @@ static uint64_t *list_intact(const struct manifest *manifest, const struct fault
 /* True: it is complete, as far as this host can have it. */
 static bool tell_manifest(struct agent *agent, const struct manifest *manifest, uint64_t *copies)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     struct wire_message message = {.kind = WIRE_HELD};
     struct wire_held *held = &message.held;
     struct bspz_snapshot_name name = manifest->name;
@@ -176,7 +180,7 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
     held->name = name;
     held->processes = manifest->nprocs;
     held->manifest = true;
-    held->all = store_check_needs(agent->store, manifest, note_fault, &faults, needs) == 0;
+    held->all = store_check_needs(agent_store(agent), manifest, note_fault, &faults, needs) == 0;
     held->needs = (struct wire_numbers){needs, needs ? manifest->nprocs : 0};
     if (find_bad(agent, manifest, &faults)) {
         faults.elsewhere = false;
@@ -188,11 +192,11 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
     if (!held->all && (agent_has_peers(agent) || faults.elsewhere))
         images = list_intact(manifest, &faults, &held->images.count);
     held->images.items = images;
-    for (int pid = 0; pid < agent->nprocs && pid < (int)manifest->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent) && pid < (int)manifest->nprocs; pid++)
         if (agent_copy_of(agent, pid, name) >= 0)
             copies[held->copies.count++] = (uint64_t)pid;
     held->copies.items = copies;
-    if (agent_has_peers(agent) && !agent->election.first_of_run)
+    if (agent_has_peers(agent) && !agent_election(agent)->first_of_run)
         held->together.items = together =
             agent_list_together(agent, manifest, &held->together.count);
     if (held->all || agent_has_peers(agent)) /* else it would only displace a usable one */
@@ -210,7 +214,7 @@ static bool tell_entry(struct agent *agent, const struct store_entry *entry, uin
     char error[AGENT_WHY];
     bool complete;
 
-    if (store_manifest(agent->store, entry->name, &manifest, error) != 0) {
+    if (store_manifest(agent_store(agent), entry->name, &manifest, error) != 0) {
         agent_notice(agent, "%.500s", error);
         return false;
     }
@@ -221,14 +225,14 @@ static bool tell_entry(struct agent *agent, const struct store_entry *entry, uin
 
 void agent_tell_held(struct agent *agent)
 {
-    uint64_t *copies = calloc((size_t)agent->nprocs + 1, sizeof *copies);
+    uint64_t *copies = calloc((size_t)agent_nprocs(agent) + 1, sizeof *copies);
     struct store_entry *entries = NULL;
     size_t count = 0;
     int complete = 0;
     char why[AGENT_WHY];
 
     agent_prune_finish(agent); /* snapshots being removed are not reported */
-    if (!copies || store_list(agent->store, &entries, &count, why) != 0) {
+    if (!copies || store_list(agent_store(agent), &entries, &count, why) != 0) {
         agent_notice(agent, "the snapshots cannot be read: %s", copies ? why : "out of memory");
         free(copies);
         return;

@@ -5,7 +5,13 @@
  * What can fail: a process is lost -> a last scan of the others -> rollback: lengths are restored,
  * or a warning names files with unknown lengths.
  */
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/opened.h"
 #include "lib/base/clock.h"
@@ -18,11 +24,11 @@ static uint64_t look(struct agent *agent)
 {
     uint64_t begun = bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-    for (int pid = 0; pid < agent->nprocs; pid++) {
-        const struct watched *process = &agent->members[pid].process;
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
+        const struct watched *process = agent_process(agent, pid);
 
         if (agent_is_here(agent, pid) && process->state == WATCH_LIVES)
-            opened_look(agent->snapshots->opened, pid, process->ospid);
+            opened_look(snapshots_of(agent)->opened, pid, process->ospid);
     }
     return bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 }
@@ -32,7 +38,7 @@ static void on_look(uv_timer_t *timer)
     struct agent *agent = timer->data;
     uint64_t pause_ms = LOOK_MS, spent_ns;
 
-    if (agent->job != JOB_RUNNING || !agent->snapshots->opened)
+    if (agent_job(agent) != JOB_RUNNING || !snapshots_of(agent)->opened)
         return;
     spent_ns = look(agent);
     if (spent_ns * SHARE / 1000000u > pause_ms)
@@ -40,38 +46,24 @@ static void on_look(uv_timer_t *timer)
     uv_timer_start(timer, on_look, pause_ms, 0);
 }
 
-void agent_opened_open(struct agent *agent)
-{
-    uv_timer_init(&agent->loop, &agent->snapshots->look_timer);
-    agent->snapshots->look_timer.data = agent;
-}
-
-void agent_opened_close(struct agent *agent)
-{
-    uv_handle_t *timer = (uv_handle_t *)&agent->snapshots->look_timer;
-
-    if (!uv_is_closing(timer))
-        uv_close(timer, NULL);
-}
-
 void agent_opened_begin(struct agent *agent)
 {
-    if (agent->snapshots && agent->snapshots->opened)
-        uv_timer_start(&agent->snapshots->look_timer, on_look, LOOK_MS, 0);
+    if (snapshots_of(agent) && snapshots_of(agent)->opened)
+        uv_timer_start(agent_timer(agent, AGENT_TIMER_OPENED), on_look, LOOK_MS, 0);
 }
 
 void agent_opened_look(struct agent *agent)
 {
-    if (agent->snapshots && agent->snapshots->opened && agent->nprocs > 0)
+    if (snapshots_of(agent) && snapshots_of(agent)->opened && agent_nprocs(agent) > 0)
         look(agent);
 }
 
 void agent_opened_snapshot(struct agent *agent, struct bspz_snapshot_name name)
 {
-    if (!agent->snapshots->opened)
+    if (!snapshots_of(agent)->opened)
         return;
     look(agent);
-    opened_snapshot(agent->snapshots->opened, name);
+    opened_snapshot(snapshots_of(agent)->opened, name);
 }
 
 static void tell(void *context, const char *text)
@@ -81,6 +73,6 @@ static void tell(void *context, const char *text)
 
 void agent_opened_back(struct agent *agent, struct bspz_snapshot_name name)
 {
-    if (agent->snapshots->opened)
-        opened_back(agent->snapshots->opened, name, tell, agent);
+    if (snapshots_of(agent)->opened)
+        opened_back(snapshots_of(agent)->opened, name, tell, agent);
 }

@@ -1,16 +1,26 @@
 /* phases.c - the phases of a snapshot in the node agent; see inside.h. */
+#include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/barrier.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/job.h"
 #include "bsprun/agent/core/known.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/replicas.h"
@@ -30,12 +40,12 @@
 /* Makes the directory, and the paths for the images. 0, or -errno and `why`. */
 static int make_directory(struct agent *agent, char why[AGENT_WHY])
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     struct ticket *ticket = &snapshots->ticket;
-    struct bspz_snap_order *order = &agent->board->snap_order;
+    struct bspz_snap_order *order = &agent_board(agent)->snap_order;
     char path[sizeof order->path_start + sizeof order->path_end];
     int error = (agent_has_peers(agent) ? store_snapshot_join : store_snapshot_begin)(
-        agent->store, ticket->name, &ticket->staging, why);
+        agent_store(agent), ticket->name, &ticket->staging, why);
 
     if (!error)
         error = store_image_path(ticket->staging, 0, path, sizeof path, why);
@@ -49,16 +59,17 @@ static int make_directory(struct agent *agent, char why[AGENT_WHY])
 
 static void write_order(struct agent *agent, bool forked, enum snapshot_haste haste)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
-    struct bspz_snap_order *order = &agent->board->snap_order;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
+    struct bspz_snap_order *order = &agent_board(agent)->snap_order;
 
-    memcpy(order->job, agent->job_id, sizeof order->job);
+    memcpy(order->job, agent_job_id(agent), sizeof order->job);
     order->name = snapshots->ticket.name;
     order->forked = forked;
     order->urgent = haste != SNAPSHOT_IN_PASSING;
     order->stays = haste == SNAPSHOT_LAST;
-    order->compress = snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
-                                        (uint32_t)agent->here, (uint32_t)agent->order.cores);
+    order->compress =
+        snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
+                          (uint32_t)agent_here(agent), (uint32_t)agent_order(agent)->cores);
     order->created = snapshots->ticket.created;
     /* Images for other hosts must be full, as those have no bases; of replicas another one may have
      * written the image before. */
@@ -66,25 +77,26 @@ static void write_order(struct agent *agent, bool forked, enum snapshot_haste ha
         snapshots->copies > 1 || agent_has_replicas(agent) ||
         (!snapshots->ticket.first &&
          chain_end_is_due(snapshots->chain, snapshots->keep, haste == SNAPSHOT_LAST));
-    order->base = snapshots->ticket.full ? (struct bspz_snapshot_name){0} : agent->committed;
+    order->base = snapshots->ticket.full ? (struct bspz_snapshot_name){0} : agent_committed(agent);
     memcpy(order->rules, snapshots->rules, snapshots->rules_bytes);
     order->rules_bytes = snapshots->rules_bytes;
 }
 
 static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
 
     agent_abandon(agent); /* one left over */
     agent_alone_give_way(agent);
     agent_costs_begin(agent);
-    snapshots->ticket = (struct ticket){.name = {superstep, agent->term},
+    snapshots->ticket = (struct ticket){.name = {superstep, agent_term(agent)},
                                         .first = first,
-                                        .missing = agent->here,
+                                        .missing = agent_here(agent),
                                         .created = bspz_wall_ns()};
-    agent->coming = snapshots->ticket.name;
+    agent_compared_begin(agent);
+    agent_set_coming(agent, snapshots->ticket.name);
     ticket_move(&snapshots->ticket.state, first ? TICKET_CAPTURED : TICKET_CAPTURING);
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         struct kept *kept = &snapshots->kept[pid];
 
         kept->recorded = kept->written = false;
@@ -95,38 +107,38 @@ static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
 
 void agent_snapshots_order_first(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     char why[AGENT_WHY];
 
     if (!snapshots)
         return;
-    snapshots->writer = agent->host;
+    snapshots->writer = agent_host(agent);
     open_ticket(agent, 0, true);
     agent_mark(agent);
     if (make_directory(agent, why) != 0) {
         ticket_move(&snapshots->ticket.state, TICKET_FAILED);
-        agent->board->snap_order.name.term = 0; /* process 0 goes on without it */
+        agent_board(agent)->snap_order.name.term = 0; /* process 0 goes on without it */
         agent_image_failed(agent, 0, WIRE_CAUSE_NOT_WRITTEN, why);
         return;
     }
     atomic_store(&agent_snap_of(agent, 0)->copy_slot, -1);
-    agent->board->snap_order.lose = !snapshots->recover;
+    agent_board(agent)->snap_order.lose = !snapshots->recover;
     write_order(agent, snapshots->async != WIRE_ASYNC_OFF,
                 agent_has_peers(agent) ? SNAPSHOT_URGENT : SNAPSHOT_IN_PASSING);
 }
 
 void agent_snapshots_mark_first(struct agent *agent)
 {
-    if (!agent->snapshots)
+    if (!snapshots_of(agent))
         return;
-    agent->snapshots->writer = agent->home[0];
+    snapshots_of(agent)->writer = agent_home(agent, 0);
     open_ticket(agent, 0, true);
     agent_mark(agent);
 }
 
 bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapshot_haste haste)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     struct wire_message captured = {.kind = WIRE_CAPTURED};
     char why[AGENT_WHY];
     struct snapshot_way way;
@@ -144,7 +156,7 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapsho
         return false;
     }
     way = agent_snapshot_way(agent);
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid))
             agent_next_slot(agent, pid, way.copies);
     /* After the last one nobody goes on: a process that writes by itself spares a copy. */
@@ -154,35 +166,36 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapsho
 
 void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t consult)
 {
-    if (agent->snapshots->ticket.state == TICKET_WITHHELD) {
-        ticket_move(&agent->snapshots->ticket.state, TICKET_FAILED);
+    if (snapshots_of(agent)->ticket.state == TICKET_WITHHELD) {
+        ticket_move(&snapshots_of(agent)->ticket.state, TICKET_FAILED);
         agent_answer(agent, superstep, BSPZ_DECIDE_GO, consult);
         return;
     }
-    atomic_store(&agent->board->consult_from, consult);
-    atomic_store(&agent->board->snap_resumed, superstep + 2); /* + 1: the name, + 1: not never */
+    atomic_store(&agent_board(agent)->consult_from, consult);
+    atomic_store(&agent_board(agent)->snap_resumed,
+                 superstep + 2); /* + 1: the name, + 1: not never */
     agent_release_stayed(agent);
-    bspz_barrier_wake(agent->board);
+    bspz_barrier_wake(agent_board(agent));
 }
 
 /* ---- What becomes of it ---- */
 
 static void say_success(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
 
     if (snapshots->said_failures)
         agent_notice(agent, "snapshots are taken again, after superstep %llu",
-                     (unsigned long long)agent->committed.superstep);
+                     (unsigned long long)agent_committed(agent).superstep);
     snapshots->said_failures = 0;
 }
 
 /* Kills the writers first, so that none writes to a directory that is being removed. */
 static void abandon(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
 
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         agent_end_writer(agent, pid);
     agent_abandon(agent);
     if (snapshots->ticket.state == TICKET_CAPTURED || snapshots->ticket.state == TICKET_PERSISTED)
@@ -195,7 +208,7 @@ static void abandon(struct agent *agent)
  * it cannot be let go on before. */
 static void abandon_in_time(struct agent *agent)
 {
-    struct ticket *ticket = &agent->snapshots->ticket;
+    struct ticket *ticket = &snapshots_of(agent)->ticket;
 
     if (ticket->state == TICKET_CAPTURING && agent_has_replicas(agent))
         ticket->doomed = true;
@@ -205,7 +218,7 @@ static void abandon_in_time(struct agent *agent)
 
 static void say_captured(struct agent *agent)
 {
-    const struct ticket *ticket = &agent->snapshots->ticket;
+    const struct ticket *ticket = &snapshots_of(agent)->ticket;
     struct wire_message message = {.kind = WIRE_CAPTURED};
     uint64_t output[2];
 
@@ -220,7 +233,7 @@ static void say_captured(struct agent *agent)
 
 static void all_recorded(struct agent *agent)
 {
-    struct ticket *ticket = &agent->snapshots->ticket;
+    struct ticket *ticket = &snapshots_of(agent)->ticket;
 
     ticket_move(&ticket->state, TICKET_CAPTURED);
     agent_opened_snapshot(agent, ticket->name);
@@ -233,7 +246,7 @@ static void all_recorded(struct agent *agent)
 
 static void note_recorded(struct agent *agent, int pid)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     struct ticket *ticket = &snapshots->ticket;
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
 
@@ -255,7 +268,7 @@ static void note_recorded(struct agent *agent, int pid)
 
 static void image_written(struct agent *agent, int pid)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     struct wire_message message = {.kind = WIRE_IMAGE_DURABLE};
     struct kept *kept = &snapshots->kept[pid];
     char why[AGENT_WHY];
@@ -274,23 +287,16 @@ static void image_written(struct agent *agent, int pid)
         agent_replicas_spread(agent, pid, snapshots->copies);
 }
 
-/* Replicas may still disagree about what is in the images.  After the last snapshot of a term none
- * of the others comes so far. */
-static bool is_sure(const struct agent *agent)
-{
-    return agent->board->snap_order.stays || agent_peers_sure(agent);
-}
-
 static void note_written(struct agent *agent, int pid)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
     char why[AGENT_WHY];
 
     if (!snapshots->ticket.staging || snapshots->kept[pid].written ||
         atomic_load(&snap->written) != snapshots->ticket.name.superstep + 1 ||
         (snapshots->ticket.first && !agent_identified(agent)) || !agent_output_is_out(agent) ||
-        !is_sure(agent))
+        !agent_compared(agent))
         return;
     snapshots->kept[pid].written = true;
     if (snap->error == 0) {
@@ -308,10 +314,10 @@ static void note_written(struct agent *agent, int pid)
 
 void agent_snapshots_scan(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     struct ticket *ticket;
 
-    if (!snapshots || !snapshots->kept || job_is_stopping(agent->job))
+    if (!snapshots || !snapshots->kept || job_is_stopping(agent_job(agent)))
         return;
     ticket = &snapshots->ticket;
     agent_adopt_copies(agent);
@@ -319,9 +325,9 @@ void agent_snapshots_scan(struct agent *agent)
     if (snapshots->making == MAKING_STAGING)
         agent_scan_staged(agent);
     agent_scan_remote(agent);
-    if (ticket->first && ticket->staging && agent->members[0].process.state != WATCH_NONE)
-        agent_identify(agent, agent->members[0].process.ospid);
-    for (int pid = 0; pid < (ticket->first ? 1 : agent->nprocs); pid++) {
+    if (ticket->first && ticket->staging && agent_process(agent, 0)->state != WATCH_NONE)
+        agent_identify(agent, agent_process(agent, 0)->ospid);
+    for (int pid = 0; pid < (ticket->first ? 1 : agent_nprocs(agent)); pid++) {
         if (!agent_is_here(agent, pid))
             continue;
         if (ticket->state == TICKET_CAPTURING)
@@ -353,18 +359,19 @@ static void manifest_came(struct agent *agent, const struct fetch_want *want, in
 /* Only process 0's host knows how the program was started: others get the manifest from there. */
 static void persist(struct agent *agent, const struct wire_message *order)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     uint64_t superstep = order->envelope.superstep;
-    struct fetch_want want = {
-        .thing = WIRE_THING_MANIFEST, .name = {superstep, agent->term}, .done = manifest_came};
+    struct fetch_want want = {.thing = WIRE_THING_MANIFEST,
+                              .name = {superstep, agent_term(agent)},
+                              .done = manifest_came};
     char why[AGENT_WHY] = "there is no such snapshot";
     int error;
 
-    if (agent->nprocs == 0)
+    if (agent_nprocs(agent) == 0)
         return;
     want.from = snapshots->writer = order->persist.writer;
     snapshots->wrote = want.name;
-    if (want.from != agent->host) {
+    if (want.from != agent_host(agent)) {
         if (agent_fetch(agent, &want) != 0)
             tell_persisted(agent, superstep, -ENOMEM, "out of memory");
         return;
@@ -378,7 +385,7 @@ static void persist(struct agent *agent, const struct wire_message *order)
 static void committed(struct agent *agent, struct bspz_snapshot_name name)
 {
     struct wire_message message = {.kind = WIRE_KNOWN};
-    struct ticket *ticket = &agent->snapshots->ticket;
+    struct ticket *ticket = &snapshots_of(agent)->ticket;
 
     if (bspz_snapshot_same(ticket->name, name)) { /* else all its images are on other hosts */
         store_snapshot_leave(ticket->staging);
@@ -387,35 +394,35 @@ static void committed(struct agent *agent, struct bspz_snapshot_name name)
         if (ticket_may_move(ticket->state, TICKET_PERSISTED))
             ticket_move(&ticket->state, TICKET_PERSISTED);
     }
-    if (agent_has_replicas(agent) && bspz_snapshot_same(agent->committed, name)) {
+    if (agent_has_replicas(agent) && bspz_snapshot_same(agent_committed(agent), name)) {
         message.envelope.superstep = name.superstep; /* another Processor Zero says it again */
         agent_tell_zero(agent, &message);
         return;
     }
-    agent->snapshots->chain = chain_end_next(
-        agent->snapshots->chain, agent->committed.superstep,
+    snapshots_of(agent)->chain = chain_end_next(
+        snapshots_of(agent)->chain, agent_committed(agent).superstep,
         name.superstep == 0 || (bspz_snapshot_same(ticket->name, name) && ticket->full));
-    if (agent_has_replicas(agent) && !bspz_snapshot_same(agent->snapshots->wrote, name))
-        agent->snapshots->writer = WIRE_HOSTS_MAX; /* another one, which alone was asked to */
-    agent->committed = name;
+    if (agent_has_replicas(agent) && !bspz_snapshot_same(snapshots_of(agent)->wrote, name))
+        snapshots_of(agent)->writer = WIRE_HOSTS_MAX; /* another one, which alone was asked to */
+    agent_set_committed(agent, name);
     agent_alone_committed(agent);
     say_success(agent);
     message.envelope.superstep = name.superstep;
     agent_costs_tell(agent, &message.known);
     agent_tell_zero(agent, &message);
     agent_ahead_follow(agent);
-    if (agent->job == JOB_FORMING && agent->members[0].process.state == WATCH_NONE)
+    if (agent_job(agent) == JOB_FORMING && agent_process(agent, 0)->state == WATCH_NONE)
         agent_make_of_first(agent, name);
 }
 
 /* Removal costs as much as a small snapshot, so it is done occasionally, and at the end. */
 static void retire(struct agent *agent, struct bspz_snapshot_name name)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     uint64_t now = agent_now_ns();
 
     agent_end_copies_but(agent, name);
-    for (int pid = 0; pid < agent->nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid)) {
             agent_costs_try(agent, name, pid);
             break;
@@ -430,26 +437,28 @@ static void retire(struct agent *agent, struct bspz_snapshot_name name)
 
 uint64_t agent_snapshots_captures(const struct agent *agent)
 {
-    const struct ticket *ticket = agent->snapshots ? &agent->snapshots->ticket : NULL;
+    const struct ticket *ticket = snapshots_of(agent) ? &snapshots_of(agent)->ticket : NULL;
 
     if (!ticket || ticket->state == TICKET_NONE || ticket->first ||
-        ticket->name.term != agent->term || ticket->name.superstep <= agent_known(agent).decided)
+        ticket->name.term != agent_term(agent) ||
+        ticket->name.superstep <= agent_known(agent).decided)
         return 0;
     return ticket->name.superstep;
 }
 
 void agent_snapshots_say_captured(struct agent *agent)
 {
-    if (agent_snapshots_captures(agent) > 0 && agent->snapshots->ticket.state != TICKET_CAPTURING)
+    if (agent_snapshots_captures(agent) > 0 &&
+        snapshots_of(agent)->ticket.state != TICKET_CAPTURING)
         say_captured(agent);
 }
 
 void agent_snapshots_settle(struct agent *agent, struct bspz_snapshot_name committed)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
 
-    if (snapshots && snapshots->ticket.name.term == agent->term &&
-        bspz_snapshot_newer(snapshots->ticket.name, agent->committed) &&
+    if (snapshots && snapshots->ticket.name.term == agent_term(agent) &&
+        bspz_snapshot_newer(snapshots->ticket.name, agent_committed(agent)) &&
         !bspz_snapshot_same(snapshots->ticket.name, committed))
         abandon_in_time(agent);
 }
@@ -460,9 +469,9 @@ void agent_snapshots_settle(struct agent *agent, struct bspz_snapshot_name commi
  * of another host may be. */
 static bool takes_part(const struct agent *agent, uint64_t superstep)
 {
-    struct bspz_snapshot_name name = {superstep + 1, agent->term};
+    struct bspz_snapshot_name name = {superstep + 1, agent_term(agent)};
 
-    return !agent_has_replicas(agent) || bspz_snapshot_same(agent->snapshots->ticket.name, name);
+    return !agent_has_replicas(agent) || bspz_snapshot_same(snapshots_of(agent)->ticket.name, name);
 }
 
 static void let_pass(struct agent *agent, uint64_t superstep, uint64_t consult)
@@ -477,7 +486,7 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
 {
     uint64_t superstep = message->envelope.superstep;
 
-    if (!agent->snapshots || job_is_stopping(agent->job))
+    if (!snapshots_of(agent) || job_is_stopping(agent_job(agent)))
         return;
     switch (message->kind) {
     case WIRE_RESUME:

@@ -13,8 +13,10 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/quiet_thread.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "lib/base/clock.h"
@@ -50,21 +52,21 @@ static void report(struct agent *agent, const struct pruning *pruning)
 
 void agent_prune_finish(struct agent *agent)
 {
-    struct pruning *pruning = agent->snapshots->pruning;
+    struct pruning *pruning = snapshots_of(agent)->pruning;
 
     if (!pruning)
         return;
-    agent->snapshots->pruning = NULL;
+    snapshots_of(agent)->pruning = NULL;
     pthread_join(pruning->thread, NULL);
     /* The part during a snapshot is counted twice. */
-    agent->snapshots->cpu_ns += pruning->cpu_ns;
+    snapshots_of(agent)->cpu_ns += pruning->cpu_ns;
     report(agent, pruning);
     free(pruning);
 }
 
 void agent_prune(struct agent *agent, bool wait)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     struct pruning *pruning = snapshots->pruning;
 
     if (pruning && !wait && !atomic_load(&pruning->over))
@@ -72,7 +74,7 @@ void agent_prune(struct agent *agent, bool wait)
     agent_prune_finish(agent);
     if (snapshots->keep > 0 && snapshots->unpruned > 0 && agent_keeps_order(agent) &&
         (pruning = calloc(1, sizeof *pruning))) {
-        pruning->store = agent->store;
+        pruning->store = agent_store(agent);
         pruning->keep = snapshots->keep;
         if (!wait && quiet_thread_begin(&pruning->thread, prune, pruning) == 0) {
             snapshots->pruning = pruning;

@@ -1,5 +1,6 @@
 /* rank_loss.c - see rank_loss.h. */
 #include "bsprun/agent/snapshot/rank_loss.h"
+#include "bsprun/process.h"
 
 #include <errno.h>
 

@@ -11,8 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent_inside.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/snapshot/inside.h"
@@ -32,7 +38,7 @@ static void offer(struct agent *agent, struct bspz_snapshot_name name, int pid,
     message.keep.from = name.term;
     message.keep.pid = (uint32_t)pid;
     message.keep.facts = *facts;
-    while (own < count && hosts[own].host != agent->host)
+    while (own < count && hosts[own].host != agent_host(agent))
         own++;
     for (uint32_t i = 1, kept = 1; kept < copies && i < count; i++) {
         uint32_t host = hosts[(own + i) % count].host;
@@ -46,21 +52,22 @@ static void offer(struct agent *agent, struct bspz_snapshot_name name, int pid,
 
 void agent_replicas_spread(struct agent *agent, int pid, uint32_t copies)
 {
-    offer(agent, agent->snapshots->ticket.name, pid, &agent->snapshots->kept[pid].facts, copies);
+    offer(agent, snapshots_of(agent)->ticket.name, pid, &snapshots_of(agent)->kept[pid].facts,
+          copies);
 }
 
 /* Each host offers those of its own processes.  Not waited for: the next snapshot will have copies
  * anyway, but may be far off. */
 void agent_replicas_spread_again(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
-    struct bspz_snapshot_name name = agent->committed;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
+    struct bspz_snapshot_name name = agent_committed(agent);
     struct manifest manifest;
 
     if (!agent_has_peers(agent) || snapshots->copies < 2 ||
-        store_manifest(agent->store, name, &manifest, NULL) != 0)
+        store_manifest(agent_store(agent), name, &manifest, NULL) != 0)
         return;
-    for (int pid = 0; pid < agent->nprocs && pid < (int)manifest.nprocs; pid++)
+    for (int pid = 0; pid < agent_nprocs(agent) && pid < (int)manifest.nprocs; pid++)
         if (agent_is_here(agent, pid) && manifest.images.items[pid].image_pid == (uint32_t)pid)
             offer(agent, name, pid, &manifest.images.items[pid].facts, snapshots->copies);
     manifest_free(&manifest);
@@ -85,9 +92,9 @@ static struct bspz_image_facts *replica_of(struct agent *agent, uint32_t pid)
     struct agent_replicas *replicas = replicas_of(agent);
 
     if (replicas && !replicas->kept)
-        replicas->kept = calloc((size_t)agent->nprocs, sizeof *replicas->kept);
-    return replicas && replicas->kept && pid < (uint32_t)agent->nprocs ? &replicas->kept[pid]
-                                                                       : NULL;
+        replicas->kept = calloc((size_t)agent_nprocs(agent), sizeof *replicas->kept);
+    return replicas && replicas->kept && pid < (uint32_t)agent_nprocs(agent) ? &replicas->kept[pid]
+                                                                             : NULL;
 }
 
 static void kept_for_another(struct agent *agent, const struct fetch_want *want, int error,
@@ -115,7 +122,7 @@ static void kept_again(struct agent *agent, const struct fetch_want *want, int e
                        const char *why)
 {
     if (error && want->thing == WIRE_THING_IMAGE &&
-        bspz_snapshot_same(want->name, agent->committed))
+        bspz_snapshot_same(want->name, agent_committed(agent)))
         agent_notice(agent, "no other copy of the image of process %u in snapshot %llu.%u: %s",
                      want->pid, (unsigned long long)want->name.superstep, want->name.term, why);
 }
@@ -123,7 +130,7 @@ static void kept_again(struct agent *agent, const struct fetch_want *want, int e
 static bool has_image(struct agent *agent, const struct fetch_want *want)
 {
     uint64_t size;
-    int file = store_image_open(agent->store, want->name, want->pid, &size, NULL);
+    int file = store_image_open(agent_store(agent), want->name, want->pid, &size, NULL);
 
     if (file >= 0)
         close(file);
@@ -134,7 +141,7 @@ static bool has_image(struct agent *agent, const struct fetch_want *want)
 static void keep_again(struct agent *agent, struct fetch_want *want)
 {
     uint64_t size;
-    int manifest = store_manifest_open(agent->store, want->name, &size, NULL);
+    int manifest = store_manifest_open(agent_store(agent), want->name, &size, NULL);
     struct fetch_want whole;
 
     want->done = kept_again;
@@ -173,7 +180,7 @@ static void keep(struct agent *agent, const struct image_offer *offered)
     if (!replica) /* a peer that breaks a rule */
         return;
     memcpy(want.digest, offered->facts.digest, sizeof want.digest);
-    if (want.name.term != agent->term) {
+    if (want.name.term != agent_term(agent)) {
         keep_again(agent, &want);
         return;
     }
@@ -207,7 +214,7 @@ void agent_replicas_take(struct agent *agent, uint32_t host, const struct wire_m
 
     if (!bspz_image_has_digest(offered.facts.digest)) /* a peer that breaks a rule */
         return;
-    if (agent->snapshots && agent->nprocs > 0)
+    if (snapshots_of(agent) && agent_nprocs(agent) > 0)
         keep(agent, &offered);
     else
         keep_later(agent, &offered);
@@ -227,7 +234,7 @@ void agent_replicas_placed(struct agent *agent)
 {
     struct image_offer *offered;
 
-    while (agent->snapshots && (offered = next_early(agent))) {
+    while (snapshots_of(agent) && (offered = next_early(agent))) {
         keep(agent, offered);
         free(offered);
     }

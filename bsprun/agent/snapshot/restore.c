@@ -13,16 +13,29 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/barrier.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/cells.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/election.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/output.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/replicas.h"
+#include "bsprun/process.h"
+#include "bsprun/verdict.h"
 #include "ckpt/capture/capture.h"
+#include "lib/shm/board.h"
 
 /* ---- Starting ---- */
 
@@ -30,7 +43,7 @@
 static int start_process(struct agent *agent, int pid, struct bspz_snapshot_name name,
                          struct sources *sources, char *why)
 {
-    struct watched *process = &agent->members[pid].process;
+    struct watched *process = agent_process(agent, pid);
     struct chain chain;
     pid_t ospid = -EIO;
     int error = agent_chain_open(sources, name, (uint32_t)pid, &chain, why);
@@ -74,7 +87,7 @@ static void wind_back(struct agent *agent, const struct manifest *manifest)
     }
     agent_relay_set_counts(agent, agent_is_here(agent, 0) ? output : nothing);
     agent_relay_set_superstep(agent, manifest->name.superstep);
-    if (agent_is_here(agent, agent->order.stdin_pid))
+    if (agent_is_here(agent, agent_order(agent)->stdin_pid))
         agent_input_rewind(agent, input, manifest->input_digest);
 }
 
@@ -102,13 +115,14 @@ static uint64_t first_of_chain(struct sources *sources, const struct manifest *m
 /* Prepares program and streams. 0, or -errno and `why`. */
 static int prepare(struct agent *agent, struct sources *sources, char *why)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     int error = 0;
-    const struct manifest *manifest = agent_manifest_of(sources, agent->committed, &error, why);
+    const struct manifest *manifest =
+        agent_manifest_of(sources, agent_committed(agent), &error, why);
 
     if (!manifest)
         return -EIO;
-    if (agent->nprocs != (int)manifest->nprocs) {
+    if (agent_nprocs(agent) != (int)manifest->nprocs) {
         snprintf(why, AGENT_WHY, "a snapshot of another number of processes");
         return -EINVAL;
     }
@@ -121,28 +135,28 @@ static int prepare(struct agent *agent, struct sources *sources, char *why)
     agent_common_begin(agent);
     snapshots->chain = chain_end_of(manifest, first_of_chain(sources, manifest));
     wind_back(agent, manifest);
-    agent_opened_back(agent, agent->committed);
+    agent_opened_back(agent, agent_committed(agent));
     return 0;
 }
 
 static void mark_copies(struct agent *agent, const struct wire_restore *order)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
 
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         snapshots->kept[pid].staged = snapshots->kept[pid].copied = false;
         snapshots->kept[pid].slot = -1;
     }
     for (uint32_t i = 0; i < order->copy.count; i++)
-        if (order->copy.items[i] < (uint64_t)agent->nprocs &&
+        if (order->copy.items[i] < (uint64_t)agent_nprocs(agent) &&
             agent_is_here(agent, (int)order->copy.items[i]) &&
-            agent_copy_of(agent, (int)order->copy.items[i], agent->committed) >= 0)
+            agent_copy_of(agent, (int)order->copy.items[i], agent_committed(agent)) >= 0)
             snapshots->kept[order->copy.items[i]].copied = true;
 }
 
 static bool is_to_be_made(const struct agent *agent, int pid)
 {
-    return agent_is_here(agent, pid) && !agent->snapshots->kept[pid].copied;
+    return agent_is_here(agent, pid) && !snapshots_of(agent)->kept[pid].copied;
 }
 
 /* Starts those without copies: 0, or -errno and the failed one in *pid. */
@@ -150,10 +164,10 @@ static int start_all(struct agent *agent, struct sources *sources, int *pid, cha
 {
     int error = 0;
 
-    for (*pid = 0; *pid < agent->nprocs; ++*pid) {
+    for (*pid = 0; *pid < agent_nprocs(agent); ++*pid) {
         if (!is_to_be_made(agent, *pid))
             continue;
-        error = start_process(agent, *pid, agent->committed, sources, why);
+        error = start_process(agent, *pid, agent_committed(agent), sources, why);
         if (error)
             break;
     }
@@ -163,22 +177,22 @@ static int start_all(struct agent *agent, struct sources *sources, int *pid, cha
 /* All files for the processes are here. */
 static void restore_gathered(struct agent *agent, int error, const char *text)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
-    struct sources sources = {.store = agent->store};
+    struct agent_snapshots *snapshots = snapshots_of(agent);
+    struct sources sources = {.store = agent_store(agent)};
     char why[AGENT_WHY];
     int pid = 0;
 
-    if (agent->job != JOB_RESTORING)
+    if (agent_job(agent) != JOB_RESTORING)
         return;
     making_move(&snapshots->making, MAKING_NONE);
     snprintf(why, sizeof why, "%s", text);
     if (!error)
         error = prepare(agent, &sources, why);
     if (!error && agent_keeps_order(agent))
-        store_sweep(agent->store, NULL, NULL); /* unfinished snapshots of dead writers */
+        store_sweep(agent_store(agent), NULL, NULL); /* unfinished snapshots of dead writers */
     if (!error) {
         making_move(&snapshots->making, MAKING_STAGING);
-        snapshots->unstaged = agent->here;
+        snapshots->unstaged = agent_here(agent);
         error = start_all(agent, &sources, &pid, why);
     }
     agent_free_sources(&sources);
@@ -197,19 +211,19 @@ static int settle(struct agent *agent, const struct wire_restore *order, char *w
     int processes = (int)order->processes, error = 0;
 
     if (processes < 1 || processes > BSPZ_MAX_PROCS || order->host_of.count != order->processes ||
-        (agent->nprocs > 0 && agent->nprocs != processes)) {
+        (agent_nprocs(agent) > 0 && agent_nprocs(agent) != processes)) {
         snprintf(why, AGENT_WHY, "a snapshot of another number of processes");
         return -EINVAL;
     }
     error = agent_cells_take(agent, &order->leads);
-    if (!error && agent->nprocs == 0) {
+    if (!error && agent_nprocs(agent) == 0) {
         error = agent_place(agent, processes, &order->host_of);
         if (!error)
-            bspz_board_reset(agent->board, agent->board_fd, agent->nprocs);
+            bspz_board_reset(agent_board(agent), agent_board_fd(agent), agent_nprocs(agent));
     }
     if (!error) {
         agent_settle(agent, &order->host_of);
-        agent->snapshots->writer = (uint32_t)order->host_of.items[0];
+        snapshots_of(agent)->writer = (uint32_t)order->host_of.items[0];
     } else
         snprintf(why, AGENT_WHY, "no memory for %d processes: %s", processes, strerror(-error));
     return error;
@@ -217,19 +231,20 @@ static int settle(struct agent *agent, const struct wire_restore *order, char *w
 
 void agent_restore(struct agent *agent, const struct wire_message *order)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     char why[AGENT_WHY];
 
-    agent->committed = (struct bspz_snapshot_name){order->envelope.superstep, order->restore.from};
+    agent_set_committed(
+        agent, (struct bspz_snapshot_name){order->envelope.superstep, order->restore.from});
     snapshots->copies = order->restore.copies;
-    agent_end_copies_but(agent, agent->committed);
+    agent_end_copies_but(agent, agent_committed(agent));
     if (settle(agent, &order->restore, why) != 0) {
         agent_image_failed(agent, 0, WIRE_CAUSE_NOT_RESTORED, why);
         return;
     }
     mark_copies(agent, &order->restore);
-    agent_note_term(agent, agent->committed);
-    agent_gather(agent, agent->committed, false, is_to_be_made, restore_gathered);
+    agent_note_term(agent, agent_committed(agent));
+    agent_gather(agent, agent_committed(agent), false, is_to_be_made, restore_gathered);
 }
 
 /* Passes on warnings of a --restart, or of a job that begins; later terms need none. */
@@ -237,21 +252,22 @@ static void warn(struct agent *agent, int pid)
 {
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
 
-    if (agent->snapshots->kept[pid].copied || !snap->why[0] || !agent->election.first_of_run)
+    if (snapshots_of(agent)->kept[pid].copied || !snap->why[0] ||
+        !agent_election(agent)->first_of_run)
         return;
-    if (!making_is_remote(agent->snapshots->making))
+    if (!making_is_remote(snapshots_of(agent)->making))
         agent_notice(agent, "process %d: %.*s", pid, (int)sizeof snap->why - 1, snap->why);
     else
-        agent_notice(agent, "host %s: %.*s", agent->host_name, (int)sizeof snap->why - 1,
+        agent_notice(agent, "host %s: %.*s", agent_host_name(agent), (int)sizeof snap->why - 1,
                      snap->why);
 }
 
 void agent_scan_staged(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     struct wire_message message = {.kind = WIRE_STAGED};
 
-    for (int pid = 0; pid < agent->nprocs; pid++) {
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
         struct kept *kept = &snapshots->kept[pid];
 
         if (!agent_is_here(agent, pid) || kept->staged ||
@@ -264,7 +280,7 @@ void agent_scan_staged(struct agent *agent)
     if (snapshots->unstaged > 0)
         return;
     making_move(&snapshots->making, MAKING_STAGED);
-    message.staged.count = (uint32_t)agent->here;
+    message.staged.count = (uint32_t)agent_here(agent);
     agent_tell_zero(agent, &message);
 }
 
@@ -273,36 +289,36 @@ void agent_scan_staged(struct agent *agent)
 /* Only the first process's findings are reported, as all find the same. */
 void agent_scan_remote(struct agent *agent)
 {
-    int first = agent->board->first_here;
+    int first = agent_board(agent)->first_here;
 
-    if (agent->snapshots->making != MAKING_REMOTE ||
+    if (snapshots_of(agent)->making != MAKING_REMOTE ||
         atomic_load(&agent_snap_of(agent, first)->staged) != 1)
         return;
-    making_move(&agent->snapshots->making, MAKING_REMOTE_SEEN);
+    making_move(&snapshots_of(agent)->making, MAKING_REMOTE_SEEN);
     warn(agent, first);
 }
 
 /* No rollback is involved, so each process goes on as soon as it is complete. */
 static void make_gathered(struct agent *agent, int error, const char *text)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
-    struct sources sources = {.store = agent->store};
+    struct agent_snapshots *snapshots = snapshots_of(agent);
+    struct sources sources = {.store = agent_store(agent)};
     const struct manifest *manifest = NULL;
     char why[AGENT_WHY];
     int pid = 0;
 
-    if (agent->job != JOB_FORMING)
+    if (agent_job(agent) != JOB_FORMING)
         return;
     snprintf(why, sizeof why, "%s", text);
     if (!error)
-        manifest = agent_manifest_of(&sources, agent->committed, &error, why);
+        manifest = agent_manifest_of(&sources, agent_committed(agent), &error, why);
     if (manifest && !agent_identify_from(agent, manifest)) {
         error = -ENOMEM;
         snprintf(why, sizeof why, "out of memory");
     }
     making_move(&snapshots->making, MAKING_REMOTE);
-    agent->board->common_fd = 0;
-    bspz_word_set(&agent->board->snap_passed, 1);
+    agent_board(agent)->common_fd = 0;
+    bspz_word_set(&agent_board(agent)->snap_passed, 1);
     if (!error)
         error = start_all(agent, &sources, &pid, why);
     agent_free_sources(&sources);
@@ -312,9 +328,9 @@ static void make_gathered(struct agent *agent, int error, const char *text)
 
 void agent_make_of_first(struct agent *agent, struct bspz_snapshot_name name)
 {
-    for (int pid = 0; pid < agent->nprocs; pid++)
-        agent->snapshots->kept[pid].slot = -1;
-    if (agent->here > 0)
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        snapshots_of(agent)->kept[pid].slot = -1;
+    if (agent_here(agent) > 0)
         agent_gather(agent, name, false, is_to_be_made, make_gathered);
 }
 
@@ -325,15 +341,15 @@ void agent_make_of_first(struct agent *agent, struct bspz_snapshot_name name)
  * wait here for what is made now. */
 static bool makes_successor(struct agent *agent)
 {
-    return agent_snapshot_way(agent).copies && !(agent->board->flags & BSPZ_BOARD_MOVED);
+    return agent_snapshot_way(agent).copies && !(agent_board(agent)->flags & BSPZ_BOARD_MOVED);
 }
 
 /* Thaws the copy, which becomes the rank. */
 static void thaw(struct agent *agent, int pid, bool with_copy)
 {
-    struct kept *kept = &agent->snapshots->kept[pid];
+    struct kept *kept = &snapshots_of(agent)->kept[pid];
     struct bspz_snap *snap = agent_snap_of(agent, pid);
-    int slot = agent_copy_of(agent, pid, agent->committed);
+    int slot = agent_copy_of(agent, pid, agent_committed(agent));
 
     if (slot < 0) { /* it was just killed: handled as a lost process */
         static const struct death killed = {.known = true, .signal = SIGKILL};
@@ -341,8 +357,8 @@ static void thaw(struct agent *agent, int pid, bool with_copy)
         agent_rank_exited(agent, pid, &killed, "");
         return;
     }
-    agent_move_watched(&kept->copies[slot].process, &agent->members[pid].process);
-    agent->members[pid].process.ended = NULL;
+    agent_move_watched(&kept->copies[slot].process, agent_process(agent, pid));
+    agent_process(agent, pid)->ended = NULL;
     kept->copies[slot].name = (struct bspz_snapshot_name){0};
     agent_use_slot(agent, pid, with_copy ? 1 - slot : -1);
     agent_member_is(agent, pid);
@@ -351,15 +367,15 @@ static void thaw(struct agent *agent, int pid, bool with_copy)
 
 void agent_pass(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     bool with_copies = makes_successor(agent);
 
-    bspz_word_set(&agent->board->snap_passed, 1);
-    for (int pid = 0; pid < agent->nprocs && agent->job == JOB_RESTORING; pid++)
+    bspz_word_set(&agent_board(agent)->snap_passed, 1);
+    for (int pid = 0; pid < agent_nprocs(agent) && agent_job(agent) == JOB_RESTORING; pid++)
         if (snapshots->kept[pid].copied)
             thaw(agent, pid, with_copies);
-    if (agent->job == JOB_RESTORING && agent->here == 0)
+    if (agent_job(agent) == JOB_RESTORING && agent_here(agent) == 0)
         agent_all_ready(agent);
-    if (agent->job == JOB_RESTORING)
+    if (agent_job(agent) == JOB_RESTORING)
         agent_replicas_spread_again(agent);
 }

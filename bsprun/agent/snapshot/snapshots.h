@@ -8,6 +8,9 @@
 
 #include "bsprun/agent/core/agent.h"
 
+struct coord_config; /* coordinator/core/coord.h */
+struct verdict;      /* bsprun/verdict.h */
+
 /* Opens the store that START names.  0, or -errno and a line in `why`. */
 int agent_snapshots_open(struct agent *agent, const struct wire_start *start, char why[AGENT_WHY]);
 /* The socket through which process 0 passes its files to the agent, to be inherited; -1: none. */

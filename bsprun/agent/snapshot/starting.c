@@ -10,14 +10,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/launch.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/snapshot/inside.h"
+#include "bsprun/verdict.h"
 #include "ckpt/binaries.h"
 #include "ckpt/capture/capture.h"
 #include "lib/base/hex.h"
 #include "lib/shm/ahead.h"
+#include "lib/shm/board.h"
 
 #define VARIABLES_MORE 7 /* board, task, gathered ones, elsewhere, ahead, the end */
 
@@ -91,7 +95,7 @@ static char *ahead_variable(int socket)
 
 void agent_standard(struct agent *agent, int pid, int null, int standard[3])
 {
-    standard[0] = pid == agent->order.stdin_pid ? agent_input_reader(agent) : null;
+    standard[0] = pid == agent_order(agent)->stdin_pid ? agent_input_reader(agent) : null;
     standard[1] = agent_relay_socket(agent, 1);
     standard[2] = agent_relay_socket(agent, 2);
 }
@@ -101,15 +105,15 @@ static void add_variables(struct agent *agent, char **environment, char *board, 
                           char *ahead)
 {
     static char elsewhere[] = BSPZ_ENV_ELSEWHERE "=1";
-    uint32_t count = agent->snapshots->identity.environment_count;
+    uint32_t count = snapshots_of(agent)->identity.environment_count;
 
-    memcpy(environment, agent->snapshots->identity.environment, count * sizeof *environment);
+    memcpy(environment, snapshots_of(agent)->identity.environment, count * sizeof *environment);
     environment[count++] = board;
     environment[count++] = restore;
     for (int i = 0; i < 2; i++)
         if (agent_gathered_variable(agent, i))
             environment[count++] = (char *)agent_gathered_variable(agent, i);
-    if (making_is_remote(agent->snapshots->making))
+    if (making_is_remote(snapshots_of(agent)->making))
         environment[count++] = elsewhere;
     if (ahead)
         environment[count++] = ahead;
@@ -117,7 +121,7 @@ static void add_variables(struct agent *agent, char **environment, char *board, 
 
 static pid_t launch(struct agent *agent, int pid, const struct chain *chain, int socket)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     const struct identity *identity = &snapshots->identity;
     const char *program = agent_gathered_program(agent);
     char **environment =
@@ -171,7 +175,7 @@ static int check_program(struct agent *agent, struct sources *sources, const str
         return 0;
     sources->program_checked = true;
     error = binaries_check_program(chain->fds[0],
-                                   gathered ? gathered : agent->snapshots->identity.program,
+                                   gathered ? gathered : snapshots_of(agent)->identity.program,
                                    agent_gathered_variable(agent, 0) != NULL, reason);
     if (!error)
         return 0;
@@ -205,7 +209,7 @@ static bool is_of_this_library(struct sources *sources, const struct chain *chai
 pid_t agent_start_of_image(struct agent *agent, int pid, const struct chain *chain,
                            struct sources *sources, int socket, char *why)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     pid_t ospid;
 
     if (!is_of_this_library(sources, chain, why) || check_program(agent, sources, chain, why) != 0)

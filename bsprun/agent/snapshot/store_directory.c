@@ -17,6 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/snapshot/inside.h"
@@ -56,9 +60,9 @@ static bool is_of_this_job(struct agent *agent)
     struct manifest_terms terms;
     bool same;
 
-    if (store_terms(agent->store, &terms, NULL) != 0)
+    if (store_terms(agent_store(agent), &terms, NULL) != 0)
         return false;
-    same = memcmp(terms.job.data, agent->job_id, sizeof agent->job_id) == 0;
+    same = memcmp(terms.job.data, agent_job_id(agent), WIRE_JOB_SIZE) == 0;
     manifest_terms_free(&terms);
     return same;
 }
@@ -66,32 +70,32 @@ static bool is_of_this_job(struct agent *agent)
 /* DIR and JOB below it.  0, or -errno and `why`. */
 static int open_own(struct agent *agent, const char *directory, const char *job, char *why)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
+    struct store *store;
     char path[PATH_MAX];
     int error;
 
     make_directories(directory);
-    error = store_open(&agent->store, directory, STORE_CREATE, NULL, why);
-    if (error) {
-        agent->store = NULL;
+    error = store_open(&store, directory, STORE_CREATE, NULL, why);
+    if (error)
         return error;
-    }
+    agent_set_store(agent, store);
     snprintf(path, sizeof path, "%s/%s", directory, job);
     if (access(path, F_OK) == 0)
-        error = store_job_open(agent->store, job, why);
+        error = store_job_open(store, job, why);
     else
-        error = store_job_create(agent->store, agent->job_id, bspz_wall_ns(), why);
+        error = store_job_create(store, agent_job_id(agent), bspz_wall_ns(), why);
     if (!error && !is_of_this_job(agent))
         error = -EEXIST;
     if (!error && snapshots->temporary)
         error = mark_temporary(path);
-    if (!error && strcmp(store_job_name(agent->store), job) != 0)
+    if (!error && strcmp(store_job_name(store), job) != 0)
         error = -EINVAL;
     if (!error && !(snapshots->path = strdup(path)))
         error = -ENOMEM;
     if (error) {
-        store_close(agent->store);
-        agent->store = NULL;
+        store_close(store);
+        agent_set_store(agent, NULL);
     }
     return error;
 }
@@ -103,7 +107,7 @@ static void hidden_directory(const struct agent *agent, const char *job, char pa
     char stem[48], inside[PATH_MAX + NAME_MAX];
     unsigned first = 0;
 
-    snprintf(stem, sizeof stem, LEFTOVERS_STORE "%u-%u", (unsigned)getuid(), agent->host);
+    snprintf(stem, sizeof stem, LEFTOVERS_STORE "%u-%u", (unsigned)getuid(), agent_host(agent));
     for (unsigned number = 1; number <= BSPZ_TEMPORARY_NAMES; number++) {
         if (!bspz_temporary_name(path, stem, number) || bspz_temporary_is_taken(path))
             continue;
@@ -129,7 +133,7 @@ static int open_private(struct agent *agent, const char *path, char *why)
     if (!error)
         return 0;
     hidden_directory(agent, job + 1, directory);
-    agent->snapshots->hidden = true;
+    snapshots_of(agent)->hidden = true;
     return open_own(agent, directory, job + 1, why);
 }
 
@@ -144,19 +148,21 @@ static bool is_bspruns(const struct agent *agent, const char *path, const char *
 
 int agent_store_open(struct agent *agent, const char *path, const char *home, char why[AGENT_WHY])
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
+    struct store *store = NULL;
     int error = -ENOENT;
 
     if (agent_has_peers(agent))
         leftovers_sweep();
     if (is_bspruns(agent, path, home)) {
-        error = store_open(&agent->store, path, STORE_JOIN, NULL, why);
+        error = store_open(&store, path, STORE_JOIN, NULL, why);
         if (!error)
-            error = store_job_open(agent->store, NULL, why);
-        if (error && agent_has_peers(agent))
-            store_close(agent->store);
-        if (error && agent_has_peers(agent))
-            agent->store = NULL;
+            error = store_job_open(store, NULL, why);
+        if (error && agent_has_peers(agent)) {
+            store_close(store);
+            store = NULL;
+        }
+        agent_set_store(agent, store);
     }
     snapshots->shared = !error;
     if (!error || !agent_has_peers(agent))
@@ -167,20 +173,20 @@ int agent_store_open(struct agent *agent, const char *path, const char *home, ch
 
 void agent_note_term(struct agent *agent, struct bspz_snapshot_name from)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     char why[AGENT_WHY];
 
     if (agent_has_peers(agent) && !snapshots->shared &&
-        store_term_begin(agent->store, agent->term, from, bspz_wall_ns(), why) != 0)
+        store_term_begin(agent_store(agent), agent_term(agent), from, bspz_wall_ns(), why) != 0)
         agent_notice(agent, "%s", why);
 }
 
 void agent_store_remove(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     /* After a normal end, a directory that users would not find is removed. */
-    bool useless =
-        snapshots->hidden && agent->finished && agent_outcome(agent)->cause == WIRE_CAUSE_NONE;
+    bool useless = snapshots->hidden && agent_is_finished(agent) &&
+                   agent_outcome(agent)->cause == WIRE_CAUSE_NONE;
     char directory[PATH_MAX], lock[PATH_MAX + 8];
     char *slash;
 

@@ -4,13 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/snapshot/inside.h"
 
 struct bspz_snap *agent_snap_of(const struct agent *agent, int pid)
 {
-    return bspz_snap_of(agent->board, agent->nprocs, pid);
+    return bspz_snap_of(agent_board(agent), agent_nprocs(agent), pid);
 }
 
 void agent_snap_text(const struct agent *agent, int pid, const char *what, char text[AGENT_WHY])
@@ -34,28 +40,28 @@ void agent_snap_text(const struct agent *agent, int pid, const char *what, char 
 
 bool agent_recovers(const struct agent *agent)
 {
-    return agent->snapshots && agent->snapshots->recover;
+    return snapshots_of(agent) && snapshots_of(agent)->recover;
 }
 
 bool agent_counts_supersteps(const struct agent *agent)
 {
-    return agent_recovers(agent) && agent->snapshots->rule.kind == POLICY_SUPERSTEPS;
+    return agent_recovers(agent) && snapshots_of(agent)->rule.kind == POLICY_SUPERSTEPS;
 }
 
 bool agent_store_is_shared(const struct agent *agent)
 {
-    return agent->snapshots && agent->snapshots->shared;
+    return snapshots_of(agent) && snapshots_of(agent)->shared;
 }
 
 bool agent_keeps_order(const struct agent *agent)
 {
-    return !agent_has_peers(agent) || !agent->snapshots->shared ||
-           (agent->nprocs > 0 && agent->snapshots->writer == agent->host);
+    return !agent_has_peers(agent) || !snapshots_of(agent)->shared ||
+           (agent_nprocs(agent) > 0 && snapshots_of(agent)->writer == agent_host(agent));
 }
 
 void agent_abandon(struct agent *agent)
 {
-    struct ticket *ticket = &agent->snapshots->ticket;
+    struct ticket *ticket = &snapshots_of(agent)->ticket;
 
     if (agent_keeps_order(agent))
         store_snapshot_abandon(ticket->staging);
@@ -68,8 +74,8 @@ void agent_abandon(struct agent *agent)
 /* The same rule as Processor Zero's. */
 static bool failure_stops(const struct agent *agent, enum wire_cause cause)
 {
-    const struct agent_snapshots *snapshots = agent->snapshots;
-    bool late = agent->committed.term > 0 && agent->committed.superstep > 0;
+    const struct agent_snapshots *snapshots = snapshots_of(agent);
+    bool late = agent_committed(agent).term > 0 && agent_committed(agent).superstep > 0;
 
     return cause != WIRE_CAUSE_RANK_SIGNALLED &&
            (late ? snapshots->stop_on_late_failure : snapshots->stop_on_failure);
@@ -78,16 +84,16 @@ static bool failure_stops(const struct agent *agent, enum wire_cause cause)
 /* Reports failures that do not end the job, each kind once until snapshots succeed again. */
 static void say_failure(struct agent *agent, enum wire_cause cause, const char *why)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     unsigned long long superstep = snapshots->ticket.name.superstep;
     char instead[80] = "there is none to roll back to";
 
     if (snapshots->said_failures & 1u << cause)
         return;
     snapshots->said_failures |= 1u << cause;
-    if (agent->committed.term > 0)
+    if (agent_committed(agent).term > 0)
         snprintf(instead, sizeof instead, "a restart would continue from superstep %llu",
-                 (unsigned long long)agent->committed.superstep);
+                 (unsigned long long)agent_committed(agent).superstep);
     agent_notice(agent, "no snapshot after superstep %llu: %s; %s", superstep, why, instead);
 }
 
@@ -97,7 +103,7 @@ void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, con
 
     if (cause != WIRE_CAUSE_NOT_RESTORED && !failure_stops(agent, cause))
         say_failure(agent, cause, why);
-    message.envelope.superstep = agent->snapshots->ticket.name.superstep;
+    message.envelope.superstep = snapshots_of(agent)->ticket.name.superstep;
     message.image_failed.pid = (uint32_t)pid;
     message.image_failed.cause = cause;
     message.image_failed.text = why;
@@ -106,13 +112,13 @@ void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, con
 
 void agent_snapshots_forget(struct agent *agent)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
 
     agent_abandon(agent);
     snapshots->ticket = (struct ticket){0};
-    agent->coming = snapshots->ticket.name;
+    agent_set_coming(agent, snapshots->ticket.name);
     making_move(&snapshots->making, MAKING_NONE);
     snapshots->restores = true;
-    if (agent->zero)
-        snapshots->costs = coord_costs(coord_shell_state(agent->zero));
+    if (agent_zero(agent))
+        snapshots->costs = coord_costs(coord_shell_state(agent_zero(agent)));
 }

@@ -11,7 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/snapshot/inside.h"
 
 #define OWN_VARIABLES "BSPZERO_"
@@ -52,7 +55,7 @@ static char **read_texts(pid_t ospid, const char *name, const char *without, uin
 
 bool agent_identified(const struct agent *agent)
 {
-    return agent->snapshots->identity.program != NULL;
+    return snapshots_of(agent)->identity.program != NULL;
 }
 
 void agent_forget_identity(struct identity *identity)
@@ -71,7 +74,7 @@ static bool is_whole(const struct identity *identity)
 
 void agent_identify(struct agent *agent, pid_t ospid)
 {
-    struct identity *identity = &agent->snapshots->identity;
+    struct identity *identity = &snapshots_of(agent)->identity;
 
     if (agent_identified(agent))
         return;
@@ -86,7 +89,7 @@ void agent_identify(struct agent *agent, pid_t ospid)
 
 bool agent_identify_from(struct agent *agent, const struct manifest *manifest)
 {
-    struct identity *identity = &agent->snapshots->identity;
+    struct identity *identity = &snapshots_of(agent)->identity;
 
     if (agent_identified(agent))
         return true;
@@ -148,11 +151,11 @@ static struct wire_texts list_hosts(const struct agent *agent, struct lists *lis
     uint32_t count;
     const struct wire_host *hosts = agent_peers_hosts(agent, &count);
 
-    lists->hosts[0] = agent->host_name;
+    lists->hosts[0] = agent_host_name(agent);
     for (uint32_t i = 0; hosts && i < count; i++) {
         lists->hosts[i] = hosts[i].name;
-        for (int pid = 0; pid < agent->nprocs; pid++)
-            if (agent->home[pid] == hosts[i].host)
+        for (int pid = 0; pid < agent_nprocs(agent); pid++)
+            if (agent_home(agent, pid) == hosts[i].host)
                 lists->host_of[pid] = i;
     }
     return (struct wire_texts){lists->hosts, count > 0 ? count : 1};
@@ -161,12 +164,12 @@ static struct wire_texts list_hosts(const struct agent *agent, struct lists *lis
 static void fill(const struct agent *agent, const struct wire_message *message, struct lists *lists,
                  struct manifest *manifest)
 {
-    const struct agent_snapshots *snapshots = agent->snapshots;
+    const struct agent_snapshots *snapshots = snapshots_of(agent);
     const struct identity *identity = &snapshots->identity;
     const struct wire_persist *order = &message->persist;
 
     *manifest = (struct manifest){
-        .job = {agent->job_id, sizeof agent->job_id},
+        .job = {agent_job_id(agent), WIRE_JOB_SIZE},
         .name = snapshots->ticket.name,
         .nprocs = order->processes,
         .created = snapshots->ticket.created,
@@ -186,7 +189,7 @@ static void fill(const struct agent *agent, const struct wire_message *message, 
 
 int agent_write_manifest(struct agent *agent, const struct wire_message *order, char *why)
 {
-    struct agent_snapshots *snapshots = agent->snapshots;
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     uint32_t processes = order->persist.processes;
     struct lists lists = {.images = calloc(processes, sizeof *lists.images),
                           .host_of = calloc(processes, sizeof *lists.host_of),
@@ -197,7 +200,7 @@ int agent_write_manifest(struct agent *agent, const struct wire_message *order, 
     int error = -ENOMEM;
 
     snprintf(why, AGENT_WHY, "out of memory");
-    if (!agent_identified(agent) || processes != (uint32_t)agent->nprocs ||
+    if (!agent_identified(agent) || processes != (uint32_t)agent_nprocs(agent) ||
         order->persist.images.count != processes) {
         snprintf(why, AGENT_WHY, "it is not known how the program was started");
         error = -EINVAL;

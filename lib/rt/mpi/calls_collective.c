@@ -7,6 +7,14 @@ static void enter(enum bspz_call call, int line, const char *file, MPI_Comm comm
     bspz_mpi_check_comm(comm);
 }
 
+/* Whether this process is the root, whose arguments alone say what the parts are. */
+static bool enter_rooted(enum bspz_call call, int line, const char *file, int root, MPI_Comm comm)
+{
+    enter(call, line, file, comm);
+    bspz_mpi_check_root(root);
+    return bspz_rt.pid == root;
+}
+
 static uint64_t check_operation(const void *from, int count, MPI_Datatype type, MPI_Op op)
 {
     const char *fault;
@@ -19,14 +27,18 @@ static uint64_t check_operation(const void *from, int count, MPI_Datatype type, 
 }
 
 /* Parts that have all `count` elements. */
-static struct bspz_mpi_parts equal_parts(const void *at, int count, MPI_Datatype type)
+static struct bspz_mpi_parts equal_parts(bool is_root, const void *at, int count, MPI_Datatype type)
 {
+    if (!is_root)
+        return (struct bspz_mpi_parts){0};
     return (struct bspz_mpi_parts){.at = (char *)at, .size = bspz_mpi_check_bytes(at, count, type)};
 }
 
-static struct bspz_mpi_parts different_parts(const void *at, const int *counts, const int *places,
-                                             MPI_Datatype type)
+static struct bspz_mpi_parts different_parts(bool is_root, const void *at, const int *counts,
+                                             const int *places, MPI_Datatype type)
 {
+    if (!is_root)
+        return (struct bspz_mpi_parts){0};
     if (!counts || !places)
         BSPZ_MPI_FAIL("NULL given as the counts or displacements");
     for (int pid = 0; pid < bspz_rt.nprocs; pid++)
@@ -45,8 +57,7 @@ int bspmpi_Barrier(int line, const char *file, MPI_Comm comm)
 int bspmpi_Bcast(int line, const char *file, void *buffer, int count, MPI_Datatype datatype,
                  int root, MPI_Comm comm)
 {
-    enter(BSPZ_CALL_MPI_Bcast, line, file, comm);
-    bspz_mpi_check_root(root);
+    enter_rooted(BSPZ_CALL_MPI_Bcast, line, file, root, comm);
     bspz_mpi_bcast(buffer, bspz_mpi_check_bytes(buffer, count, datatype), root);
     return MPI_SUCCESS;
 }
@@ -54,10 +65,10 @@ int bspmpi_Bcast(int line, const char *file, void *buffer, int count, MPI_Dataty
 int bspmpi_Reduce(int line, const char *file, const void *sendbuf, void *recvbuf, int count,
                   MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
-    enter(BSPZ_CALL_MPI_Reduce, line, file, comm);
-    bspz_mpi_check_root(root);
+    bool is_root = enter_rooted(BSPZ_CALL_MPI_Reduce, line, file, root, comm);
+
     check_operation(sendbuf, count, datatype, op);
-    if (bspz_rt.pid == root)
+    if (is_root)
         bspz_mpi_check_bytes(recvbuf, count, datatype);
     bspz_mpi_reduce(sendbuf, recvbuf, (uint64_t)count, datatype, op, root);
     return MPI_SUCCESS;
@@ -77,12 +88,8 @@ int bspmpi_Gather(int line, const char *file, const void *sendbuf, int sendcount
                   MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
                   int root, MPI_Comm comm)
 {
-    struct bspz_mpi_parts parts = {0};
-
-    enter(BSPZ_CALL_MPI_Gather, line, file, comm);
-    bspz_mpi_check_root(root);
-    if (bspz_rt.pid == root)
-        parts = equal_parts(recvbuf, recvcount, recvtype);
+    bool is_root = enter_rooted(BSPZ_CALL_MPI_Gather, line, file, root, comm);
+    struct bspz_mpi_parts parts = equal_parts(is_root, recvbuf, recvcount, recvtype);
     bspz_mpi_gather(sendbuf, bspz_mpi_check_bytes(sendbuf, sendcount, sendtype), &parts, root);
     return MPI_SUCCESS;
 }
@@ -91,12 +98,8 @@ int bspmpi_Gatherv(int line, const char *file, const void *sendbuf, int sendcoun
                    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[],
                    MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    struct bspz_mpi_parts parts = {0};
-
-    enter(BSPZ_CALL_MPI_Gatherv, line, file, comm);
-    bspz_mpi_check_root(root);
-    if (bspz_rt.pid == root)
-        parts = different_parts(recvbuf, recvcounts, displs, recvtype);
+    bool is_root = enter_rooted(BSPZ_CALL_MPI_Gatherv, line, file, root, comm);
+    struct bspz_mpi_parts parts = different_parts(is_root, recvbuf, recvcounts, displs, recvtype);
     bspz_mpi_gather(sendbuf, bspz_mpi_check_bytes(sendbuf, sendcount, sendtype), &parts, root);
     return MPI_SUCCESS;
 }
@@ -105,12 +108,8 @@ int bspmpi_Scatter(int line, const char *file, const void *sendbuf, int sendcoun
                    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
                    int root, MPI_Comm comm)
 {
-    struct bspz_mpi_parts parts = {0};
-
-    enter(BSPZ_CALL_MPI_Scatter, line, file, comm);
-    bspz_mpi_check_root(root);
-    if (bspz_rt.pid == root)
-        parts = equal_parts(sendbuf, sendcount, sendtype);
+    bool is_root = enter_rooted(BSPZ_CALL_MPI_Scatter, line, file, root, comm);
+    struct bspz_mpi_parts parts = equal_parts(is_root, sendbuf, sendcount, sendtype);
     bspz_mpi_scatter(&parts, recvbuf, bspz_mpi_check_bytes(recvbuf, recvcount, recvtype), root);
     return MPI_SUCCESS;
 }
@@ -119,12 +118,8 @@ int bspmpi_Scatterv(int line, const char *file, const void *sendbuf, const int s
                     const int displs[], MPI_Datatype sendtype, void *recvbuf, int recvcount,
                     MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    struct bspz_mpi_parts parts = {0};
-
-    enter(BSPZ_CALL_MPI_Scatterv, line, file, comm);
-    bspz_mpi_check_root(root);
-    if (bspz_rt.pid == root)
-        parts = different_parts(sendbuf, sendcounts, displs, sendtype);
+    bool is_root = enter_rooted(BSPZ_CALL_MPI_Scatterv, line, file, root, comm);
+    struct bspz_mpi_parts parts = different_parts(is_root, sendbuf, sendcounts, displs, sendtype);
     bspz_mpi_scatter(&parts, recvbuf, bspz_mpi_check_bytes(recvbuf, recvcount, recvtype), root);
     return MPI_SUCCESS;
 }

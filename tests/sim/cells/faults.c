@@ -1,12 +1,15 @@
 /* faults.c - hosts are killed, stall, become slow, or are cut off from bsprun. */
 #include "tests/sim/cells/world.h"
 
-/* Before they run, a loss ends the term whatever the host has. */
-static void note_loss(struct world *world)
+/* Before snapshot 0 is committed a loss ends the term whatever the host has; that of Processor
+ * Zero, before bsprun knows that all hosts have it. */
+static void note_loss(struct world *world, bool of_zero)
 {
-    enum coord_phase phase = coord_phase(world->zeros[world->era].coord);
+    const struct coord *coord = world->zeros[world->era].coord;
+    enum coord_phase phase = coord_phase(coord);
+    bool early = of_zero ? !world->placed && !world->ran : coord_outcome(coord).committed.term == 0;
 
-    if (phase == COORD_WAITING || phase == COORD_PLACING || !cells_is_covered(world))
+    if (phase == COORD_WAITING || (phase == COORD_PLACING && early) || !cells_is_covered(world))
         world->by_death = true;
     else
         cells_summary.lost_beside++;
@@ -23,7 +26,7 @@ static void kill_host(struct world *world, uint32_t host)
     here->dead = true;
     world->faults[zero->host == host ? FAULT_ZERO : FAULT_KILLED]++;
     zero->dead = zero->dead || zero->host == host;
-    note_loss(world);
+    note_loss(world, zero->host == host);
     cells_plan(world, DO_LOSS, 1 + timeline_random(&world->time, 30), host);
 }
 
@@ -38,7 +41,7 @@ static void cut_off(struct world *world)
     zero->unheard = true;
     world->faults[FAULT_CUT]++;
     world->hosts[zero->host].doomed = true;
-    note_loss(world);
+    note_loss(world, true);
     cells_plan(world, DO_LOSS, 1 + timeline_random(&world->time, 60), zero->host);
 }
 

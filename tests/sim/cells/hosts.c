@@ -158,16 +158,39 @@ static void capture(struct world *world, uint32_t host)
     }
 }
 
+static void say_arrived_at(struct world *world, uint32_t host, uint64_t superstep)
+{
+    bool end = superstep == world->supersteps;
+
+    say(world, host,
+        (struct wire_message){.kind = WIRE_ARRIVE,
+                              .envelope.superstep = superstep,
+                              .arrive.barrier = end ? WIRE_BARRIER_END : WIRE_BARRIER_SYNC});
+}
+
 static void say_arrived(struct world *world, uint32_t host)
 {
     struct host *here = &world->hosts[host];
-    bool end = here->superstep == world->supersteps;
 
     here->asked = true;
-    say(world, host,
-        (struct wire_message){.kind = WIRE_ARRIVE,
-                              .envelope.superstep = here->superstep,
-                              .arrive.barrier = end ? WIRE_BARRIER_END : WIRE_BARRIER_SYNC});
+    say_arrived_at(world, host, here->superstep);
+}
+
+/* Processes of other hosts are captured: those of this one pass, and wait at the next barrier until
+ * it is known whether that is to be decided. */
+static void go_ahead(struct world *world, uint32_t host)
+{
+    struct host *here = &world->hosts[host];
+
+    cells_summary.ahead++;
+    here->held = here->consult = here->superstep + 1;
+    report_to_bsprun(world, host, TOLD_MARK, 0, here->held);
+    leave(world, host);
+}
+
+static bool is_held(const struct host *here)
+{
+    return here->held > 0 && here->held == here->superstep;
 }
 
 /* Whether something can go on at the barrier where the host may be. */
@@ -177,7 +200,7 @@ static void look(struct world *world, uint32_t host)
     struct heard *heard = &here->heard[here->superstep];
     bool end = here->superstep == world->supersteps;
 
-    if (!here->here || here->dead || !here->running || here->over)
+    if (!here->here || here->dead || !here->running || here->over || is_held(here))
         return;
     if (here->superstep != here->consult && !end) {
         if (is_complete(world, here))
@@ -191,8 +214,12 @@ static void look(struct world *world, uint32_t host)
     }
     if (heard->snapshot && heard->captures && !here->captured && !heard->resumed)
         capture(world, host);
-    if ((heard->snapshot && !heard->resumed) || !is_complete(world, here))
+    if ((heard->captures && !heard->resumed) || !is_complete(world, here))
         return;
+    if (heard->snapshot && !heard->resumed) {
+        go_ahead(world, host);
+        return;
+    }
     here->consult = heard->consult;
     leave(world, host);
 }
@@ -229,11 +256,26 @@ void cells_host_data(struct world *world, uint32_t host, uint32_t from, uint64_t
 /* ---- Messages of Processor Zero ----------------------------------------------------------------
  */
 
-static void hear_ready(struct world *world, uint32_t host)
+static void say_ready(struct world *world, uint32_t host)
 {
     say(world, host,
         (struct wire_message){.kind = WIRE_RANKS_READY,
                               .ranks_ready.count = world->hosts[host].count});
+}
+
+/* It is known now which barrier is decided after the one that they have passed. */
+static void let_on(struct host *here, uint64_t superstep, uint64_t consult)
+{
+    if (here->held != superstep + 1)
+        return;
+    here->held = 0;
+    here->consult = consult;
+}
+
+void cells_host_is_ready(struct world *world, uint32_t host)
+{
+    world->hosts[host].made = true;
+    say_ready(world, host);
 }
 
 static void note_decided(struct host *here, uint64_t superstep, uint64_t consult, bool end)
@@ -250,18 +292,21 @@ static void hear_release(struct world *world, uint32_t host, const struct action
     const struct wire_message *message = &action->message;
     uint64_t superstep = message->envelope.superstep;
     struct heard *heard = &world->hosts[host].heard[superstep];
+    bool snapshot = message->release.decision == WIRE_DECISION_SNAPSHOT;
 
     if (heard->told && !heard->snapshot)
         fail(world, "host %u is told twice", world->hosts[host].id);
-    if (heard->told)
+    if (heard->told && (snapshot || world->hosts[host].held != superstep + 1))
         return; /* for those that have not heard of that snapshot */
     *heard = (struct heard){.told = true,
-                            .snapshot = message->release.decision == WIRE_DECISION_SNAPSHOT,
+                            .snapshot = snapshot,
                             .captures = action->captures,
                             .end = message->release.decision == WIRE_DECISION_END,
                             .consult = message->release.consult};
-    if (!heard->snapshot)
+    if (!heard->snapshot) {
+        let_on(&world->hosts[host], superstep, heard->consult);
         note_decided(&world->hosts[host], superstep, heard->consult, heard->end);
+    }
 }
 
 static void hear_resume(struct world *world, uint32_t host, uint64_t superstep, uint64_t consult)
@@ -270,6 +315,7 @@ static void hear_resume(struct world *world, uint32_t host, uint64_t superstep, 
 
     heard->told = heard->resumed = true;
     heard->consult = consult;
+    let_on(&world->hosts[host], superstep, consult);
     note_decided(&world->hosts[host], superstep, consult, false);
 }
 
@@ -280,7 +326,9 @@ static void hear_taken_over(struct world *world, uint32_t host, const struct wir
     uint64_t next = here->next, newest = taken->decided - 1;
 
     here->waits = false;
-    if (host == world->zeros[world->era].host)
+    if (here->made && !here->told_to_run)
+        say_ready(world, host);
+    if (host == world->zeros[world->era].host && here->told_to_run)
         report_to_bsprun(world, host, TOLD_LEADS, 0, 0);
     if (taken->decided > here->decided && here->told_to_run && next < taken->decided &&
         !(taken->ended && next == newest))
@@ -290,10 +338,13 @@ static void hear_taken_over(struct world *world, uint32_t host, const struct wir
         note_decided(here, newest, NEVER, true);
     }
     for (uint64_t i = 0; i <= world->supersteps; i++)
-        if (here->heard[i].snapshot && !here->heard[i].captures && !here->heard[i].resumed)
+        if (here->heard[i].snapshot && !here->heard[i].captures && !here->heard[i].resumed &&
+            here->held != i + 1)
             here->heard[i] = (struct heard){.told = false}; /* that snapshot is abandoned */
     const struct heard *now = &here->heard[here->superstep];
-    if (here->asked && !now->told)
+    if (here->held > 0)
+        say_arrived_at(world, host, here->held - 1); /* they have passed it */
+    else if (here->asked && !now->told)
         say_arrived(world, host);
     else if (here->captured && !now->resumed)
         say_captured(world, host);
@@ -330,7 +381,7 @@ void cells_host_message(struct world *world, uint32_t host, const struct action 
     case WIRE_COMMITTED:
         say(world, host, (struct wire_message){.kind = WIRE_KNOWN, .envelope = message->envelope});
         if (superstep == 0 && here->committed == 0)
-            hear_ready(world, host);
+            cells_plan(world, DO_MADE, 1 + timeline_random(&world->time, 60), host);
         here->committed = superstep + 1;
         break;
     case WIRE_RUN:
@@ -381,6 +432,7 @@ void cells_host_taken_over(struct world *world, uint32_t host, uint32_t era)
 
     if (here->dead || era <= here->era)
         return;
+    cells_summary.making += !here->told_to_run;
     cells_summary.captured += now->told && now->captures && !now->resumed;
     here->era = era;
     here->waits = true;
@@ -388,6 +440,7 @@ void cells_host_taken_over(struct world *world, uint32_t host, uint32_t era)
     message.account = (struct wire_account){.decided = here->decided,
                                             .ended = here->ended,
                                             .consult = here->told_to_run ? here->next : NEVER,
+                                            .ready = here->made,
                                             .runs = here->told_to_run,
                                             .over = here->over};
     if (now->told && now->captures && !now->resumed)

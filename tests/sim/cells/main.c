@@ -9,8 +9,8 @@
  *
  * What must hold:
  *   - no term ends, and nothing is rolled back, while each cell has a living host, Processor Zero's
- *     own host included, and no process dies: the job then ends well, and takes no longer than its
- *     fastest living hosts
+ *     own host included, and no process dies, once all hosts have snapshot 0: the job then ends
+ *     well, and takes no longer than its fastest living hosts
  *   - at each barrier all hosts are told the same, and none passes a barrier that is decided before
  *     it was; so the replicas of a process see the same sequence of supersteps
  *   - each process has as many replicas as it is to have, no two on one host
@@ -126,6 +126,10 @@ static void happen(struct world *world, const struct action *action)
     case DO_READY:
         cells_host_begin(world, action->host);
         break;
+    case DO_MADE:
+        if (!world->hosts[action->host].dead)
+            cells_host_is_ready(world, action->host);
+        break;
     case DO_ARRIVE:
         cells_host_arrives(world, action->host, action->superstep);
         break;
@@ -212,6 +216,8 @@ static int report(uint64_t count)
                    {"another Processor Zero", cells_summary.taken_over},
                    {"... in the place of one that was another itself", cells_summary.taken_again},
                    {"... at the barrier of a snapshot", cells_summary.captured},
+                   {"... of which hosts did not run yet", cells_summary.making},
+                   {"hosts that passed while others were captured", cells_summary.ahead},
                    {"jobs with different numbers of replicas", cells_summary.mixed},
                    {"snapshots", cells_summary.commits},
                    {"lines shown", shown_count()}};

@@ -32,7 +32,7 @@ static void list_places(const struct world *world, uint64_t homes[2 * HOSTS],
     predecessor->leads = (struct wire_numbers){leads, 2 * pairs};
 }
 
-/* All hosts are lost, or nothing ran yet: the term is over. */
+/* All hosts are lost, or they do not have snapshot 0 yet: the term is over. */
 static void give_up(struct world *world)
 {
     world->finished = true;
@@ -49,7 +49,7 @@ static void take_over(struct world *world)
 
     if (world->finished)
         return;
-    if (host == HOSTS || !world->ran) {
+    if (host == HOSTS || (!world->ran && !world->placed)) {
         give_up(world);
         return;
     }

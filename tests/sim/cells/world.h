@@ -39,12 +39,13 @@ struct host {
     bool here;               /* its processes have come to the end of that superstep */
     uint64_t consult;        /* the barrier at which it asks */
     bool asked;              /* it has sent ARRIVE for the present barrier */
+    uint64_t held;           /* the barrier at which they wait though they do not ask; 0: none */
     bool captured;           /* it has written its images and waits for RESUME */
     uint64_t reached[HOSTS]; /* supersteps + 1 of that host whose data it has got */
     uint64_t link_free[2];   /* when the last message to, from Processor Zero arrives */
     struct heard heard[SUPERSTEPS + 2];
     uint64_t decided, next; /* as in ACCOUNT: supersteps decided, and what was named with that */
-    bool ended, told_to_run;
+    bool ended, told_to_run, made; /* its processes are, of snapshot 0 */
     uint64_t committed;    /* + 1 */
     uint32_t era;          /* whom it obeys */
     bool waits;            /* for that one's TAKEN_OVER */
@@ -68,6 +69,7 @@ struct zero {
 
 enum action_kind {
     DO_READY,
+    DO_MADE,
     DO_ARRIVE,
     DO_TO_ZERO,
     DO_TO_HOST,
@@ -106,6 +108,7 @@ struct world {
     struct host hosts[HOSTS];
     bool finished, by_death, closed;
     bool ran;           /* RUN was said */
+    bool placed;        /* bsprun knows that all hosts have snapshot 0 */
     bool stopped, well; /* some processes were; it has ended as it should */
     bool housing_known; /* to bsprun: who has processes, and which */
     uint64_t committed; /* + 1, as bsprun knows */
@@ -118,7 +121,7 @@ struct world {
 /* Of all jobs. */
 struct cells_summary {
     uint64_t faults[FAULT_KINDS], well, back, commits, lost_beside, taken_over, taken_again,
-        captured, mixed;
+        captured, mixed, ahead, making;
 };
 extern struct cells_summary cells_summary;
 
@@ -137,6 +140,8 @@ bool cells_is_covered(const struct world *world);
 
 /* ---- hosts.c ---- */
 void cells_host_begin(struct world *world, uint32_t host);
+/* Its processes have been made. */
+void cells_host_is_ready(struct world *world, uint32_t host);
 void cells_host_arrives(struct world *world, uint32_t host, uint64_t superstep);
 void cells_host_data(struct world *world, uint32_t host, uint32_t from, uint64_t superstep);
 /* What Processor Zero says. */

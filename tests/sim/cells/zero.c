@@ -60,6 +60,7 @@ static void tell(struct world *world, uint32_t era, const struct wire_message *m
     if (message->kind != WIRE_SAVED)
         return;
     world->commits += !message->saved.known;
+    world->placed |= message->saved.known;
     /* Its last words may be lost with it. */
     if (timeline_apart(&world->time, 4) > 0)
         world->committed = message->envelope.superstep + 1;

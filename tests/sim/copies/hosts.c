@@ -123,26 +123,6 @@ static const struct copies_calls calls = {.send = on_send,
                                           .no_memory = on_no_memory,
                                           .broken = on_broken};
 
-static void *on_map(void *context, uint64_t size)
-{
-    void *at = malloc(size);
-
-    (void)context;
-    if (!at)
-        abort();
-    summary.spilled++;
-    return at;
-}
-
-static void on_unmap(void *context, void *at, uint64_t size)
-{
-    (void)context;
-    memset(at, 0xee, size);
-    free(at);
-}
-
-static const struct pool_files files = {.map = on_map, .unmap = on_unmap};
-
 void hosts_open(struct world *world, uint32_t number)
 {
     struct host *host = &world->hosts[number];
@@ -153,7 +133,7 @@ void hosts_open(struct world *world, uint32_t number)
                                  .parts = world->host_count,
                                  .nprocs = world->process_count,
                                  .copies = world->copies,
-                                 .pool = pool_open(MEMORY, SMALL, &files, world),
+                                 .pool = pool_open(MEMORY, SMALL, &calls_files, &summary.spilled),
                                  .log = UINT64_MAX};
 
     *host = (struct host){.world = world, .number = number, .pool = setup.pool};

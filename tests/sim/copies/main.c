@@ -63,22 +63,6 @@ void processes_plan(struct world *world, uint32_t pid, uint64_t delay)
     action->life = world->processes[pid].life;
 }
 
-static void make_call(struct world *world, uint32_t pid)
-{
-    struct process *process = &world->processes[pid];
-    struct call *call = &process->calls[process->made++];
-    struct history *history;
-
-    process->left--;
-    call->kind = (enum linear_kind)(pick(world, 5) % 3);
-    call->tag = (uint32_t)pick(world, TAGS);
-    history = &world->histories[call->tag];
-    call->operation = history->count++;
-    call->value = call->kind == LINEAR_PUT ? ++world->values : 0;
-    history->operations[call->operation] =
-        (struct linear_operation){call->kind, call->value, ++world->moments, LINEAR_NEVER};
-}
-
 /* Makes the present call, perhaps again, or a new one. */
 static void act(struct world *world, uint32_t pid)
 {
@@ -89,7 +73,9 @@ static void act(struct world *world, uint32_t pid)
     if (process->at == process->made) {
         if (process->left == 0)
             return;
-        make_call(world, pid);
+        process->left--;
+        calls_make(&world->time, world->histories, TAGS, &world->seen,
+                   &process->calls[process->made++]);
     }
     process->busy = true;
     note(world, "pid %u calls %s of \"%s\" (%u)", pid, names[call->kind], tag_names[call->tag],
@@ -101,17 +87,10 @@ void processes_answered(struct world *world, uint32_t pid, const void *data, uin
 {
     struct process *process = &world->processes[pid];
     const struct call *call = &process->calls[process->at];
-    struct linear_operation *operation = &world->histories[call->tag].operations[call->operation];
     uint32_t value = call->kind == LINEAR_PUT ? call->value : value_of(world, pid, data, size);
 
-    if (operation->returned == LINEAR_NEVER) {
-        operation->value = value;
-        operation->returned = ++world->moments;
-        summary.operations++;
-    } else if (operation->value != value) {
-        fail(world, "pid %u gets object %u, and got %u in an earlier life", pid, value,
-             operation->value);
-    }
+    summary.operations +=
+        calls_return(&world->time, world->histories, &world->seen, call, pid, value);
     process->busy = process->taken_back = false;
     process->at++;
     note(world, "pid %u returns (%u)", pid, value);

@@ -4,6 +4,7 @@
 #define SIM_COPIES_WORLD_H
 
 #include "bsprun/dataspace/copies.h"
+#include "tests/sim/dataspace/calls.h"
 #include "tests/sim/dataspace/zones.h"
 #include "tests/sim/timeline.h"
 
@@ -66,13 +67,6 @@ struct action {
     struct packet *packet;
 };
 
-/* A call that a process has made, and makes again after a loss. */
-struct call {
-    enum linear_kind kind;
-    uint32_t tag, operation; /* place in the history of the tag */
-    uint32_t value;
-};
-
 struct process {
     uint32_t home; /* NOWHERE: it is to be restarted */
     uint32_t life, left;
@@ -89,11 +83,6 @@ struct process {
     bool awaited[HOSTS];
 };
 
-struct history {
-    struct linear_operation operations[LINEAR_MOST];
-    unsigned count;
-};
-
 struct world {
     struct timeline time;
     uint32_t host_count, process_count, copies;
@@ -108,8 +97,7 @@ struct world {
     } hosts[HOSTS];
     struct process processes[PROCESSES];
     struct history histories[TAGS];
-    uint32_t values; /* so many objects have been put */
-    uint64_t moments;
+    struct calls_seen seen;
     uint32_t lost; /* hosts */
     bool over;     /* all go back */
 };

@@ -183,26 +183,6 @@ static void on_past(void *context, uint32_t pid, uint64_t number)
     losses_past(host->world, host, pid, number);
 }
 
-static void *on_map(void *context, uint64_t size)
-{
-    void *at = malloc(size);
-
-    (void)context;
-    if (!at)
-        abort();
-    summary.spilled++;
-    return at;
-}
-
-static void on_unmap(void *context, void *at, uint64_t size)
-{
-    (void)context;
-    memset(at, 0xee, size);
-    free(at);
-}
-
-static const struct pool_files files = {.map = on_map, .unmap = on_unmap};
-
 static const struct dataspace_calls calls = {.send = on_send,
                                              .has_room = on_has_room,
                                              .answer = on_answer,
@@ -251,19 +231,12 @@ static void make_call(struct world *world, uint32_t pid)
 {
     struct process *process = &world->processes[pid];
     struct call *call = &process->calls[process->made++];
-    struct history *history;
 
     process->left--;
-    call->kind = (enum linear_kind)(pick(world, 5) % 3);
-    call->tag = (uint32_t)pick(world, TAGS);
-    history = &world->histories[call->tag];
-    call->operation = history->count++;
-    call->value = call->kind == LINEAR_PUT ? ++world->values : 0;
+    calls_make(&world->time, world->histories, TAGS, &world->seen, call);
     call->size = call->kind == LINEAR_PUT            ? size_of(call->value)
                  : timeline_chance(&world->time, 20) ? SIZE_LEAST + pick(world, 60)
                                                      : SIZE_MOST;
-    history->operations[call->operation] =
-        (struct linear_operation){call->kind, call->value, ++world->moments, LINEAR_NEVER};
 }
 
 /* Makes the present call, perhaps again. */
@@ -312,17 +285,10 @@ static void finish_call(struct world *world, uint32_t pid)
 {
     struct process *process = &world->processes[pid];
     const struct call *call = &process->calls[process->at];
-    struct linear_operation *operation = &world->histories[call->tag].operations[call->operation];
     uint32_t value = call->kind == LINEAR_PUT ? call->value : check_data(world, pid);
 
-    if (operation->returned == LINEAR_NEVER) {
-        operation->value = value;
-        operation->returned = ++world->moments;
-        summary.operations++;
-    } else if (operation->value != value) {
-        fail(world, "pid %u gets object %u, and got %u in an earlier life", pid, value,
-             operation->value);
-    }
+    summary.operations +=
+        calls_return(&world->time, world->histories, &world->seen, call, pid, value);
     process->busy = false;
     process->at++;
     note(world, "pid %u returns (%u)", pid, value);
@@ -394,7 +360,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
     world->plain = timeline_apart(&world->time, 10) == 0;
     for (uint32_t i = 0; i < world->host_count; i++) {
         struct host *host = &world->hosts[i];
-        struct pool *pool = pool_open(MEMORY, SMALL, &files, world);
+        struct pool *pool = pool_open(MEMORY, SMALL, &calls_files, &summary.spilled);
         struct dataspace_setup setup = {.host = i,
                                         .nprocs = world->process_count,
                                         .homes = homes,

@@ -5,7 +5,7 @@
 #include "bsprun/agent/snapshot/alone_loss.h"
 #include "bsprun/dataspace/service.h"
 #include "coordinator/core/quiet.h"
-#include "tests/sim/dataspace/linear.h"
+#include "tests/sim/dataspace/calls.h"
 #include "tests/sim/timeline.h"
 
 #define HOSTS            4u
@@ -55,14 +55,6 @@ struct action {
     uint32_t life;   /* of the process, of DO_ACT and DO_DURABLE */
 };
 
-/* A call that a process has made, and makes again after a loss. */
-struct call {
-    enum linear_kind kind;
-    uint32_t tag, operation; /* place in the history of the tag */
-    uint32_t value;
-    uint64_t size;
-};
-
 struct process {
     uint32_t home, left; /* the host, NOWHERE: it is to be restarted; operations to come */
     uint32_t moves;      /* to another host */
@@ -79,11 +71,6 @@ struct process {
     uint64_t done;
     /* Its barriers: how many it has reached, and passed. */
     uint64_t reached, passed;
-};
-
-struct history {
-    struct linear_operation operations[LINEAR_MOST];
-    unsigned count;
 };
 
 /* What Processor Zero has made of a loss: the new hosts of processes; NOWHERE: as before. */
@@ -110,8 +97,8 @@ struct world {
     } hosts[HOSTS];
     struct process processes[PROCESSES];
     struct history histories[TAGS];
-    uint32_t values; /* so many objects have been put */
-    uint64_t moments, barriers;
+    struct calls_seen seen;
+    uint64_t barriers;
     struct quiet quiet;     /* of Processor Zero */
     unsigned looks;         /* since anything else has happened */
     uint32_t lost, decided; /* hosts */

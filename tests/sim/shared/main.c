@@ -11,6 +11,7 @@
  * order;
  *   - hosts that together have all processes are not held up by any other;
  *   - what is kept stays within its bounds, and no host is given up that alone has some process;
+ *   - what one home holds back for another is sent in the end, however slow that is;
  *   - a content that differs is reported by a host that can see it;
  *   - where two of three must agree, only what two have made is applied, and a host whose own
  * content is another one does not go on;
@@ -30,13 +31,13 @@
 #define SLACK      (UINT64_C(1) << 16)
 #define TOLD_MOST  (UINT64_C(1) << 20) /* the least bound of what is told */
 
-enum kind { PUBLISH, ARRIVES, FREEZE, LOSE, LEAVE, HEARS };
+enum kind { PUBLISH, ARRIVES, FREEZE, LOSE, LEAVE, HEARS, RELEASE };
 
 struct action {
     struct moment moment;
     enum kind kind;
     uint32_t host, other;
-    uint64_t until;
+    uint64_t until; /* RELEASE: the key */
 };
 
 /* What one host sends another: a list of notes or a content. */
@@ -45,9 +46,7 @@ struct way {
     struct replica_note *notes;
     size_t note_count;
     struct replica_copy *copy;
-    uint32_t pid;
-    uint64_t key;
-    struct replica_digest digest;
+    struct replica_copy_facts facts;
     void *bytes;
     uint64_t size;
 };
@@ -65,6 +64,7 @@ struct host {
     uint64_t applied[PIDS_MOST];
     struct way ways[HOSTS_MOST]; /* to each other one */
     bool reported[PIDS_MOST];
+    uint64_t waits[HOSTS_MOST]; /* the key that is held back for each other one; 0: none */
 };
 
 struct flip {
@@ -81,14 +81,14 @@ struct world {
     uint32_t host_count, pid_count, agree;
     bool majority;
     uint64_t last; /* key */
-    uint64_t log_bytes, spill_bytes;
+    uint64_t log_bytes, spill_bytes, turn_bytes, patience;
     struct flip flip;
-    bool any_lost, any_left, over;
+    bool any_lost, any_left, over, ended;
 };
 
 static struct {
     uint64_t frozen, lost, behind_self, behind_other, flips, flips_due, spilled, held_back, agreed,
-        over, left, tied;
+        over, left, tied, released;
 } summary;
 
 static struct host *home_of(struct world *world, uint32_t host)
@@ -324,7 +324,6 @@ static void check_bounds(struct world *world, uint32_t host)
 
 static void load(struct world *world, uint32_t host, struct way *way, struct replica_order *order)
 {
-    struct replica_copy_facts facts;
     void *read, *bytes;
 
     if (!order->copy) {
@@ -333,11 +332,8 @@ static void load(struct world *world, uint32_t host, struct way *way, struct rep
         memcpy(way->notes, order->notes, order->note_count * sizeof *way->notes);
         return;
     }
-    facts = replica_set_facts(order->copy);
     way->copy = order->copy;
-    way->pid = facts.pid;
-    way->key = facts.key;
-    way->digest = facts.digest;
+    way->facts = replica_set_facts(order->copy);
     bytes = replica_set_see(home_of(world, host)->set, order->copy, &way->size, &read);
     if (!bytes)
         timeline_fail(&world->time, "the bytes of a copy are gone");
@@ -346,7 +342,25 @@ static void load(struct world *world, uint32_t host, struct way *way, struct rep
     free(read);
 }
 
-static void send_on(struct world *world, uint32_t host)
+/* Holds back for another home, for some time. */
+static void wait_for_turn(struct world *world, uint32_t host, uint32_t other, uint64_t key)
+{
+    struct action *action;
+
+    if (key == home_of(world, host)->waits[other])
+        return;
+    home_of(world, host)->waits[other] = key;
+    if (key == 0)
+        return;
+    action = timeline_plan(&world->time, 1 + timeline_random(&world->time, world->patience));
+    action->kind = RELEASE;
+    action->host = host;
+    action->other = other;
+    action->until = key;
+}
+
+/* What is not urgent waits until the host has made more. */
+static void send_on(struct world *world, uint32_t host, bool only_urgent)
 {
     struct host *from = home_of(world, host);
 
@@ -356,8 +370,12 @@ static void send_on(struct world *world, uint32_t host)
         struct action *action;
 
         if (other == host || way->busy || from->cut[other] ||
-            !replica_set_next(from->set, other, &order))
+            (only_urgent && !world->ended && !replica_set_is_urgent(from->set, other)))
             continue;
+        if (!replica_set_next(from->set, other, &order)) {
+            wait_for_turn(world, host, other, order.wait.key);
+            continue;
+        }
         load(world, host, way, &order);
         way->busy = true;
         action =
@@ -375,7 +393,7 @@ static void empty(struct way *way)
     *way = (struct way){0};
 }
 
-static void go_on(struct world *world, uint32_t host);
+static void go_on(struct world *world, uint32_t host, bool has_made);
 
 /* Nothing comes out of a way whose ends take each other for lost. */
 static void arrives(struct world *world, const struct action *action)
@@ -403,15 +421,26 @@ static void arrives(struct world *world, const struct action *action)
         for (size_t i = 0; i < way.note_count; i++)
             must(world, replica_set_note(to->set, action->host, &way.notes[i]));
         if (way.copy)
-            must(world, replica_set_take(to->set, action->host, way.pid, way.key, &way.digest,
-                                         way.bytes, way.size));
+            must(world, replica_set_take(to->set, action->host, &way.facts, way.bytes, way.size));
         if (way.copy)
             way.bytes = NULL;
         check_bounds(world, action->other);
-        go_on(world, action->other);
+        go_on(world, action->other, false);
     }
     empty(&way);
-    send_on(world, action->host);
+    send_on(world, action->host, true);
+}
+
+static void release(struct world *world, const struct action *action)
+{
+    struct host *host = home_of(world, action->host);
+
+    if (host->lost || host->frozen_until == NEVER || host->waits[action->other] != action->until)
+        return;
+    summary.released++;
+    host->waits[action->other] = 0;
+    replica_set_release(host->set, action->other);
+    send_on(world, action->host, false);
 }
 
 /* ---- Ranks --------------------------------------------------------------------------------- */
@@ -426,12 +455,12 @@ static bool is_complete(const struct world *world, const struct host *host)
     return true;
 }
 
-static void go_on(struct world *world, uint32_t number)
+static void go_on(struct world *world, uint32_t number, bool has_made)
 {
     struct host *host = home_of(world, number);
     struct action *action;
 
-    send_on(world, number);
+    send_on(world, number, !has_made);
     if (is_gone(host) || host->computes || host->made >= world->last || !is_complete(world, host))
         return;
     host->computes = true;
@@ -480,7 +509,7 @@ static void publish(struct world *world, const struct action *action)
     host->made = next_key(host->made);
     must(world, replica_set_advance(host->set));
     check_bounds(world, action->host);
-    go_on(world, action->host);
+    go_on(world, action->host, true);
 }
 
 /* ---- Faults -------------------------------------------------------------------------------- */
@@ -509,7 +538,7 @@ static void hears(struct world *world, const struct action *action)
         replica_set_sent(host->set, action->other, host->ways[action->other].copy);
     empty(&host->ways[action->other]);
     must(world, replica_set_lost(host->set, action->other));
-    go_on(world, action->host);
+    go_on(world, action->host, false);
 }
 
 static void lose(struct world *world, const struct action *action)
@@ -610,7 +639,8 @@ static void make_hosts(struct world *world)
                                   .log_bytes = world->log_bytes,
                                   .spill_bytes = world->spill_bytes,
                                   .agree = world->agree,
-                                  .majority = world->majority};
+                                  .majority = world->majority,
+                                  .turn_bytes = world->turn_bytes};
     uint64_t delay = 1 + timeline_random(&world->time, 200);
 
     for (uint32_t host = 0; host < world->host_count; host++)
@@ -646,6 +676,8 @@ static void make_world(struct world *world, const struct seeds_job *job)
     /* A superstep is 8 kB at most, and a host that is waited for trails by little more than one. */
     world->log_bytes = timeline_chance(&world->time, 50) ? 1u << 20 : 64u << 10;
     world->spill_bytes = timeline_chance(&world->time, 50) ? 1u << 20 : 64u << 10;
+    world->turn_bytes = timeline_random(&world->time, 3) * 100;
+    world->patience = 1 + timeline_random(&world->time, 2000);
     place(world);
     choose_flip(world);
     make_hosts(world);
@@ -703,8 +735,20 @@ static void check_left(struct world *world)
         for (uint32_t other = 0; other < world->host_count; other++)
             any_frozen |= home_of(world, other)->frozen_until == NEVER;
         if (!any_frozen && held.copies + held.logged + held.told > 0)
-            timeline_fail(&world->time, "host %u keeps something at the end", host);
+            timeline_fail(&world->time, "host %u keeps something at the end: %lu %lu %lu", host,
+                          (unsigned long)held.copies, (unsigned long)held.logged,
+                          (unsigned long)held.told);
     }
+}
+
+/* What was not urgent goes with the next contents, but at the end there are none.  Whether there is
+ * an action. */
+static bool send_rest(struct world *world, struct action *action)
+{
+    for (uint32_t host = 0; host < world->host_count && !world->ended; host++)
+        send_on(world, host, false);
+    world->ended = true;
+    return timeline_next(&world->time, action);
 }
 
 static void run_one(const struct seeds_job *job)
@@ -716,11 +760,11 @@ static void run_one(const struct seeds_job *job)
     make_world(&world, job);
     plan_faults(&world);
     for (uint32_t host = 0; host < world.host_count; host++)
-        go_on(&world, host);
-    while (!world.over && timeline_next(&world.time, &action)) {
+        go_on(&world, host, true);
+    while (!world.over && (timeline_next(&world.time, &action) || send_rest(&world, &action))) {
         static void (*const handlers[])(struct world *, const struct action *) = {
-            [PUBLISH] = publish, [ARRIVES] = arrives, [FREEZE] = freeze,
-            [LOSE] = lose,       [LEAVE] = leave,     [HEARS] = hears};
+            [PUBLISH] = publish, [ARRIVES] = arrives, [FREEZE] = freeze,  [LOSE] = lose,
+            [LEAVE] = leave,     [HEARS] = hears,     [RELEASE] = release};
 
         handlers[action.kind](&world, &action);
     }
@@ -747,6 +791,7 @@ static int report(uint64_t count)
                 {"contents that two of three agreed on, with one that differed", summary.agreed},
                 {"contents of the lowest of two", summary.tied},
                 {"hosts that left, as two others differed", summary.left, 50000},
+                {"contents that waited in vain for another home's turn", summary.released},
                 {"contents that were not copied, as all had them", summary.held_back},
                 {"looks that saw a file in use", summary.spilled}};
     int missing = 0;

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""The end of jobs with replicas: it does not wait for replicas that others have ended for."""
+import os
+import signal
+import time
+
+from agreed import LIAR, right_answer
+from loopback import *
+from loopback import LoopbackPlace, alive, check, main, marked, wait_until
+from replicas import parent
+
+P, SUPERSTEPS = 4, 60
+LAST = SUPERSTEPS - 1
+HEARTBEAT = 40
+
+
+class Ending:
+    """A job of liar.c whose hosts are all about to begin the last superstep."""
+
+    def __init__(self, place, *options):
+        self.place = place
+        self.directory = place.path("ending")
+        os.makedirs(self.directory)
+        for host in place.hosts:
+            self.make(f"hold.{host}.{LAST}")
+        self.job = place.start(BSPRUN, *place.options, "-v", "-np", P, "--replicas", 2, "--heartbeat", HEARTBEAT,
+                               *options, LIAR, "put", self.directory, SUPERSTEPS, SUPERSTEPS, env=place.env)
+        wait_until(lambda: self.job.check_running() or all(map(self.is_there, place.hosts)), "the last superstep")
+
+    def make(self, name):
+        with open(os.path.join(self.directory, name), "x"):
+            pass
+
+    def is_there(self, host):
+        """All its processes have begun the one before, and left it if the others have begun the last one."""
+        noted = [name for name in os.listdir(self.directory) if name.startswith(f"in.{host}.")
+                 and not name.endswith(".new")]
+        return len(noted) == 2 and all(self.superstep(name) == LAST - 1 for name in noted)
+
+    def superstep(self, name):
+        with open(os.path.join(self.directory, name)) as file:
+            return int(file.read().split()[0])
+
+    def freeze(self, host):
+        agent = self.place.agent(host)
+        frozen = [agent, *(pid for pid in marked(self.place.mark) if parent(pid) == agent)]
+        for pid in frozen:
+            os.kill(pid, signal.SIGSTOP)
+        return frozen
+
+    def let_go(self):
+        for host in self.place.hosts:
+            os.unlink(os.path.join(self.directory, f"hold.{host}.{LAST}"))
+
+
+def a_host_is_frozen(*options):
+    """Within a heartbeat of the end, so that nobody knows that it is."""
+    def test():
+        with LoopbackPlace(slots=(2,) * 4) as place:
+            ending = Ending(place, *(place.store if option is STORE else option for option in options))
+            frozen = ending.freeze("h3")
+            try:  # of hosts without replicas bsprun waits for ten seconds
+                begun = time.monotonic()
+                ending.let_go()
+                ending.job.wait(0)
+                took = time.monotonic() - begun
+                check(took < 8, f"it took {took:.1f} s", ending.job)
+            finally:
+                for pid in filter(alive, frozen):
+                    os.kill(pid, signal.SIGCONT)
+            check(sorted(ending.job.out().decode().splitlines()) == right_answer(), "another answer", ending.job)
+            wait_until(lambda: not any(map(alive, frozen)), "the end of what was frozen")
+    test.__name__ = "a_host_is_frozen" + ("_with_snapshots" if options else "")
+    return test
+
+
+STORE = object()
+
+if __name__ == "__main__":
+    main([a_host_is_frozen(), a_host_is_frozen("--ckpt", STORE, "--every", "5")])
