@@ -34,6 +34,7 @@ static void stored(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
 
+    put_forget(process, process->request.number);
     client_move(space, process, CLIENT_IDLE);
     space->calls->answer(space->context, pid, process->request.size, process->request.length);
 }

@@ -34,13 +34,14 @@ def faults_table(figures):
             plain = find(figures, pattern=pattern, replicas=replicas, fault="none")
             row = [pattern, f'{replicas} ({plain["hosts"]} hosts)', f'{plain["ms"]:.1f} ms']
             row.append(percent(plain["ms"] / alone["ms"]) if alone else "")
+            row.append(f'{plain["cpu_ms"]:.2f} ms')
             for fault in ("killed", "slow"):
                 with_it = find(figures, pattern=pattern, replicas=replicas, fault=fault)
                 row.append(percent(with_it["ms"] / plain["ms"]))
             row.append(sum(figure["rollbacks"] for figure in figures
                            if figure["pattern"] == pattern and figure["replicas"] == replicas))
             rows.append(row)
-    return table(["", "K", "superstep", "against K = 1", *list(FAULTS.values())[1:], "rollbacks"], rows)
+    return table(["", "K", "superstep", "against K = 1", "processor time of a host", *list(FAULTS.values())[1:], "rollbacks"], rows)
 
 
 def losses_table(figures):
