@@ -19,6 +19,7 @@ struct verdict {
     int status;            /* exit status of the job because of it */
     int signal;
     bool with_table; /* the table of processes follows the message */
+    uint64_t since;  /* snapshots of so many supersteps may be wrong, as replicas differ; 0: none */
     char text[512];  /* "" if the process has printed the message itself */
 };
 

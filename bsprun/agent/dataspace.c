@@ -447,6 +447,7 @@ static void handle(struct agent *agent, int pid, struct bspz_request *posted)
     }
     request = (struct dataspace_request){.kind = kinds[kind],
                                          .number = posted->number,
+                                         .plain = !posted->alone && !posted->puts_back,
                                          .tag = window,
                                          .tag_size = least(posted->tag_size, BSPZ_TAG_MOST),
                                          .piece = window + BSPZ_TAG_MOST,

@@ -12,6 +12,7 @@
 #include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/zero_here.h"
@@ -30,9 +31,12 @@ static void leave(struct agent *agent, int status, const char *why)
     agent_post(agent, AGENT_LEAVE);
 }
 
+/* Its processes run, or are made of snapshot 0, as those of other hosts are. */
 static bool may_leave(const struct agent *agent)
 {
-    return agent_has_replicas(agent) && agent_job(agent) == JOB_RUNNING &&
+    bool made = agent_job(agent) == JOB_FORMING && agent_committed(agent).term == agent_term(agent);
+
+    return agent_has_replicas(agent) && (agent_job(agent) == JOB_RUNNING || made) &&
            (!agent_zero(agent) ||
             coord_can_lose(coord_shell_state(agent_zero(agent)), agent_host(agent)));
 }
@@ -97,7 +101,8 @@ static uint32_t speaker_of(const struct links_mismatch *mismatch)
 void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
 {
     struct agent *agent = context;
-    struct verdict verdict = {.cause = WIRE_CAUSE_MISMATCH, .status = 1};
+    struct verdict verdict = {
+        .cause = WIRE_CAUSE_MISMATCH, .status = 1, .since = mismatch->superstep + 1};
     int alone = mismatch->alike[0] < mismatch->alike[1]   ? 0
                 : mismatch->alike[1] < mismatch->alike[0] ? 1
                                                           : -1;

@@ -74,6 +74,7 @@ void agent_route_lost(void *context, uint32_t host, const char *text)
     agent_peers_note_lost(agent, host);
     agent_tell_link_lost(agent, host, text);
     agent_fetch_lost(agent, host);
+    agent_replicas_lost(agent, host);
     /* If the job may go on without it bsprun says who is lost, since this host may be the one that
      * is cut off. */
     if (agent_zero(agent) && !agent_has_replicas(agent) &&

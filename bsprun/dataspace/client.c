@@ -34,6 +34,7 @@ static void stored(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
 
+    put_forget(process, process->request.number);
     client_move(space, process, CLIENT_IDLE);
     space->calls->answer(space->context, pid, process->request.size, process->request.length);
 }
@@ -71,6 +72,7 @@ static void ask(struct dataspace *space, uint32_t pid)
     message.data_ask.life = process->life;
     message.data_ask.request = request->number;
     message.data_ask.repeats = service_repeats(process);
+    message.data_ask.plain = request->plain;
     message.data_ask.tag = (struct wire_bytes){request->tag, request->tag_size};
     message.data_ask.removes = removes;
     message.data_ask.room = request->size;
@@ -163,6 +165,11 @@ void client_again(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
 
+    if (process->request.plain) { /* it has no number by which it would be known again */
+        if (process->client != CLIENT_IDLE && process->client != CLIENT_TAKING)
+            space->calls->differs(space->context, pid);
+        return;
+    }
     switch (process->client) {
     case CLIENT_SENDING:
     case CLIENT_SENT:

@@ -133,6 +133,8 @@ static void send_change(struct part *part, struct copy_message *message)
 {
     const struct copies *copies = part->copies;
 
+    if (part->plain)
+        return;
     message->part = part->number;
     message->change = ++part->now.change;
     for (uint32_t i = 0; i < part->backup_count; i++)
@@ -176,6 +178,15 @@ static void forget(struct copies *copies, uint32_t pid)
         }
 }
 
+/* What is granted or stored from now on waits until the others know that they have no copy. */
+static void give_up_copies(struct part *part)
+{
+    struct copy_message message = {.kind = COPY_NONE};
+
+    send_change(part, &message);
+    part->plain = true;
+}
+
 /* The part that the request is for, NULL: it is of an earlier life of the process. */
 static struct part *part_for(struct copies *copies, const struct copies_request *request)
 {
@@ -188,6 +199,8 @@ static struct part *part_for(struct copies *copies, const struct copies_request 
     if (request->asker.life > copies->lives[pid])
         forget(copies, pid);
     copies->lives[pid] = request->asker.life;
+    if (request->plain && part->backup_count > 0 && part->now.change == 0)
+        give_up_copies(part);
     part->tag = request->tag;
     part->tag_size = request->tag_size;
     return part;
@@ -317,6 +330,17 @@ static void find_backups(struct part *part, bool sends)
     }
 }
 
+/* Nobody else backs the part from now on; those that did may still have to say so. */
+static void forget_lost_backups(struct part *part)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < part->backup_count; i++)
+        if (!part->copies->lost[part->backups[i].host])
+            part->backups[count++] = part->backups[i];
+    part->backup_count = count;
+}
+
 static bool is_to_back(const struct part *part)
 {
     const struct copies *copies = part->copies;
@@ -348,7 +372,10 @@ static void look_again(struct part *part)
     }
     if (part->role != PART_OWNED)
         move_part(part, PART_OWNED);
-    find_backups(part, true);
+    if (part->plain)
+        forget_lost_backups(part);
+    else
+        find_backups(part, true);
     release(part);
 }
 
@@ -571,7 +598,8 @@ uint64_t copies_logged(const struct copies *copies, uint32_t pid)
 bool copies_gave_up(const struct copies *copies)
 {
     for (uint32_t i = 0; i < copies->setup.parts; i++)
-        if (copies->parts[i].now.log && log_gave_up(copies->parts[i].now.log))
+        if (copies->parts[i].plain ||
+            (copies->parts[i].now.log && log_gave_up(copies->parts[i].now.log)))
             return true;
     return false;
 }

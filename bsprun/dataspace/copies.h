@@ -21,6 +21,9 @@
  * that was answered, since the owner has answered nothing without the new one.  If the next owner
  * has no whole copy, the part is lost, and all processes must go back.
  *
+ * If the first request for a part is by a process that is never restarted alone, as all of its
+ * program, copies would be of no use: there are none of that part then.
+ *
  * What can fail: no memory; a message that breaks these rules.  Either is told to the caller.
  */
 #ifndef BSPRUN_DATASPACE_COPIES_H
@@ -46,6 +49,7 @@ enum copy_kind {
     /* ... and change by change: */
     COPY_PUT,  /* pid, number, what, tag, object */
     COPY_TAKE, /* pid, number, what, tag, removes: an object is granted */
+    COPY_NONE, /* there is no copy any more */
     /* Back: all changes up to `change` are made. */
     COPY_DONE
 };
@@ -55,7 +59,8 @@ struct copy_message {
     uint32_t part, pid;
     uint64_t change, number, what;
     bool removes;
-    uint32_t same; /* the object is that one, from 1, of those that came since COPY_BEGIN; 0: none */
+    uint32_t
+        same; /* the object is that one, from 1, of those that came since COPY_BEGIN; 0: none */
     const void *tag;
     uint32_t tag_size;
     struct object *object; /* shared by who keeps it; NULL: none */
@@ -103,6 +108,7 @@ bool copies_is_lost(const struct copies *copies, uint32_t host);
 struct copies_request {
     struct asker asker; /* number 0: it is never made again; the rest is filled in here */
     bool repeats;       /* the process had an answer to it */
+    bool plain;         /* the process is never restarted alone */
     const void *tag;
     uint32_t tag_size;
 };
@@ -134,7 +140,8 @@ struct tags_totals copies_totals(const struct copies *copies);
 uint64_t copies_held(const struct copies *copies);
 /* Bytes of answers to a process, or (nprocs) to all, in all parts that are here. */
 uint64_t copies_logged(const struct copies *copies, uint32_t pid);
-/* Whether answers had to be given up here that no image makes superfluous. */
+/* Whether there is no copy of a part of this host, or answers had to be given up here that no image
+ * makes superfluous. */
 bool copies_gave_up(const struct copies *copies);
 /* Bytes of answers and of objects that this host holds for parts which others own. */
 uint64_t copies_backed(const struct copies *copies);

@@ -47,6 +47,7 @@ struct part {
     struct copies *copies;
     uint32_t number;
     enum part_role role;
+    bool plain;               /* of one that is owned: there are no copies */
     struct copy_state now;    /* whole */
     struct copy_state coming; /* from a new owner, not whole yet */
     struct backup backups[COPIES_MOST];

@@ -68,9 +68,7 @@ static void send(const struct sending *sending, struct copy_message *message)
 
 static void send_object(void *context, const void *tag, size_t size, struct object *object)
 {
-    struct copy_message message = {.kind = COPY_OBJECT,
-                                   .tag = tag,
-                                   .tag_size = (uint32_t)size};
+    struct copy_message message = {.kind = COPY_OBJECT, .tag = tag, .tag_size = (uint32_t)size};
 
     send_object_once(context, &message, object);
     send(context, &message);
@@ -79,10 +77,7 @@ static void send_object(void *context, const void *tag, size_t size, struct obje
 static void send_answer(void *context, uint32_t pid, uint64_t number, uint64_t what,
                         struct object *object)
 {
-    struct copy_message message = {.kind = COPY_ANSWER,
-                                   .pid = pid,
-                                   .number = number,
-                                   .what = what};
+    struct copy_message message = {.kind = COPY_ANSWER, .pid = pid, .number = number, .what = what};
 
     send_object_once(context, &message, object);
     send(context, &message);
@@ -114,8 +109,8 @@ static enum copy_made put(struct copy_state *state, const struct copy_message *m
 {
     if (!message->object)
         return COPY_BROKEN;
-    return tags_put(state->tags, message->tag, message->tag_size,
-                    object_share(message->object)) == 0
+    return tags_put(state->tags, message->tag, message->tag_size, object_share(message->object)) ==
+                   0
                ? COPY_MADE
                : COPY_NO_MEMORY;
 }
@@ -158,6 +153,10 @@ static enum copy_made change(struct part *part, struct copy_state *state,
 
     if (message->change != state->change + 1)
         return COPY_BROKEN;
+    if (message->kind == COPY_NONE) {
+        copy_state_close(state);
+        return COPY_WHOLE;
+    }
     if (message->kind == COPY_TAKE)
         made = take(part, state, message);
     else
@@ -207,7 +206,7 @@ enum copy_made copy_state_make(struct part *part, const struct copy_message *mes
         return copy_state_open(coming, &part->copies->setup, calls, part) == 0 ? COPY_MADE
                                                                                : COPY_NO_MEMORY;
     }
-    if (message->kind == COPY_PUT || message->kind == COPY_TAKE)
+    if (message->kind == COPY_PUT || message->kind == COPY_TAKE || message->kind == COPY_NONE)
         return part->now.tags && !coming->tags ? change(part, &part->now, message) : COPY_BROKEN;
     if (!coming->tags)
         return COPY_BROKEN;

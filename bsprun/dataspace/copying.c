@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static_assert((int)COPY_TAKE == (int)WIRE_COPY_LAST, "the kinds of the messages");
+static_assert((int)COPY_NONE == (int)WIRE_COPY_LAST, "the kinds of the messages");
 
 struct outgoing {
     struct outgoing *next;
@@ -77,12 +77,25 @@ static void queue(struct dataspace *space, uint32_t host, const struct copy_mess
     other->last = &outgoing->next;
 }
 
+/* Who has put the object has it. */
+static bool is_there(const struct dataspace *space, uint32_t host,
+                     const struct copy_message *message)
+{
+    return message->kind == COPY_PUT && message->number > 0 &&
+           space->processes[message->pid].home == host;
+}
+
 void copying_send(struct dataspace *space, uint32_t host, const struct copy_message *message)
 {
     struct wire_message direct = {.kind = WIRE_DATA_LOST};
+    struct copy_message without = *message;
     struct other *other = &space->others[host];
     uint64_t done = 0;
 
+    if (is_there(space, host, message)) {
+        without.object = NULL;
+        message = &without;
+    }
     switch (message->kind) {
     case COPY_LOST:
         direct.data_lost.host = message->part; /* not counted: who says so may have no processes */
@@ -115,8 +128,7 @@ void copying_go_on(struct dataspace *space, uint32_t host)
 {
     struct other *other = &space->others[host];
 
-    while (other->first &&
-           send_pieces(space, host, &other->first->message, &other->first->done))
+    while (other->first && send_pieces(space, host, &other->first->message, &other->first->done))
         drop_first(space, other);
 }
 
@@ -175,6 +187,11 @@ void copying_take(struct dataspace *space, uint32_t host, const struct wire_data
         return;
     message.object = other->coming;
     other->coming = NULL;
+    if (message.kind == COPY_PUT && !copy->has_object && copy->pid < space->nprocs) {
+        message.object = put_kept(&space->processes[copy->pid], copy->number);
+        if (message.object)
+            object_share(message.object);
+    }
     other->traffic.received++;
     copies_message(space->copies, host, &message);
     object_drop(message.object);

@@ -81,6 +81,7 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
     struct copies_request request = {
         .asker = {.host = host, .pid = put->pid, .life = put->life, .number = put->request},
         .repeats = put->repeats,
+        .plain = put->plain,
         .tag = put->tag.data,
         .tag_size = put->tag.size};
     struct object *object;
@@ -116,6 +117,7 @@ void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_as
                                                .life = ask->life,
                                                .number = ask->request},
                                      .repeats = ask->repeats,
+                                     .plain = ask->plain,
                                      .tag = ask->tag.data,
                                      .tag_size = ask->tag.size};
 

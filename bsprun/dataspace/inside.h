@@ -54,6 +54,8 @@ struct process {
     struct object *object; /* that is put together or delivered */
     uint64_t done;         /* bytes of it that have come or gone */
     uint64_t size;         /* bytes of it that the process gets */
+    struct object *put;    /* of this host: it went to another one, which may send it back as a copy */
+    uint64_t put_number;   /* ... until the request of that number is answered */
 };
 
 /* A message of copies.h that waits for room. */
@@ -179,6 +181,12 @@ void lives_past_is(struct dataspace *space, const struct wire_data_past_is *is);
 
 /* Does what follows from losses that are new to this host. */
 void losses_learn(struct dataspace *space);
+
+/* What the process of this host has put under that number, of any life, if it is not stored yet or
+ * was a moment ago.  NULL: nothing. */
+struct object *put_kept(const struct process *process, uint64_t number);
+/* The request of that number is answered: what was put until then is not kept any more. */
+void put_forget(struct process *process, uint64_t number);
 
 /* ---- copying.c ---- */
 

@@ -1,4 +1,5 @@
-/* keeper.h - all objects that a host owns as a stream of bytes (lib/base/kept.h), for a snapshot.  Pure.
+/* keeper.h - all objects that a host owns as a stream of bytes (lib/base/kept.h), for a snapshot.
+ * Pure.
  *
  * The stream is of the moment at which it begins: objects do not change, and what is put or got
  * later is not seen.  What can fail: no memory.

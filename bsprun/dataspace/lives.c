@@ -35,6 +35,8 @@ void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number)
 {
     struct wire_message message = {.kind = WIRE_DATA_CUT};
 
+    if (space->part_lost)
+        return;
     copies_cut(space->copies, pid, number);
     message.data_cut.pid = pid;
     message.data_cut.request = number;

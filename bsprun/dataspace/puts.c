@@ -1,7 +1,10 @@
 /* puts.c - objects that processes of this host put, on their way to the owner; see inside.h.
  *
- * To another host each piece goes as it is posted, where there is one copy of each part.  Else the
- * object is kept until it is stored, as it has to be put again if its owner is lost.
+ * To another host each piece goes as it is posted, where the loss of a host is not borne.  Else the
+ * object is kept until it is stored, as it has to be put again if its owner is lost.  An owner that
+ * this host backs does not send it back: the copy is what is kept.  It is kept also if the process
+ * is restarted meanwhile, until it has put the object again: by then what the owner says of the
+ * first time has come.
  */
 #include "bsprun/dataspace/inside.h"
 
@@ -19,6 +22,7 @@ static void fill(const struct process *process, uint32_t pid, struct wire_messag
     message->data_put.life = process->life;
     message->data_put.request = process->request.number;
     message->data_put.repeats = service_repeats(process);
+    message->data_put.plain = process->request.plain;
     message->data_put.size = process->request.size;
     message->data_put.offset = process->done;
 }
@@ -47,6 +51,30 @@ static void send_pieces(struct dataspace *space, uint32_t pid)
         client_move(space, process, CLIENT_SENT);
 }
 
+/* An object of an earlier life and a larger number stays: this one was stored then. */
+static void keep(struct process *process)
+{
+    if (process->request.number == 0 ||
+        (process->put && process->put_number > process->request.number))
+        return;
+    object_drop(process->put);
+    process->put = object_share(process->object);
+    process->put_number = process->request.number;
+}
+
+struct object *put_kept(const struct process *process, uint64_t number)
+{
+    return process->put && process->put_number == number ? process->put : NULL;
+}
+
+void put_forget(struct process *process, uint64_t number)
+{
+    if (!process->put || process->put_number > number)
+        return;
+    object_drop(process->put);
+    process->put = NULL;
+}
+
 void put_whole(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
@@ -55,6 +83,7 @@ void put_whole(struct dataspace *space, uint32_t pid)
     process->asked = dataspace_owner(space, request->tag, request->tag_size);
     process->done = 0;
     if (process->asked != space->host) {
+        keep(process);
         client_move(space, process, CLIENT_SENDING);
         send_pieces(space, pid);
         return;
@@ -107,7 +136,8 @@ static void store(struct dataspace *space, uint32_t pid)
 {
     const struct dataspace_request *request = &space->processes[pid].request;
 
-    if (space->copied || dataspace_owner(space, request->tag, request->tag_size) == space->host)
+    if ((space->copied && !request->plain) ||
+        dataspace_owner(space, request->tag, request->tag_size) == space->host)
         collect(space, pid);
     else
         pass_on(space, pid);

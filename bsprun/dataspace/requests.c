@@ -68,6 +68,7 @@ struct copies_request client_request(const struct dataspace *space, uint32_t pid
                                              .life = process->life,
                                              .number = request->number},
                                    .repeats = service_repeats(process),
+                                   .plain = request->plain,
                                    .tag = request->tag,
                                    .tag_size = request->tag_size};
 }

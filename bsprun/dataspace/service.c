@@ -272,8 +272,10 @@ void dataspace_close(struct dataspace *space)
 {
     if (!space)
         return;
-    for (uint32_t pid = 0; space->processes && pid < space->nprocs; pid++)
+    for (uint32_t pid = 0; space->processes && pid < space->nprocs; pid++) {
         object_drop(space->processes[pid].object);
+        object_drop(space->processes[pid].put);
+    }
     for (uint32_t host = 0; space->others && host < space->hosts; host++)
         copying_forget(space, host);
     copies_close(space->copies);

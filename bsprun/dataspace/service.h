@@ -43,6 +43,7 @@ struct dataspace_request {
     enum dataspace_kind kind;
     uint64_t number; /* of the process's request: larger than those before, or 0: it is never made
                         again */
+    bool plain;      /* the process is never restarted alone, so that no copies are needed */
     const void *tag;
     uint32_t tag_size;
     void *piece;     /* of a put its bytes; of the others where they go */

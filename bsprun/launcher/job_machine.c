@@ -126,6 +126,7 @@ static void take_of_term(struct job_machine *machine, const struct job_event *ev
         break;
     case JOB_EVENT_CLOSING:
         machine->closed = true;
+        machine->cut_short = event->cut_short;
         machine_add(machine, effects, JOB_EFFECT_CLOSED);
         break;
     case JOB_EVENT_TERM_OVER:

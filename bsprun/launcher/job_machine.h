@@ -70,7 +70,7 @@ enum job_event_kind {
     JOB_EVENT_CHOSEN,     /* term, name: Processor Zero wants to begin from there */
     JOB_EVENT_RECORDED,   /* term, name, error: RECORD_TERM is done */
     JOB_EVENT_COMMITTED,  /* term, name */
-    JOB_EVENT_CLOSING,    /* term: every process is in bsp_end */
+    JOB_EVENT_CLOSING,    /* term, cut_short: every process is in bsp_end, or is ended before */
     JOB_EVENT_TERM_OVER,  /* term, outcome: a fault */
     JOB_EVENT_LINK_LOST,  /* term, host: it no longer hears peer; peer == host: bsprun */
     JOB_EVENT_ROLL,       /* CALL is done: every agent that is not lost has answered */
@@ -106,7 +106,7 @@ struct job_event {
     uint32_t error;
     struct coord_outcome outcome;
     enum wire_stop_how how;
-    bool stop;
+    bool stop, cut_short;
     enum job_use use;
     uint32_t signal;
     uint64_t grace_ms;

@@ -86,10 +86,13 @@ void machine_recover(struct job_machine *machine, const struct coord_outcome *ou
                      struct job_effects *effects)
 {
     bool moved = outcome->cause == WIRE_CAUSE_MOVED;
+    /* The former Processor Zero may have let processes leave bsp_end. */
+    bool may_have_ended = machine->closed && machine->succeeded_term == machine->term;
     if (!moved)
         note_fault(machine, outcome);
-    machine->closed = false; /* a term that is rolled back has let no process leave bsp_end */
-    if (machine->stop_asked || machine->save_asked ||
+    /* A term that is rolled back has let no process leave bsp_end. */
+    machine->closed = machine->cut_short = false;
+    if (machine->stop_asked || machine->save_asked || may_have_ended ||
         (!moved && machine->fault.restarts > machine->config.max_restarts)) {
         machine_give_up(machine, effects);
         return;

@@ -83,7 +83,7 @@ struct job_machine {
     uint64_t retry_timer_ms; /* the timer is set for this; 0: it is not */
     bool registered;         /* process 0 has registered */
     bool restores;           /* the next term, and the present one */
-    bool closed;             /* nothing is rolled back any more */
+    bool closed, cut_short;  /* nothing is rolled back any more; the processes are being ended */
     struct bspz_snapshot_name committed;
     struct bspz_snapshot_name avoid[COORD_AVOID_MAX];
     uint32_t avoid_count;
@@ -95,6 +95,7 @@ struct job_machine {
     bool replicas_next; /* config.replicas from the next term on */
     bool stop_asked, save_asked;
     uint32_t signal;
+    uint32_t succeeded_term; /* the newest with another Processor Zero */
     uint32_t placed_term; /* the newest of which all hosts have snapshot 0, or processes have run */
     /* What Processor Zero of the present term was asked for and has not done: to be asked again of one
      * in its place. */

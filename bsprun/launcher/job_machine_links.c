@@ -130,10 +130,11 @@ static void leave_to_zero(struct job_machine *machine, uint32_t host, uint32_t p
     }
 }
 
-/* What the host has may run on in replicas: Processor Zero knows. */
+/* What the host has may run on in replicas: Processor Zero knows, unless it has ended the term. */
 static bool goes_on_without(const struct job_machine *machine, uint32_t host)
 {
-    return machine->config.replicas && host != machine->zero && !machine->closed;
+    return machine->config.replicas && host != machine->zero && !machine->closed &&
+           machine->roll.loss.kind != JOB_EVENT_TERM_OVER;
 }
 
 static void links_lost(struct job_machine *machine, struct job_effects *effects)

@@ -23,7 +23,7 @@ static struct machine_host *pick(const struct job_machine *machine)
 bool machine_can_succeed(const struct job_machine *machine)
 {
     return machine->config.replicas && machine->state == JOB_MACHINE_RUNNING &&
-           machine->placed_term == machine->term && pick(machine);
+           !machine->cut_short && machine->placed_term == machine->term && pick(machine);
 }
 
 static void ask_again(struct job_machine *machine, struct job_effects *effects)
@@ -47,6 +47,7 @@ void machine_succeed(struct job_machine *machine, struct job_effects *effects)
 {
     uint32_t former = machine->zero;
     machine->zero = pick(machine)->id;
+    machine->succeeded_term = machine->term;
     machine_add(machine, effects, JOB_EFFECT_TAKE_OVER)->peer = former;
     ask_again(machine, effects);
 }

@@ -230,16 +230,17 @@ static void on_output_moved(void *context)
     launcher_finish(context);
 }
 
-void launcher_close(struct launcher *launcher)
+void launcher_close(struct launcher *launcher, bool cut_short)
 {
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_CLOSING,
+                                                .cut_short = cut_short,
                                                 .term = job_machine_term(launcher->machine),
                                                 .host = job_machine_zero(launcher->machine)});
 }
 
 static void on_output_complete(void *context)
 {
-    launcher_close(context);
+    launcher_close(context, false);
 }
 
 const struct output_calls launcher_output_calls = {on_output_closed, on_output_moved,

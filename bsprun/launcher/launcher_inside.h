@@ -256,7 +256,7 @@ void launcher_take_allocation(void *launcher, const struct hosts *nodes, bool pr
  * unless another event is being handled. */
 void launcher_event(struct launcher *launcher, struct job_event event);
 /* From now on nothing is rolled back: answers CLOSING. */
-void launcher_close(struct launcher *launcher);
+void launcher_close(struct launcher *launcher, bool cut_short);
 /* The timer that the job machine has set. */
 void launcher_machine_due(uv_timer_t *timer);
 /* Continues the end of the job: to be called when it is over or its output may be complete. */

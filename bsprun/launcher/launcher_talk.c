@@ -317,7 +317,7 @@ static void take_closing(struct launcher *launcher, const struct wire_message *m
         return;
     }
     output_await_no_more(&launcher->output);
-    launcher_close(launcher);
+    launcher_close(launcher, !message->closing.whole);
 }
 
 /* Whether an agent that is not Processor Zero's sends a message of Processor Zero. */

@@ -365,7 +365,8 @@ bool coord_host_alive(const struct coord *state, uint32_t host)
 bool coord_can_lose(const struct coord *state, uint32_t host)
 {
     const struct coord_host *found = find_host(state, host);
-    return found && coord_goes_on_without(state, found);
+    return found && (coord_goes_on_without(state, found) ||
+                     (state->phase == COORD_ENDING && coord_is_covered(state, found)));
 }
 
 bool coord_can_outlive(const struct coord *state, uint32_t host)

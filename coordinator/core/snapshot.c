@@ -411,13 +411,15 @@ int coord_take_known(struct coord *state, struct coord_host *host,
 
 /* ---- Without a host ----------------------------------------------------------------------- */
 
-/* Whether the snapshot that is being taken needs it: an image of it, or a copy there. */
+/* Whether the snapshot that is being taken needs it: an image of it, or a copy there, of which there
+ * are as many as hosts were left when it began. */
 static bool is_needed(const struct coord *state, const struct coord_host *host)
 {
     enum coord_ticket_state ticket = state->ticket.state;
+    bool copies = state->config.copies > 1 || !coord_has_replicas(state);
 
     return ticket == COORD_TICKET_PERSISTING ||
-           (ticket == COORD_TICKET_OPEN && (host->captures || !coord_has_replicas(state)));
+           (ticket == COORD_TICKET_OPEN && (host->captures || copies));
 }
 
 void coord_go_on_without(struct coord *state, struct coord_host *host,

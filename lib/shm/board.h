@@ -287,6 +287,7 @@ struct bspz_request {
     uint32_t piece; /* bytes in the window; of a get or read by the agent */
     uint32_t safe;  /* 1: it may be withdrawn while it waits */
     uint32_t alone; /* 1: the rank may be restarted alone (enum bspz_own), from volpex_init on */
+    uint32_t puts_back; /* 1: it will be, and now puts back what was in a snapshot */
     /* Of the object.  Of a get or read the rank writes how many bytes it has room for, and the
      * agent how many it delivers. */
     uint64_t size;

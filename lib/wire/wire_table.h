@@ -56,7 +56,7 @@
 #define WIRE_REPLICA_RUNS_MAX 64u                 /* of processes with as many */
 #define WIRE_TAG_MAX          4096u               /* bytes of a tag of the dataspace */
 #define WIRE_OBJECT_MAX       (UINT64_C(1) << 30) /* ... of an object */
-#define WIRE_COPY_LAST        7u                  /* kinds of copies of the dataspace */
+#define WIRE_COPY_LAST        8u                  /* kinds of copies of the dataspace */
 #define WIRE_STACK_MAX        262144u             /* the C stack of a process, as text */
 #define WIRE_U32_MAX          0xffffffffu
 #define WIRE_U64_MAX          0xffffffffffffffffu
@@ -709,13 +709,15 @@
  * pid: of the process that called, which has one request at a time.  life: how often it has been
  * restarted alone; of an answer as in the request.  request: the number of the request among those
  * of the process, 0: it has none.  repeats: the process made this request in an earlier life, and
- * had its answer.  Objects go in pieces, in order; a piece is at `offset` of the `size` bytes. */
+ * had its answer.  plain: the process is never restarted alone.  Objects go in pieces, in
+ * order; a piece is at `offset` of the `size` bytes. */
 
 #define WIRE_FIELDS_DATA_PUT(F, E)                                                                 \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, life, WIRE_U32_MAX)                                                                     \
     F(u64, request, WIRE_U64_MAX)                                                                  \
     F(flag, repeats, 0)                                                                            \
+    F(flag, plain, 0)                                                                              \
     F(bytes, tag, WIRE_TAG_MAX)                                                                    \
     F(u64, size, WIRE_OBJECT_MAX)                                                                  \
     F(u64, offset, WIRE_OBJECT_MAX)                                                                \
@@ -732,6 +734,7 @@
     F(u32, life, WIRE_U32_MAX)                                                                     \
     F(u64, request, WIRE_U64_MAX)                                                                  \
     F(flag, repeats, 0)                                                                            \
+    F(flag, plain, 0)                                                                              \
     F(bytes, tag, WIRE_TAG_MAX)                                                                    \
     F(flag, removes, 0)                                                                            \
     F(u64, room, WIRE_OBJECT_MAX)

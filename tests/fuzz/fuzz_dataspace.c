@@ -2,9 +2,9 @@
  * host wait for.
  *
  * An input is a list of steps of STEP bytes: a request of a process of this host, or the next piece
- * of it, if it may post one; the process is lost, and begins its next life; another host is lost, or
- * a process of one that is goes on elsewhere; or a message of another host with numbers at the edge
- * of something. */
+ * of it, if it may post one; the process is lost, and begins its next life; another host is lost,
+ * or a process of one that is goes on elsewhere; or a message of another host with numbers at the
+ * edge of something. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,10 +139,9 @@ static void post(struct dataspace *space, const uint8_t *step)
 static void message(struct dataspace *space, const uint8_t *step)
 {
     static const enum wire_kind kinds[] = {
-        WIRE_DATA_PUT,      WIRE_DATA_STORED,    WIRE_DATA_ASK,     WIRE_DATA_GRANT,
-        WIRE_DATA_WITHDRAW, WIRE_DATA_WITHDRAWN, WIRE_DATA_DIFFERS, WIRE_DATA_CUT,
-        WIRE_DATA_COPIED,   WIRE_DATA_PAST,      WIRE_DATA_PAST_IS, WIRE_DATA_COPY,
-        WIRE_DATA_COPY};
+        WIRE_DATA_PUT,       WIRE_DATA_STORED,  WIRE_DATA_ASK, WIRE_DATA_GRANT,  WIRE_DATA_WITHDRAW,
+        WIRE_DATA_WITHDRAWN, WIRE_DATA_DIFFERS, WIRE_DATA_CUT, WIRE_DATA_COPIED, WIRE_DATA_PAST,
+        WIRE_DATA_PAST_IS,   WIRE_DATA_COPY,    WIRE_DATA_COPY};
     static const char bytes[40];
     struct wire_bytes tag = {tags[step[3] % 8], (uint32_t)strlen(tags[step[3] % 8])};
     struct wire_message message = {.kind = kinds[step[2] % 13]};
@@ -157,15 +156,15 @@ static void message(struct dataspace *space, const uint8_t *step)
         size = 64; /* an object of 1 GiB takes its time */
     switch (message.kind) {
     case WIRE_DATA_PUT:
-        message.data_put =
-            (struct wire_data_put){pid, life, request, request % 2, tag, size, offset, data};
+        message.data_put = (struct wire_data_put){pid, life, request, request % 2, request % 3 == 0,
+                                                  tag, size, offset,  data};
         break;
     case WIRE_DATA_STORED:
         message.data_stored = (struct wire_data_stored){pid, life};
         break;
     case WIRE_DATA_ASK:
-        message.data_ask =
-            (struct wire_data_ask){pid, life, request, request % 2, tag, step[5] & 1, size};
+        message.data_ask = (struct wire_data_ask){
+            pid, life, request, request % 2, request % 3 == 0, tag, step[5] & 1, size};
         break;
     case WIRE_DATA_WITHDRAW:
         message.data_withdraw = (struct wire_data_withdraw){pid, life, tag};
@@ -219,8 +218,8 @@ static void lose(struct dataspace *space, uint32_t pid, uint8_t back)
 
 static void lose_host(struct dataspace *space, uint32_t host)
 {
-    dataspace_lost(space, host);
     lost[host] = true;
+    dataspace_lost(space, host);
 }
 
 /* As Processor Zero does: a process of a host that is lost, to one that is not known to be. */

@@ -125,6 +125,17 @@ def too_slow():
         check("continues from superstep" not in lies.job.said(), "it has gone back", lies.job)
 
 
+def too_slow_and_wrong():
+    """Such a snapshot does not count when it is known that they differ."""
+    with place_of(2) as place:
+        held, quick = "h3.12", [f"{host}.17" for host in ("h0", "h1", "h2")]
+        lies = Lies(place, "put", 12, 2, heartbeat=2, holds=[held, *quick])
+        wait_until(lambda: lies.job.check_running() or lies.committed() == 15, "a snapshot")
+        lies.let_go(held, *quick)
+        lies.ends_right()
+        check("continues from superstep 10" in lies.job.said(), "it has not gone back far enough", lies.job)
+
+
 def in_futex(ospid):
     with open(f"/proc/{ospid}/syscall") as file:
         return file.read().split()[0] == FUTEX
@@ -168,4 +179,5 @@ def images_are_there(place, superstep):
 
 
 if __name__ == "__main__":
-    main([two_differ("put", 12), two_differ("get", 3 * EVERY - 1), all_agree, too_slow, three_differ_in_a_get])
+    main([two_differ("put", 12), two_differ("get", 3 * EVERY - 1), all_agree, too_slow,
+          too_slow_and_wrong, three_differ_in_a_get])

@@ -152,7 +152,7 @@ def the_report_counts_them():
 def all_on_one_host():
     """Those of another host, and of bsprun's own, where a process that dies costs nothing."""
     with Scene("--replicas-on-host", hosts=1, supersteps=LONG) as scene:
-        wait_said(scene.job, "snapshot of superstep 20")
+        scene.place.wait_committed(20)
         check(list(cells(scene.job).values()) == [["h0", "h0#2"]], cells(scene.job), scene.job)
         other = [host for host in ("h0", "h0#2") if host != scene.zero()][0]
         kill(scene, other)
@@ -171,7 +171,7 @@ def processor_zero_among_three():
     the next barrier, which another Processor Zero must know."""
     with Scene("--every", "2", hosts=6, replicas=3) as scene:
         zero = scene.zero()
-        wait_said(scene.job, "snapshot of superstep 20")
+        scene.place.wait_committed(20)
         kill(scene, zero)
         wait_said(scene.job, " is Processor Zero now")
         scene.right()

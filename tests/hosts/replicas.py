@@ -40,7 +40,7 @@ class Scene:
 
     def others(self):
         zero = self.zero()
-        wait_said(self.job, "snapshot of superstep 20")
+        self.place.wait_committed(20)
         return [host for host in self.place.hosts if host != zero]
 
     def processes(self, host):
@@ -118,7 +118,7 @@ def the_host_of_processor_zero():
 def one_after_the_other():
     """While snapshots are taken all the time: the last host has been told what was decided, and goes on."""
     with Scene("--every", "2", hosts=6, replicas=3) as scene:
-        wait_said(scene.job, "snapshot of superstep 20")
+        scene.place.wait_committed(20)
         for count in (1, 2):
             os.kill(scene.place.agent(scene.zero()), signal.SIGKILL)
             wait_until(lambda count=count: scene.job.said().count("is Processor Zero now") == count, "another one")

@@ -222,6 +222,50 @@ START_TEST(a_loss_completes_a_barrier)
 }
 END_TEST
 
+/* Where hosts share no directory each image has a copy on another host, which may be lost before it
+ * has it. */
+START_TEST(a_copy_is_lost)
+{
+    start(4,
+          SAVING(.rule = {POLICY_SUPERSTEPS, 4, 0}, .replicas = 2, .by_node = true, .copies = 2));
+    for (uint32_t i = 0; i < 4; i++)
+        host_ready((uint32_t[]){0, 7, 3, 5}[i], 1);
+    registered(0, 2);
+    durable(0, 0, 0);
+    durable(7, 0, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        persisted((uint32_t[]){0, 7, 3, 5}[i], 0, 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        known((uint32_t[]){0, 7, 3, 5}[i], 0);
+        ranks_ready((uint32_t[]){0, 7, 3, 5}[i], 1);
+    }
+    pass_until(3);
+    arrived(0, 3, WIRE_BARRIER_SYNC);
+    arrived(7, 3, WIRE_BARRIER_SYNC);
+    captured(0, 3);
+    captured(7, 3);
+    durable(0, 4, 0);
+    ck_assert_int_eq(lost(5), 0); /* which was to keep it */
+    ck_assert_int_eq(coord->ticket.state, COORD_TICKET_NONE);
+    ck_assert(has_message(WIRE_ABANDON));
+}
+END_TEST
+
+/* The end is decided: a host that has not come to it, and dies, is not needed. */
+START_TEST(one_trails_at_the_end)
+{
+    start_four(100);
+    uint64_t end = coord->consult;
+    arrived(0, end, WIRE_BARRIER_END);
+    arrived(5, end, WIRE_BARRIER_END);
+    SAY(CLOSED);
+    ck_assert_int_eq(coord_phase(coord), COORD_ENDING);
+    ck_assert(coord_can_lose(coord, 3));
+    lost(3);
+    ck_assert(!coord_can_lose(coord, 0));
+}
+END_TEST
+
 START_TEST(the_first_to_end)
 {
     start_four(100);
@@ -254,6 +298,38 @@ START_TEST(replicas_that_differ)
         ranks_ready((uint32_t[]){0, 7, 3, 5}[i], 1);
     abort_job(3, 0, WIRE_CAUSE_MISMATCH, 1);
     ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
+}
+END_TEST
+
+/* A snapshot that was committed though one was too slow to agree does not count when they differ in
+ * what came before it. */
+static void check_differ(uint64_t since, bool wrong)
+{
+    start_four(4);
+    coord->config.back_on_mismatch = true;
+    pass_until(3);
+    arrived(3, 3, WIRE_BARRIER_SYNC);
+    arrived(7, 3, WIRE_BARRIER_SYNC);
+    captured(3, 3);
+    captured(7, 3);
+    durable(3, 4, 0);
+    durable(7, 4, 1);
+    persisted(3, 4, 0);
+    SAY(ABORT, .envelope.superstep = since,
+        .abort = {.host = 3, .cause = WIRE_CAUSE_MISMATCH, .status = 1, .text = ""});
+    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
+    ck_assert_uint_eq(coord_outcome(coord).bad.superstep, wrong ? 4 : 0);
+}
+
+START_TEST(differ_before_a_snapshot)
+{
+    check_differ(4, true);
+}
+END_TEST
+
+START_TEST(differ_after_a_snapshot)
+{
+    check_differ(5, false);
 }
 END_TEST
 
@@ -389,8 +465,12 @@ int main(void)
                                   a_loss_is_covered,
                                   a_loss_while_they_are_made,
                                   a_loss_completes_a_barrier,
+                                  a_copy_is_lost,
+                                  one_trails_at_the_end,
                                   the_first_to_end,
                                   replicas_that_differ,
+                                  differ_before_a_snapshot,
+                                  differ_after_a_snapshot,
                                   mixed_cells,
                                   one_of_two_is_lost,
                                   mixed_barrier,

@@ -278,6 +278,37 @@ START_TEST(an_object_goes_once)
 }
 END_TEST
 
+/* A program none of whose processes is restarted alone pays with one message for each part. */
+START_TEST(no_copies_where_they_are_of_no_use)
+{
+    struct copies_request request;
+    struct object *object = object_make(pool, 3);
+
+    open_hosts(3);
+    memcpy(object->bytes, "one", 3);
+    request = request_of(0, 0);
+    request.plain = true;
+    copies_put(hosts[0].copies, request, object);
+    ck_assert_uint_eq(queued, 2);
+    ck_assert_uint_eq(hosts[0].answers, 0); /* the others know it first */
+    copies_lost(hosts[0].copies, 2);
+    deliver_all();
+    ck_assert_uint_eq(hosts[0].answers, 1);
+    ck_assert_uint_eq(copies_backed(hosts[1].copies), 0);
+    ck_assert(copies_gave_up(hosts[0].copies));
+    request.asker.host = request.asker.pid = 3;
+    copies_ask(hosts[0].copies, request, true);
+    ck_assert_uint_eq(queued, 0);
+    ck_assert_uint_eq(hosts[0].answers, 2);
+    copies_lost(hosts[0].copies, 1); /* nothing goes to the next one but that */
+    ck_assert_uint_eq(queued, 1);
+    deliver_all();
+    check_complaints();
+    copies_lost(hosts[3].copies, 0);
+    ck_assert_uint_ge(hosts[3].lost_parts, 1);
+}
+END_TEST
+
 START_TEST(one_after_the_other_is_lost)
 {
     open_hosts(2);
@@ -407,8 +438,8 @@ START_TEST(messages_that_break_the_rules)
         {.kind = COPY_END, .part = 0},                            /* of nothing */
         {.kind = COPY_OBJECT, .part = 0},
         {.kind = COPY_ANSWER, .part = 0, .number = 1, .same = 1}, /* which has not come */
-        {.kind = COPY_BEGIN, .part = 1}, /* which is its own */
-        {.kind = COPY_BEGIN, .part = 2}, /* which it does not own */
+        {.kind = COPY_BEGIN, .part = 1},                          /* which is its own */
+        {.kind = COPY_BEGIN, .part = 2},                          /* which it does not own */
         {.kind = COPY_BEGIN, .part = HOSTS},
         {.kind = COPY_PUT, .pid = 4, .change = 1},
         {.kind = COPY_DONE, .part = 1},
@@ -433,6 +464,7 @@ int main(void)
                                   alone_nothing_waits,
                                   the_next_takes_over,
                                   an_object_goes_once,
+                                  no_copies_where_they_are_of_no_use,
                                   one_after_the_other_is_lost,
                                   as_many_as_there_are_copies_are_lost,
                                   half_a_copy_does_not_replace_a_whole_one,

@@ -120,6 +120,44 @@ START_TEST(after_the_agreement_on_the_end)
 }
 END_TEST
 
+/* When the processes are being ended, as bsp_abort was called, there is nothing to go on with; and
+ * when they may have left bsp_end, nothing to go back to. */
+START_TEST(after_the_agreement_to_stop)
+{
+    start_running();
+    EVENT(CLOSING, .term = 1, .cut_short = true);
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    ck_assert_int_eq(job_machine_state(machine), JOB_MACHINE_OVER);
+}
+END_TEST
+
+START_TEST(all_are_lost_after_the_end)
+{
+    struct coord_outcome lost = {.cause = WIRE_CAUSE_HOST_LOST, .pid = COORD_NOBODY, .text = ""};
+
+    start_running();
+    EVENT(CLOSING, .term = 1);
+    EVENT(AGENT_LOST, .host = 4);
+    expect("O");
+    EVENT(TERM_OVER, .term = 1, .outcome = lost);
+    EVENT(ROLL);
+    ck_assert_int_eq(job_machine_state(machine), JOB_MACHINE_OVER);
+}
+END_TEST
+
+/* Processor Zero has lost a host before it was placed, and so has the term. */
+START_TEST(it_has_ended_the_term)
+{
+    struct coord_outcome lost = {.cause = WIRE_CAUSE_HOST_LOST, .pid = COORD_NOBODY, .text = ""};
+
+    start_three(CONFIG(.replicas = true, .own = JOB_NO_HOST));
+    EVENT(LINK_LOST, .term = 1, .host = 4, .peer = 9);
+    EVENT(TERM_OVER, .term = 1, .outcome = lost);
+    EVENT(ROLL);
+    ck_assert_uint_eq(job_machine_term(machine), 2);
+}
+END_TEST
+
 /* Others do not hear it, but bsprun does: it leaves. */
 START_TEST(it_is_cut_off)
 {
@@ -188,12 +226,21 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {its_host_is_lost,    one_after_the_other,
-                                  while_they_are_made, before_they_are_made,
-                                  without_replicas,    requests_are_repeated,
-                                  a_stop_is_repeated,  after_the_agreement_on_the_end,
-                                  it_is_cut_off,       another_is_cut_off,
-                                  two_are_cut_off,     it_does_not_hear_bsprun};
+    const TTest *const tests[] = {its_host_is_lost,
+                                  one_after_the_other,
+                                  while_they_are_made,
+                                  before_they_are_made,
+                                  without_replicas,
+                                  requests_are_repeated,
+                                  a_stop_is_repeated,
+                                  after_the_agreement_on_the_end,
+                                  after_the_agreement_to_stop,
+                                  all_are_lost_after_the_end,
+                                  it_has_ended_the_term,
+                                  it_is_cut_off,
+                                  another_is_cut_off,
+                                  two_are_cut_off,
+                                  it_does_not_hear_bsprun};
 
     return suite_run_tests("job_zero", tests, sizeof tests / sizeof *tests, NULL, tear_down);
 }

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "bsprun/agent/snapshot/inside.h"
 #include "tests/ckpt/store_sample.h"
 #include "tests/unit/fetch_play.h"
 #include "tests/unit/loop_play.h"
@@ -153,6 +154,36 @@ START_TEST(kept_again_too_late)
 }
 END_TEST
 
+/* The host that was offered an image is lost: the next one is offered it. */
+START_TEST(offered_to_another)
+{
+    static char staging;
+    struct kept kept[FETCH_PROCS] = {{.written = true, .facts = {.size = 7}}};
+
+    agent.snapshots->copies = 2;
+    agent.snapshots->kept = kept;
+    agent.snapshots->ticket.staging = (struct store_snapshot *)&staging;
+    agent.snapshots->ticket.name = fetch_name;
+    agent_replicas_spread(&agent, 0, 2);
+    ck_assert_uint_eq(said_count, 1);
+    ck_assert_uint_eq(said[0].host, 1);
+    fetch_play_lost = 2;
+    agent_replicas_lost(&agent, 2); /* which was not */
+    ck_assert_uint_eq(said_count, 1);
+    fetch_play_lost = 1;
+    agent_replicas_lost(&agent, 1);
+    ck_assert_uint_eq(said_count, 2);
+    ck_assert_uint_eq(said[1].host, 2);
+    ck_assert_int_eq(said[1].message.kind, WIRE_KEEP);
+    ck_assert_uint_eq(said[1].message.keep.facts.size, 7);
+    kept[0].written = false;
+    agent_replicas_lost(&agent, 1); /* it is not there yet */
+    ck_assert_uint_eq(said_count, 2);
+    agent.snapshots->ticket.staging = NULL;
+    agent.snapshots->kept = NULL;
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("keep");
@@ -168,6 +199,7 @@ int main(void)
     tcase_add_loop_test(tests, damaged_ones_do_not_count, 0, 4);
     tcase_add_test(tests, kept_again);
     tcase_add_test(tests, kept_again_too_late);
+    tcase_add_test(tests, offered_to_another);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }

@@ -190,6 +190,7 @@ void agent_abort(struct agent *agent, int pid, const struct verdict *verdict)
         return;
     agent_blame(agent, verdict->text, verdict->with_table);
     if (agent_zero(agent) || agent_zero_is_elsewhere(agent)) {
+        message.envelope.superstep = verdict->since;
         message.abort.pid = pid;
         message.abort.cause = verdict->cause;
         message.abort.status = verdict->status;

@@ -26,34 +26,77 @@
 
 #define EARLY_OFFERS_MAX 4096u
 
-/* Offers the image to the next hosts after this one. */
-static void offer(struct agent *agent, struct bspz_snapshot_name name, int pid,
-                  const struct bspz_image_facts *facts, uint32_t copies)
+/* The next hosts after this one that are left, or were so before that one was lost
+ * (WIRE_HOSTS_MAX: none): as many as keep an image beside this host.  Their number. */
+static uint32_t list_keepers(const struct agent *agent, uint32_t copies, uint32_t lost,
+                             uint32_t keepers[COORD_COPIES_MAX])
+{
+    uint32_t own = 0, kept = 0, count;
+    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
+
+    while (own < count && hosts[own].host != agent_host(agent))
+        own++;
+    for (uint32_t i = 1; kept + 1 < copies && kept < COORD_COPIES_MAX && i < count; i++) {
+        uint32_t host = hosts[(own + i) % count].host;
+
+        if (host == lost || !agent_peers_is_lost(agent, host))
+            keepers[kept++] = host;
+    }
+    return kept;
+}
+
+static void offer_to(struct agent *agent, uint32_t host, struct bspz_snapshot_name name, int pid,
+                     const struct bspz_image_facts *facts)
 {
     struct wire_message message = {.kind = WIRE_KEEP};
-    uint32_t own = 0, count;
-    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
 
     message.envelope.superstep = name.superstep;
     message.keep.from = name.term;
     message.keep.pid = (uint32_t)pid;
     message.keep.facts = *facts;
-    while (own < count && hosts[own].host != agent_host(agent))
-        own++;
-    for (uint32_t i = 1, kept = 1; kept < copies && i < count; i++) {
-        uint32_t host = hosts[(own + i) % count].host;
+    agent_peers_send(agent, host, &message);
+}
 
-        if (agent_peers_is_lost(agent, host))
-            continue;
-        kept++;
-        agent_peers_send(agent, host, &message);
-    }
+static void offer(struct agent *agent, struct bspz_snapshot_name name, int pid,
+                  const struct bspz_image_facts *facts, uint32_t copies)
+{
+    uint32_t keepers[COORD_COPIES_MAX];
+    uint32_t count = list_keepers(agent, copies, WIRE_HOSTS_MAX, keepers);
+
+    for (uint32_t i = 0; i < count; i++)
+        offer_to(agent, keepers[i], name, pid, facts);
 }
 
 void agent_replicas_spread(struct agent *agent, int pid, uint32_t copies)
 {
     offer(agent, snapshots_of(agent)->ticket.name, pid, &snapshots_of(agent)->kept[pid].facts,
           copies);
+}
+
+/* The one that keeps images in the place of a host that is lost; WIRE_HOSTS_MAX: none. */
+static uint32_t find_heir(const struct agent *agent, uint32_t copies, uint32_t lost)
+{
+    uint32_t before[COORD_COPIES_MAX], now[COORD_COPIES_MAX];
+    uint32_t count = list_keepers(agent, copies, lost, before);
+    uint32_t left = list_keepers(agent, copies, WIRE_HOSTS_MAX, now);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (before[i] == lost && left == count)
+            return now[left - 1];
+    return WIRE_HOSTS_MAX;
+}
+
+void agent_replicas_lost(struct agent *agent, uint32_t host)
+{
+    struct agent_snapshots *snapshots = snapshots_of(agent);
+    uint32_t heir;
+
+    if (!snapshots || !snapshots->kept || !snapshots->ticket.staging || snapshots->copies < 2)
+        return;
+    heir = find_heir(agent, snapshots->copies, host);
+    for (int pid = 0; heir < WIRE_HOSTS_MAX && pid < agent_nprocs(agent); pid++)
+        if (agent_is_here(agent, pid) && snapshots->kept[pid].written)
+            offer_to(agent, heir, snapshots->ticket.name, pid, &snapshots->kept[pid].facts);
 }
 
 /* Each host offers those of its own processes.  Not waited for: the next snapshot will have copies

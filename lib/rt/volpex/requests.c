@@ -41,6 +41,7 @@ void bspz_request_begin(void)
 {
     bspz_rt.self->request.finished = finished;
     bspz_rt.self->request.alone = bspz_can_be_alone();
+    bspz_rt.self->request.puts_back = 0;
 }
 
 void bspz_request_finish(void)

@@ -61,8 +61,8 @@ static void on_send(void *context, uint32_t to, const struct copy_message *messa
 {
     const struct object *object = message->object;
     uint64_t size = object ? object->size : 0;
-    struct packet *packet = make(PACKET_COPY, object ? object->bytes : NULL, size, message->tag,
-                                 message->tag_size);
+    struct packet *packet =
+        make(PACKET_COPY, object ? object->bytes : NULL, size, message->tag, message->tag_size);
 
     packet->copy = *message;
     packet->copy.tag = packet->data + size;

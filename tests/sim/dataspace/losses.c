@@ -111,6 +111,8 @@ static void lose(struct world *world, uint32_t number)
     struct action *action;
 
     note(world, "host %u is lost", number);
+    if (dataspace_bears_loss(host->space) != (world->copies > 1) && !world->plain)
+        fail(world, "host %u says the wrong thing of its loss", number);
     host->lost = true;
     summary.lost++;
     summary.two += ++world->lost == 2;
@@ -146,7 +148,7 @@ static void decide(struct world *world, uint32_t lost)
 {
     struct decision *decision = &world->decisions[world->decided++];
 
-    if (world->copies == 1) {
+    if (world->copies == 1 || world->plain) {
         summary.no_copies++;
         world->over = true;
         return;

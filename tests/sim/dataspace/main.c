@@ -252,6 +252,7 @@ static void call(struct world *world, uint32_t pid)
     process->request =
         (struct dataspace_request){.kind = kinds[call->kind],
                                    .number = process->at + 1,
+                                   .plain = world->plain,
                                    .tag = tag_names[call->tag],
                                    .tag_size = (uint32_t)strlen(tag_names[call->tag]),
                                    .size = call->size};
@@ -356,6 +357,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
     world->barriers = 1 + pick(world, BARRIERS);
     timeline_take_course(&world->time);
     world->copies = 1 + (uint32_t)timeline_apart(&world->time, COPIES);
+    world->plain = timeline_apart(&world->time, 10) == 0;
     for (uint32_t i = 0; i < world->host_count; i++) {
         struct host *host = &world->hosts[i];
         struct pool *pool = pool_open(MEMORY, SMALL, &calls_files, &summary.spilled);
@@ -514,8 +516,7 @@ static int report(uint64_t count)
            (unsigned long long)summary.waited, (unsigned long long)summary.stuck);
     missing += !summary.operations + !summary.messages + !summary.full + !summary.spilled +
                !summary.truncated + !summary.withdrawn + !summary.late + !summary.waited +
-               !summary.stuck + (summary.stuck == count) + lives_report() +
-               losses_report();
+               !summary.stuck + (summary.stuck == count) + lives_report() + losses_report();
     return seeds_verdict("dataspace", missing);
 }
 

@@ -34,9 +34,9 @@ enum action_kind {
     DO_DELIVER,
     DO_GO_ON,
     DO_WITHDRAW,
-    DO_LOSE,       /* process `from` is lost */
-    DO_IMAGE,      /* ... is saved, if it is between two calls */
-    DO_DURABLE,    /* its image is there, of kind `number` */
+    DO_LOSE,    /* process `from` is lost */
+    DO_IMAGE,   /* ... is saved, if it is between two calls */
+    DO_DURABLE, /* its image is there, of kind `number` */
     DO_LOSE_HOST,
     DO_DECIDE,     /* Processor Zero decides where the processes of host `from` go on */
     DO_TOLD,       /* host `from` is told of decision `number` */
@@ -62,8 +62,8 @@ struct process {
     bool busy, posted;
     bool taken_back; /* it has withdrawn its request, and does not know yet what became of it */
     struct call calls[OPERATIONS];
-    uint32_t made;  /* calls, by any life */
-    uint32_t at;    /* the present call, or the next one */
+    uint32_t made; /* calls, by any life */
+    uint32_t at;   /* the present call, or the next one */
     struct alone_images images;
     bool together; /* a snapshot of all with its image is not committed yet */
     uint32_t life;
@@ -81,10 +81,11 @@ struct decision {
 struct world {
     struct timeline time;
     uint32_t host_count, process_count, copies;
+    bool plain; /* the processes are said never to be restarted alone: no host is outlived */
     struct host {
         struct world *world;
         uint32_t number;
-        bool lost, knows[HOSTS]; /* ... that others are */
+        bool lost, knows[HOSTS];     /* ... that others are */
         uint64_t heard_until[HOSTS]; /* of a host that is lost: what comes later does not */
         struct pool *pool;
         struct dataspace *space;
@@ -98,13 +99,13 @@ struct world {
     struct history histories[TAGS];
     struct calls_seen seen;
     uint64_t barriers;
-    struct quiet quiet;    /* of Processor Zero */
-    unsigned looks;        /* since anything else has happened */
+    struct quiet quiet;     /* of Processor Zero */
+    unsigned looks;         /* since anything else has happened */
     uint32_t lost, decided; /* hosts */
     struct decision decisions[HOSTS];
     uint32_t zero_homes[PROCESSES]; /* as Processor Zero sees it */
-    bool over;             /* all go back */
-    bool stuck;            /* Processor Zero has ended the job */
+    bool over;                      /* all go back */
+    bool stuck;                     /* Processor Zero has ended the job */
     uint64_t withdrawn_at; /* when a request was last withdrawn, or a process lost or saved */
 };
 

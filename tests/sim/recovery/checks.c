@@ -5,6 +5,10 @@
 void check_alone(struct world *world)
 {
     uint64_t running = 0;
+    if (cells_any(world)) {
+        cells_check_alone(world);
+        return;
+    }
     for (uint32_t i = 0; i < world->host_count; i++)
         for (uint32_t pid = 0; world->agents[i].up && pid < world->processes; pid++) {
             const struct rank *rank = &world->agents[i].ranks[pid];
@@ -50,6 +54,17 @@ static unsigned count_bits(uint64_t bits)
     return (unsigned)__builtin_popcountll(bits);
 }
 
+/* The hosts of the term that Processor Zero knows: those that are lost do not end it where
+ * processes have replicas. */
+static uint32_t count_living(const struct world *world, uint32_t term)
+{
+    const struct zero *zero = &world->zeros[term];
+    uint32_t living = 0;
+    for (uint32_t i = 0; cells_any(world) && i < world->host_count; i++)
+        living += coord_host_alive(coord_shell_state(zero->shell), world->agents[i].id);
+    return cells_any(world) ? living : zero->members;
+}
+
 /* The manifest is not written before all images are durable, on two hosts if there are two that
  * share nothing, and all processes captured. */
 void check_images(struct world *world, struct bspz_snapshot_name name)
@@ -57,7 +72,7 @@ void check_images(struct world *world, struct bspz_snapshot_name name)
     const struct snap *snap = snap_find(world, name, false);
     if (!snap)
         fail(world, "a manifest for no snapshot");
-    unsigned enough = !world->shared && world->zeros[name.term].members > 1 ? 2 : 1;
+    unsigned enough = !world->shared && count_living(world, name.term) > 1 ? 2 : 1;
     for (uint32_t pid = 0; pid < snap->processes; pid++) {
         if (count_bits(snap->images[pid] & ~snap->unsynced_images[pid]) < enough)
             fail(world, "a manifest before process %u has its image", pid);
@@ -78,8 +93,8 @@ void check_committed(struct world *world, const struct zero *zero, struct bspz_s
     const struct snap *snap = snap_find(world, name, false);
     uint64_t durable = snap ? snap->manifests & ~snap->unsynced_manifests : 0;
     for (uint32_t i = 0; i < world->host_count; i++)
-        if (durable == 0 ||
-            (coord_host_alive(state, world->agents[i].id) && !(durable & disk_bit(world, i))))
+        if (durable == 0 || (coord_is_addressed(state, world->agents[i].id, WIRE_PERSIST) &&
+                             !(durable & disk_bit(world, i))))
             fail(world, "a snapshot without manifest is said to be committed");
     check_images(world, name);
 }
@@ -168,6 +183,8 @@ static bool may_end_for(const struct world *world, enum wire_cause cause);
  * rolled back: it had a reason, and that must be one. */
 static bool beyond_help(const struct world *world)
 {
+    if (cells_any(world) && world->faults[FAULT_PLACES] > 0)
+        return true; /* those that are left may be hosts that the user has removed */
     if (world->cut_short)
         return may_end_for(world, world->cut_short_for);
     return world->announced.term == 0 || world->nothing_saved ||
@@ -196,6 +213,8 @@ static bool may_end_for(const struct world *world, enum wire_cause cause)
         return world->nothing_saved;
     case WIRE_CAUSE_NO_MEMORY:
         return world->no_memory;
+    case WIRE_CAUSE_PLACEMENT: /* some hosts are drained before it begins */
+        return cells_any(world) && world->faults[FAULT_PLACES] > 0;
     case WIRE_CAUSE_RANK_SIGNALLED:
     case WIRE_CAUSE_HOST_LOST:
     case WIRE_CAUSE_NOT_RESTORED:

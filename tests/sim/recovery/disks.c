@@ -116,6 +116,18 @@ static void put_manifest(struct world *world, uint32_t host, struct snap *snap, 
     snap->removed_manifests &= ~bit;
 }
 
+/* With replicas the others go on.  An image that was offered to a host that is lost is offered to
+ * the next one when its link is: as if that were known when it is written. */
+static bool is_lost(const struct world *world, uint32_t host, uint32_t other)
+{
+    const struct agent *agent = &world->agents[other];
+    const struct zero *zero = &world->zeros[world->agents[host].term];
+    return !agent->up || agent->cut_off || agent->dismissed ||
+           !coord_host_alive(coord_shell_state(zero->shell), agent->id) ||
+           agent->term != world->agents[host].term || !hears(world, host, other) ||
+           !hears(world, other, host);
+}
+
 /* Which keeps the images of this host, too: the next of the term, if it can be reached. */
 static bool next_host(const struct world *world, uint32_t host, uint32_t *next)
 {
@@ -123,7 +135,8 @@ static bool next_host(const struct world *world, uint32_t host, uint32_t *next)
     *next = host;
     do
         *next = (*next + 1) % world->host_count;
-    while (*next != host && !(members >> *next & 1));
+    while (*next != host &&
+           (!(members >> *next & 1) || (cells_any(world) && is_lost(world, host, *next))));
     const struct agent *other = &world->agents[*next];
     return *next != host && other->up && other->term == world->agents[host].term &&
            !other->cut_off && !world->agents[host].cut_off && hears(world, host, *next) &&
@@ -135,9 +148,10 @@ void disk_image(struct world *world, const struct action *action)
     struct agent *agent = &world->agents[action->host];
     struct snap *snap = snap_find(world, action->name, false);
     uint32_t pid = action->number;
+    bool copy = cells_any(world) ? action->copies : !agent->mine[pid];
     if (!snap || bspz_snapshot_same(agent->abandoned, action->name))
         return;
-    if (world->fail_write && agent->mine[pid]) {
+    if (world->fail_write && !copy) {
         world->fail_write = false;
         world->write_failed = true;
         agent_send_failure(world, action->host, pid, action->name, WIRE_CAUSE_NOT_WRITTEN);
@@ -151,7 +165,7 @@ void disk_image(struct world *world, const struct action *action)
     message.image_durable.facts = (struct bspz_image_facts){.size = 1000 + pid, .changed = 1000};
     memcpy(message.image_durable.facts.digest, &snap->value[pid], sizeof snap->value[pid]);
     send_to_zero(world, action->host, &message);
-    if (world->shared || !agent->mine[pid])
+    if (world->shared || copy)
         return;
     uint32_t other;
     if (!next_host(world, action->host, &other))
@@ -159,6 +173,7 @@ void disk_image(struct world *world, const struct action *action)
     struct action *more = agent_plan(world, DO_IMAGE, other, 20);
     more->number = pid;
     more->name = action->name;
+    more->copies = true;
 }
 
 void disk_manifest(struct world *world, const struct action *action)

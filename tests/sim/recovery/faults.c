@@ -19,28 +19,6 @@ static bool pick_rank(struct world *world, uint32_t *host, uint32_t *pid)
     return false;
 }
 
-static bool kill_rank(struct world *world, bool by_abort)
-{
-    uint32_t host, pid;
-    struct wire_message message = {.kind = by_abort ? WIRE_ABORT : WIRE_RANK_EXITED};
-    if (!pick_rank(world, &host, &pid))
-        return false;
-    note(world, "process %u %s", pid, by_abort ? "calls bsp_abort" : "is killed");
-    if (by_abort) {
-        if (!world->agents[host].ranks[pid].runs)
-            return false;
-        message.abort.pid = (int32_t)pid;
-        message.abort.cause = WIRE_CAUSE_ABORT_CALLED;
-        message.abort.status = 1;
-    } else {
-        world->agents[host].ranks[pid].alive = world->agents[host].ranks[pid].runs = false;
-        message.rank_exited.pid = pid;
-        message.rank_exited.signal = 9;
-    }
-    send_to_zero(world, host, &message);
-    return true;
-}
-
 static void tell_loss(struct world *world, uint32_t host, bool unheard, bool usable, uint64_t most)
 {
     uint64_t when = world->time.now + 1 + random_below(world, most);
@@ -58,7 +36,42 @@ static void tell_loss(struct world *world, uint32_t host, bool unheard, bool usa
         struct action *notice = plan(world, DO_NOTICE, 1 + random_below(world, most));
         notice->host = host;
         notice->term = term;
+        notice->number = ON_ITS_OWN;
     }
+}
+
+static bool kill_rank(struct world *world, bool by_abort)
+{
+    uint32_t host, pid;
+    struct wire_message message = {.kind = by_abort ? WIRE_ABORT : WIRE_RANK_EXITED};
+    if (!pick_rank(world, &host, &pid))
+        return false;
+    note(world, "process %u %s", pid, by_abort ? "calls bsp_abort" : "is killed");
+    if (!by_abort && cells_trails_last(world, host))
+        return false;
+    if (!by_abort && cells_leaves(world, host)) {
+        drop_link(world, host);
+        agent_ends(world, host);
+        tell_loss(world, host, false, true, 30);
+        return true;
+    }
+    if (by_abort) {
+        if (!world->agents[host].ranks[pid].runs)
+            return false;
+        message.abort.pid = (int32_t)pid;
+        message.abort.cause = WIRE_CAUSE_ABORT_CALLED;
+        message.abort.status = 1;
+    } else {
+        world->agents[host].ranks[pid].alive = world->agents[host].ranks[pid].runs = false;
+        world->agents[host].ranks[pid].killed = true;
+        message.rank_exited.pid = pid;
+        message.rank_exited.signal = 9;
+    }
+    send_to_zero(world, host, &message);
+    world->agents[host].replicated.aborts |= by_abort;
+    if (by_abort)
+        world->agents[host].replicated.abort = message;
+    return true;
 }
 
 static bool lose_agent(struct world *world, enum fault_kind kind)
@@ -192,6 +205,14 @@ static bool lose_power(struct world *world)
     return true;
 }
 
+static bool slow_down(struct world *world)
+{
+    struct agent *agent = &world->agents[apart(world, world->host_count)];
+    agent->slow_until = world->time.now + apart(world, apart(world, 3) == 0 ? 20000 : 1000);
+    note(world, "host %u is slow until %llu", agent->id, (unsigned long long)agent->slow_until);
+    return agent->up;
+}
+
 static bool damage(struct world *world)
 {
     if (world->snap_count == 0)
@@ -220,7 +241,8 @@ static bool wish(struct world *world, enum fault_kind kind)
 static bool change_places(struct world *world)
 {
     static const char *const words[] = {"open", "drained", "removed"}; /* enum job_use */
-    uint32_t host = (uint32_t)apart(world, world->host_count), what = (uint32_t)apart(world, 5);
+    uint32_t host = (uint32_t)apart(world, world->host_count);
+    uint32_t what = (uint32_t)apart(world, cells_any(world) ? 3 : 5); /* replicas do not move */
     struct job_event event = {.kind = JOB_EVENT_USE, .host = world->agents[host].id};
     if (what < 3) {
         event.use = (enum job_use)what;
@@ -247,8 +269,9 @@ static bool repeat_old(struct world *world)
         return false;
     uint32_t host = world->zeros[term].host;
     uint32_t present = world->agents[host].term;
-    if (present != term)
-        return false;
+    if (present != term || world->agents[host].replicated.waits ||
+        world->agents[host].replicated.era != world->zeros[term].era)
+        return false; /* it says nothing now */
     struct wire_message message = {.kind = WIRE_ABORT};
     message.abort.pid = COORD_NOBODY;
     message.abort.cause = WIRE_CAUSE_INTERNAL; /* no job may ever end of this */
@@ -307,6 +330,9 @@ void fault(struct world *world, enum fault_kind kind)
     case FAULT_SAVE_STOP:
     case FAULT_STOP:
         took_effect = wish(world, kind);
+        break;
+    case FAULT_SLOW:
+        took_effect = slow_down(world);
         break;
     case FAULT_PLACES:
         took_effect = change_places(world);

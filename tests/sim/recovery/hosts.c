@@ -105,6 +105,7 @@ void agent_elect(struct world *world, const struct action *action)
     making_move(&agent->making, MAKING_NONE);
     agent->count = 0;
     memset(agent->mine, 0, sizeof(agent->mine));
+    cells_elect(agent);
     agent_plan(world, DO_READY, host, 20);
 }
 
@@ -136,11 +137,15 @@ static void compute(struct world *world, uint32_t host)
     for (uint32_t pid = 0; pid < world->processes; pid++)
         if (agent->mine[pid] && agent->ranks[pid].alive) {
             agent->ranks[pid].runs = true;
-            agent_plan(world, DO_ARRIVE, host, chance(world, 5) ? 60 : 8)->number = pid;
+            agent_plan(world, DO_ARRIVE, host,
+                       world->time.now < agent->slow_until ? 400
+                       : chance(world, 5)                  ? 60
+                                                           : 8)
+                ->number = pid;
         }
 }
 
-static void leave(struct world *world, uint32_t host)
+void agent_leave(struct world *world, uint32_t host)
 {
     struct agent *agent = &world->agents[host];
     agent->waiting = false;
@@ -187,11 +192,16 @@ static void arrive(struct world *world, uint32_t host, uint32_t number)
     for (uint32_t pid = 0; pid < world->processes; pid++)
         if (agent->mine[pid] && (!agent->ranks[pid].alive || !agent->ranks[pid].arrived))
             return;
+    if (cells_any(world)) {
+        agent->waiting = true;
+        cells_arrived(world, host);
+        return;
+    }
     bool end = rank->superstep == world->supersteps;
     bool alone = world->zeros[agent->term].members == 1;
     if (alone && !end && rank->superstep < agent->consult && !agent->asked) {
         check_leave(world, agent->term, rank->superstep);
-        leave(world, host);
+        agent_leave(world, host);
         return;
     }
     struct wire_message message = {.kind = WIRE_ARRIVE, .envelope = {.superstep = rank->superstep}};
@@ -220,7 +230,7 @@ void agent_send_failure(struct world *world, uint32_t host, uint32_t pid,
     send_to_zero(world, host, &message);
 }
 
-static void capture(struct world *world, uint32_t host, uint64_t superstep)
+void agent_capture(struct world *world, uint32_t host, uint64_t superstep)
 {
     struct agent *agent = &world->agents[host];
     struct bspz_snapshot_name name = {superstep + 1, agent->term};
@@ -258,11 +268,16 @@ static void release(struct world *world, uint32_t host, const struct wire_messag
     if (!agent->waiting)
         return;
     if (message->release.decision == WIRE_DECISION_GO)
-        leave(world, host);
+        agent_leave(world, host);
     else if (message->release.decision == WIRE_DECISION_SNAPSHOT)
-        capture(world, host, message->envelope.superstep);
-    if (message->release.decision != WIRE_DECISION_END)
-        return;
+        agent_capture(world, host, message->envelope.superstep);
+    if (message->release.decision == WIRE_DECISION_END)
+        agent_let_out(world, host);
+}
+
+void agent_let_out(struct world *world, uint32_t host)
+{
+    struct agent *agent = &world->agents[host];
     world->past_end = agent->let_out = true;
     if (agent->job == JOB_RUNNING)
         job_move(&agent->job, JOB_ENDING);
@@ -274,23 +289,25 @@ static void release(struct world *world, uint32_t host, const struct wire_messag
 
 /* ---- Messages of Processor Zero ----------------------------------------------------------- */
 
-static void place(struct world *world, uint32_t host, const struct wire_place *place)
+static void place(struct world *world, uint32_t host, const struct wire_message *message)
 {
+    const struct wire_place *place = &message->place;
     struct agent *agent = &world->agents[host];
     if (!job_may_move(agent->job, JOB_FORMING))
         return;
     job_move(&agent->job, JOB_FORMING);
     world->processes = place->processes;
+    cells_take(world, host, message);
     for (uint32_t pid = 0; pid < place->processes; pid++) {
-        agent->mine[pid] = place->host_of.items[pid] == agent->id;
         agent->count += agent->mine[pid];
         if (agent->mine[pid])
             agent->ranks[pid] = (struct rank){.alive = true, .value = FIRST_VALUE};
     }
     /* Processes of other hosts are made of snapshot 0, once it is committed. */
-    if (agent->mine[0] || agent->count == 0 || !place->snapshot)
+    bool first = agent->mine[0] && (!cells_any(world) || host == world->registrar);
+    if (first || agent->count == 0 || !place->snapshot)
         agent_plan(world, DO_RANKS_READY, host, 20);
-    if (!agent->mine[0] || !place->snapshot)
+    if (!first || !place->snapshot)
         return;
     struct action *action = agent_plan(world, DO_IMAGE, host, 60);
     action->name = (struct bspz_snapshot_name){0, agent->term};
@@ -345,9 +362,9 @@ static void restore(struct world *world, uint32_t host, const struct wire_messag
         fail(world, "a snapshot that never was is restored");
     world->processes = order->processes;
     making_move(&agent->making, MAKING_STAGING);
+    cells_take(world, host, message);
     for (uint32_t pid = 0; pid < order->processes; pid++) {
         struct rank *rank = &agent->ranks[pid];
-        agent->mine[pid] = order->host_of.items[pid] == agent->id;
         if (!agent->mine[pid])
             continue;
         agent->count++;
@@ -404,9 +421,12 @@ static void obey(struct world *world, uint32_t host, const struct wire_message *
     struct agent *agent = &world->agents[host];
     uint64_t superstep = message->envelope.superstep;
     struct wire_message answer = {.kind = WIRE_KNOWN, .envelope = {.superstep = superstep}};
+    struct bspz_snapshot_name before = agent->known;
+    if (cells_any(world) && cells_obey(world, host, message))
+        return;
     switch (message->kind) {
     case WIRE_PLACE:
-        place(world, host, &message->place);
+        place(world, host, message);
         break;
     case WIRE_RESTORE:
         restore(world, host, message);
@@ -430,7 +450,7 @@ static void obey(struct world *world, uint32_t host, const struct wire_message *
         agent->consult = message->resume.consult;
         agent->asked = false;
         if (agent->waiting)
-            leave(world, host);
+            agent_leave(world, host);
         break;
     case WIRE_CONSULT:
         agent->asked = true;
@@ -444,7 +464,9 @@ static void obey(struct world *world, uint32_t host, const struct wire_message *
         agent->known = (struct bspz_snapshot_name){superstep, message->committed.from};
         send_to_zero(world, host, &answer);
         step_is_done(world, STEP_KNOWN);
-        if (agent->job == JOB_FORMING && !agent->mine[0] && agent->count > 0)
+        if (agent->job == JOB_FORMING && agent->count > 0 &&
+            !bspz_snapshot_same(before, agent->known) &&
+            (!agent->mine[0] || (cells_any(world) && host != world->registrar)))
             agent_plan(world, DO_RANKS_READY, host, 20);
         break;
     case WIRE_AHEAD:
@@ -476,7 +498,8 @@ void agent_frame(struct world *world, struct action *action)
 {
     struct agent *agent = &world->agents[action->host];
     struct wire_message message;
-    if (!agent->up || agent->life != action->life || agent->term != action->term)
+    if (!agent->up || agent->life != action->life || agent->term != action->term ||
+        agent->replicated.era != action->era)
         return;
     if (wire_decode(action->frame.data + WIRE_HEADER, action->frame.size - WIRE_HEADER, &message,
                     NULL, 0) < 0)
@@ -547,9 +570,16 @@ void agent_act(struct world *world, struct action *action)
     case DO_RANKS_READY:
         if (agent->job != JOB_FORMING && agent->job != JOB_RESTORING)
             break;
+        agent->replicated.made = true;
         message.kind = WIRE_RANKS_READY;
         message.ranks_ready.count = agent->count;
         send_to_zero(world, host, &message);
+        break;
+    case DO_DATA:
+        cells_data(world, action);
+        break;
+    case DO_TAKE_OVER:
+        cells_taken_over(world, action);
         break;
     case DO_AHEAD:
         message.kind = WIRE_AHEAD_READY;
@@ -558,6 +588,7 @@ void agent_act(struct world *world, struct action *action)
         send_to_zero(world, host, &message);
         break;
     case DO_CAPTURED:
+        agent->replicated.recorded = true;
         message.kind = WIRE_CAPTURED;
         message.envelope.superstep = action->name.superstep - 1;
         message.captured.pause_ns = 1000000 + random_below(world, 20000000);

@@ -105,6 +105,7 @@ static void say_again(struct world *world)
 {
     struct job_fault last = job_machine_fault(world->machine);
     world->rollbacks++;
+    cells_check_rollback(world, last.outcome.cause);
     note(world, "again: %s, restart %u", wire_cause_text(last.outcome.cause), last.restarts);
     if (++world->restarts_in_a_row > world->max_restarts)
         fail(world, "%u restarts without a commit", world->restarts_in_a_row);
@@ -145,6 +146,9 @@ static void carry_out(struct world *world, const struct job_effect *effect)
         break;
     case JOB_EFFECT_LOST_TO_ZERO:
         lost_to_zero(world, host_index(world, effect->host));
+        break;
+    case JOB_EFFECT_TAKE_OVER:
+        zero_succeed(world, host_index(world, effect->host));
         break;
     case JOB_EFFECT_DISMISS:
         dismiss(world, host_index(world, effect->host));
@@ -189,7 +193,12 @@ static void note_news(struct world *world, const struct job_event *event)
     switch (event->kind) {
     case JOB_EVENT_COMMITTED:
         world->restarts_in_a_row = 0;
+        world->heard_of = event->name;
         step_is_done(world, STEP_HEARD);
+        break;
+    case JOB_EVENT_PLACED:
+    case JOB_EVENT_RUNNING:
+        world->zeros[event->term].placed = true;
         break;
     case JOB_EVENT_CHOSEN:
         step_is_done(world, STEP_CHOSEN);
@@ -301,6 +310,7 @@ void bsprun_begin(struct world *world, bool restore)
         .finished_status = world->finish_status,
         .max_restarts = world->max_restarts,
         .own = JOB_NO_HOST,
+        .replicas = cells_any(world),
         .fence_ms = FENCE_MS,
         .retry_ms = world->retry_ms,
     };
@@ -374,8 +384,8 @@ void complain(struct world *world, const struct action *action)
     tell_bsprun(world, action->host, event);
     if (!zero->shell)
         return;
-    if (zero->host == action->host && !zero->gone && !zero->finished)
+    if (zero->host == action->host && !zero->gone && !zero->finished && !agent->replicated.placed)
         coord_shell_host_lost(zero->shell, event.peer);
-    else if (zero->host == action->number && !agent->let_out)
+    else if (zero->host == action->number && !agent->let_out && !agent->replicated.placed)
         agent_rewind(world, action->host);
 }

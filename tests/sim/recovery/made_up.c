@@ -10,9 +10,13 @@
 #ifndef ALL_MOVE
 #define ALL_MOVE false
 #endif
-#define MOVES_LEAST 1000u  /* for each step, with a fault in it, in a run of ... */
+/* Whether processes have replicas, and hosts are slow. */
+#ifndef ALL_REPLICAS
+#define ALL_REPLICAS false
+#endif
+#define MOVES_LEAST 1000u   /* for each step, with a fault in it, in a run of ... */
 #define MOVES_RUN   100000u /* ... so many jobs */
-#define NUMBERS     14u
+#define NUMBERS     16u
 
 struct action *plan(struct world *world, enum action_kind kind, uint64_t delay)
 {
@@ -156,7 +160,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
     world->host_count = chance(world, 40)  ? 1
                         : chance(world, 2) ? 7 + (uint32_t)random_below(world, HOSTS - 6)
                                            : 2 + (uint32_t)random_below(world, WIDE_HOSTS - 1);
-    if (ALL_MOVE && world->host_count == 1)
+    if ((ALL_MOVE || ALL_REPLICAS) && world->host_count == 1)
         world->host_count = 2 + (uint32_t)apart(world, WIDE_HOSTS - 1);
     if (world->host_count > job->hosts)
         world->host_count = (uint32_t)job->hosts;
@@ -167,6 +171,13 @@ static void make_world(struct world *world, const struct seeds_job *job)
         world->agents[i].id = (i * 5 + 3) % 1021;
         world->agents[i].slots = 1 + (uint32_t)random_below(world, 2);
         slots += world->agents[i].slots;
+    }
+    world->replicas = 1;
+    if (ALL_REPLICAS) {
+        world->replicas = 1 + (uint32_t)apart(world, 3);
+        world->spares = 0;
+        if (world->replicas > world->host_count)
+            world->replicas = world->host_count;
     }
     world->registrar = (uint32_t)random_below(world, world->host_count - world->spares);
     world->wanted = 1 + (uint32_t)random_below(world, slots < RANKS / 2 ? 2 * slots : RANKS);
@@ -180,6 +191,8 @@ static void make_world(struct world *world, const struct seeds_job *job)
     world->rule.overhead = 0.3;
     world->balance = job->seed % 3 == 0; /* a draw would make other worlds of the fixed seeds */
     world->retry_ms = job->seed % 4 == 2 ? 300 : 0;
+    if (cells_any(world))
+        world->balance = false;
     world->unnamed = world->spares > 0 && job->seed % 7 == 5;
     world->shared = world->host_count == 1 || chance(world, 50);
     world->copies_kept = chance(world, 60);
@@ -193,6 +206,9 @@ static void make_world(struct world *world, const struct seeds_job *job)
         world->max_restarts += 2;
         plan_moves(world);
     }
+    for (unsigned i = 0; ALL_REPLICAS && i < 2; i++)
+        if (apart(world, 2) == 0)
+            plan_fault(world, 40 + i, apart(world, 50 + 40 * world->supersteps), FAULT_SLOW);
     if (!ALL_MOVE || apart(world, 3) == 0) {
         plan_faults(world);
         plan_more_faults(world);
@@ -215,6 +231,8 @@ static void run(struct world *world)
     bsprun_begin(world, false);
     struct action action;
     for (unsigned count = 0; timeline_next(&world->time, &action); count++) {
+        if (count > ACTIONS_MAX && cells_wait_in_vain(world))
+            return;
         if (count > ACTIONS_MAX)
             fail(world, "the job does not come to an end");
         happen(world, &action);
@@ -229,7 +247,8 @@ static void run(struct world *world)
         moves_watch(world);
         check_alone(world);
     }
-    check_end(world);
+    if (world->over || !cells_wait_in_vain(world))
+        check_end(world);
 }
 
 static const char *const fault_names[FAULT_KINDS] = {
@@ -249,6 +268,7 @@ static const char *const fault_names[FAULT_KINDS] = {
     [FAULT_ABORT] = "bsp_abort",
     [FAULT_POWER] = "power of several hosts fails",
     [FAULT_STEP] = "bsprun killed at a step",
+    [FAULT_SLOW] = "host slow",
     [FAULT_PLACES] = "hosts drained, removed, opened",
 };
 
@@ -296,6 +316,8 @@ static const char *const number_names[NUMBERS] = {
     "lost hosts that were tried again",
     "processes that did not fit where they were to be",
     "terms that moved processes after AHEAD",
+    "another Processor Zero in a term",
+    "hosts that passed while others were captured",
 };
 
 /* A simulation in which something never happens tests less than it says. */
@@ -305,7 +327,7 @@ static int report(uint64_t count)
     printf("%llu jobs\n", (unsigned long long)count);
     for (unsigned i = 0; i < FAULT_KINDS; i++) {
         printf("  fault  %-44s %9llu\n", fault_names[i], (unsigned long long)summary.faults[i]);
-        missing += summary.faults[i] == 0;
+        missing += summary.faults[i] == 0 && (ALL_REPLICAS || i != FAULT_SLOW);
     }
     for (unsigned i = 0; i < STEP_KINDS; i++) {
         printf("  bsprun killed when %-32s %9llu\n", step_names[i],
@@ -323,11 +345,14 @@ static int report(uint64_t count)
                    (unsigned long long)summary.causes[i]);
     for (unsigned i = 0; i < NUMBERS; i++) {
         printf("  %-51s %9llu\n", number_names[i], (unsigned long long)summary.numbers[i]);
-        missing += summary.numbers[i] == 0;
+        missing += summary.numbers[i] == 0 && (ALL_REPLICAS || i < NUMBERS - 2);
     }
     missing += summary.causes[WIRE_CAUSE_NONE] == 0 || summary.causes[WIRE_CAUSE_SAVED] == 0 ||
                summary.causes[WIRE_CAUSE_NO_MEMORY] == 0;
-    return seeds_verdict(ALL_MOVE ? "moves" : "recovery", count < 2000 ? 0 : missing);
+    return seeds_verdict(ALL_MOVE       ? "moves"
+                         : ALL_REPLICAS ? "replicated"
+                                        : "recovery",
+                         count < 2000 ? 0 : missing);
 }
 
 static void run_one(const struct seeds_job *job)
@@ -344,9 +369,10 @@ static void run_one(const struct seeds_job *job)
     if (world.over)
         summary.causes[world.outcome.cause]++;
     const unsigned numbers[NUMBERS] = {
-        world.commits,   world.rollbacks,   world.thawed, world.restored,   world.restarted,
-        world.held_back, world.dismissals,  world.named,  world.moves,      world.own_moves,
-        world.joined,    world.tried_again, world.missed, world.moves_ahead};
+        world.commits,   world.rollbacks,   world.thawed,     world.restored,
+        world.restarted, world.held_back,   world.dismissals, world.named,
+        world.moves,     world.own_moves,   world.joined,     world.tried_again,
+        world.missed,    world.moves_ahead, world.taken_over, world.ahead};
     for (unsigned i = 0; i < NUMBERS; i++)
         summary.numbers[i] += numbers[i];
     free_world(&world);
@@ -380,7 +406,9 @@ static const struct seeds_fixed fixed[] = {
 
 int main(int argc, char **argv)
 {
-    static const struct seeds_program program = {.name = ALL_MOVE ? "moves" : "recovery",
+    static const struct seeds_program program = {.name = ALL_MOVE       ? "moves"
+                                                         : ALL_REPLICAS ? "replicated"
+                                                                        : "recovery",
                                                  .count = 3000,
                                                  .has_supersteps = true,
                                                  .fixed = fixed,

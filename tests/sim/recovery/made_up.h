@@ -10,6 +10,8 @@
  * and was not synced may be lost with the power, what was removed may come back faults   enum
  * fault_kind
  *
+ * In some worlds (ALL_REPLICAS) processes have replicas on several hosts: cells.c.
+ *
  * Each process has a value that every barrier mixes with those of all others and with a random
  * number: two executions of a superstep never give the same.  Processes put back to different
  * snapshots, or to images of different executions, meet with values that differ.
@@ -36,6 +38,7 @@
 #define FENCE_MS     400u
 #define NOBODY       UINT32_MAX
 #define WIDE_HOSTS   6u /* hosts in most of the worlds */
+#define BARRIERS     24u
 
 enum fault_kind {
     FAULT_RANK,      /* a process is killed */
@@ -54,6 +57,7 @@ enum fault_kind {
     FAULT_ABORT,     /* a process calls bsp_abort */
     FAULT_POWER,     /* several hosts lose their power in the same moment, perhaps bsprun's, too */
     FAULT_STEP,   /* bsprun is killed at a step of a commit; later the job is restarted, or not */
+    FAULT_SLOW,   /* a host is slow for a while, or for long; with replicas */
     FAULT_PLACES, /* the user has a host drained, removed or opened, or processes moved or placed */
     FAULT_KINDS
 };
@@ -103,12 +107,30 @@ struct snap {
 };
 
 struct rank {
-    bool alive;
+    bool alive, killed;
     bool runs;                         /* not: staged, or waiting in bsp_begin */
     bool arrived;                      /* at the barrier that ends `superstep` */
     uint64_t superstep, value, next;   /* next: the value when it leaves the barrier */
     struct bspz_snapshot_name copy[2]; /* frozen copies: a committed one, one being written */
     uint64_t copy_values[2];
+};
+
+/* What a host knows of the barrier of a superstep, with replicas. */
+struct heard {
+    bool told, snapshot, captures, resumed, end;
+    uint64_t consult;
+};
+
+/* What an agent does with replicas, beside all else. */
+struct replicated {
+    struct heard heard[BARRIERS];
+    uint64_t reached[HOSTS]; /* supersteps + 1 of that host whose data it has got */
+    uint64_t decided, next;  /* as in ACCOUNT */
+    uint64_t held;           /* the barrier at which its processes wait though they do not ask; 0 */
+    uint32_t era;            /* which Processor Zero of the term it obeys */
+    bool placed, made, runs, ended, over, waits, asked, captured, recorded;
+    bool aborts; /* it has asked for the end of the job */
+    struct wire_message abort;
 };
 
 struct agent {
@@ -128,6 +150,8 @@ struct agent {
     bool let_out;   /* of bsp_end */
     uint32_t count; /* its processes */
     struct bspz_snapshot_name from, known, abandoned;
+    uint64_t slow_until;
+    struct replicated replicated;
     bool mine[RANKS];
     struct rank ranks[RANKS];
 };
@@ -152,7 +176,17 @@ struct zero {
     bool said_ahead, stops; /* stops: bsprun wants a snapshot and the end */
     bool shaken; /* a host has lost its power in its term, and what it had told of may be gone */
     unsigned timers[COORD_TIMER_COUNT];
+    /* With replicas: */
+    uint32_t era;            /* counts those of the term */
+    bool placed;             /* its hosts have snapshot 0, or run, as bsprun knows */
+    uint64_t homes[RANKS];   /* of each process, the id of its lead */
+    uint64_t lead[HOSTS];    /* of each host; its own id: none */
+    uint64_t next[BARRIERS]; /* the value of all processes after that superstep; 0: not yet */
+    struct bspz_snapshot_name base; /* which the term begins from */
 };
+
+/* DO_NOTICE: Processor Zero's host has lost the link, and bsprun has not said so. */
+#define ON_ITS_OWN 1u
 
 enum action_kind {
     DO_JOB_EVENT, /* something reaches bsprun */
@@ -179,7 +213,9 @@ enum action_kind {
     DO_ORPHANED, /* an agent has noticed that bsprun has terminated */
     DO_RESTART,
     DO_FAULT,
-    DO_COPY /* an image that had lost its second copy has one again */
+    DO_DATA,      /* what a host's processes have put comes to another one */
+    DO_TAKE_OVER, /* bsprun names another Processor Zero of the term */
+    DO_COPY       /* an image that had lost its second copy has one again */
 };
 
 struct action {
@@ -190,7 +226,10 @@ struct action {
     struct job_event event;
     struct job_effect effect;
     struct bspz_buffer frame;
-    bool tells; /* what Processor Zero has learned: */
+    uint32_t era; /* of frames, with replicas */
+    uint64_t superstep;
+    bool copies; /* the image is of another host's process */
+    bool tells;  /* what Processor Zero has learned: */
     struct estimate learned;
 };
 
@@ -206,7 +245,7 @@ struct world {
     uint64_t link_free[HOSTS][4];
     uint64_t silent_until[HOSTS][HOSTS]; /* the first does not hear the second */
 
-    uint32_t host_count, spares;
+    uint32_t host_count, spares, replicas;
     uint32_t retry_ms; /* of lost hosts */
     bool unnamed;      /* the spare is not named before it is added to the running job */
     uint32_t registrar, wanted, processes;
@@ -232,6 +271,7 @@ struct world {
     unsigned starts[HOSTS]; /* of an agent, since one there has last spoken */
 
     struct bspz_snapshot_name announced; /* the newest */
+    struct bspz_snapshot_name heard_of;  /* ... that bsprun knows of */
     bool closing;                        /* bsprun has heard CLOSE in this term, at bsp_end ... */
     bool cut_short;                      /* ... or as the job is ended before it ... */
     enum wire_cause cut_short_for;
@@ -264,6 +304,7 @@ struct world {
     uint32_t wanted_count;
     unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals, named, moves,
         own_moves, joined, tried_again, missed, moves_ahead;
+    unsigned taken_over, lost_beside, ahead;
     bool balance; /* Processor Zero moves processes by itself */
     double moving_seconds;
 
@@ -313,6 +354,7 @@ void learned_heard(struct world *world, const struct action *action);
 
 /* zero.c */
 void zero_create(struct world *world, uint32_t host, uint32_t term);
+void zero_succeed(struct world *world, uint32_t host);
 void zero_frame(struct world *world, struct action *action);
 void zero_told(struct world *world, const struct action *action);
 void zero_timer(struct world *world, const struct action *action);
@@ -330,11 +372,39 @@ void agent_ends(struct world *world, uint32_t host);
 void kill_ranks(struct world *world, uint32_t host, bool copies_too);
 /* The term is over for this host. */
 void agent_rewind(struct world *world, uint32_t host);
+/* The processes leave a barrier; they are captured at it; they leave bsp_end. */
+void agent_leave(struct world *world, uint32_t host);
+void agent_capture(struct world *world, uint32_t host, uint64_t superstep);
+void agent_let_out(struct world *world, uint32_t host);
 uint32_t host_index(const struct world *world, uint32_t id);
 /* In the life and term of the agent that is there now. */
 struct action *agent_plan(struct world *world, enum action_kind kind, uint32_t host, uint64_t most);
 void agent_send_failure(struct world *world, uint32_t host, uint32_t pid,
                         struct bspz_snapshot_name name, enum wire_cause cause);
+
+/* cells.c: processes with replicas */
+bool cells_any(const struct world *world);
+void cells_elect(struct agent *agent);
+/* Which processes the host has, by PLACE or RESTORE. */
+void cells_take(struct world *world, uint32_t host, const struct wire_message *order);
+/* All its processes have come to the end of the superstep. */
+void cells_arrived(struct world *world, uint32_t host);
+void cells_data(struct world *world, const struct action *action);
+/* RUN, RELEASE, RESUME, TAKEN_OVER, END.  False: it is another message. */
+bool cells_obey(struct world *world, uint32_t host, const struct wire_message *message);
+void cells_taken_over(struct world *world, const struct action *action);
+/* Processor Zero says: what it decides, and who has what. */
+void cells_said(struct zero *zero, const struct wire_message *message);
+/* A process is lost: whether its host leaves, as other hosts go on. */
+bool cells_leaves(struct world *world, uint32_t host);
+/* Whether the host has not come to the end, which is decided, and no other one has what it has. */
+bool cells_trails_last(const struct world *world, uint32_t host);
+/* The end is decided, and no host is left that has some process. */
+bool cells_wait_in_vain(const struct world *world);
+void cells_check_alone(struct world *world);
+/* Whether each process has a replica that goes on, without that host. */
+bool cells_is_covered(const struct world *world, uint32_t term, uint32_t without);
+void cells_check_rollback(struct world *world, enum wire_cause cause);
 
 /* disks.c */
 struct snap *snap_find(struct world *world, struct bspz_snapshot_name name, bool make);

@@ -25,8 +25,12 @@ static void tell(struct zero *zero, const struct wire_message *message)
         memory_missed(zero, &message->chosen);
         break;
     case WIRE_SAVED:
-        if (message->saved.known)
+        if (message->saved.known) {
+            event.kind = JOB_EVENT_PLACED;
+            if (cells_any(world) && message->saved.superstep == 0)
+                tell_bsprun(world, zero->host, event);
             return;
+        }
         event.kind = JOB_EVENT_COMMITTED;
         event.name = (struct bspz_snapshot_name){message->saved.superstep, zero->term};
         check_committed(world, zero, event.name);
@@ -39,6 +43,7 @@ static void tell(struct zero *zero, const struct wire_message *message)
     default: /* CLOSING */
         event.kind = JOB_EVENT_CLOSING;
         event.outcome.cause = coord_outcome(coord_shell_state(zero->shell)).cause;
+        event.cut_short = !message->closing.whole;
         if (event.outcome.cause == WIRE_CAUSE_NOTHING_SAVED)
             check_nothing_saved(world, zero);
         if (event.outcome.cause == WIRE_CAUSE_NO_MEMORY)
@@ -133,6 +138,8 @@ static void on_send(void *context, uint32_t id, const struct wire_message *messa
         tell(zero, message);
         return;
     }
+    if (cells_any(world))
+        cells_said(zero, message);
     if (message->kind == WIRE_PERSIST)
         check_images(world, name);
     if (message->kind == WIRE_RESTORE) {
@@ -143,13 +150,15 @@ static void on_send(void *context, uint32_t id, const struct wire_message *messa
         note_ahead(zero, host, message);
     if (message->kind == WIRE_RELEASE && message->release.last && zero->ahead && !zero->stops)
         fail(world, "a move is decided while processes are restored ahead");
-    if (message->kind == WIRE_RELEASE && (message->release.decision == WIRE_DECISION_GO ||
-                                          message->release.decision == WIRE_DECISION_SNAPSHOT))
+    if (message->kind == WIRE_RELEASE && !cells_any(world) &&
+        (message->release.decision == WIRE_DECISION_GO ||
+         message->release.decision == WIRE_DECISION_SNAPSHOT))
         check_leave(world, zero->term, message->envelope.superstep);
     if (!reaches(world, zero, host))
         return;
     struct action *action = plan_on_link(world, DO_TO_AGENT, host, 1);
     action->term = zero->term;
+    action->era = zero->era;
     char error[WIRE_ERROR_SIZE];
     if (wire_encode(message, &action->frame, error, sizeof(error)) < 0)
         fail(world, "cannot encode: %s", error);
@@ -218,24 +227,17 @@ static uint64_t on_now(void *context)
 static const struct balance_rule eager = {
     .budget = 1e9, .alpha_least = 1, .alpha_most = 2, .moves = RANKS};
 
-void zero_create(struct world *world, uint32_t host, uint32_t term)
+static void set_up(struct world *world, struct coord_config *config, uint64_t bits,
+                   uint64_t drained, struct wire_host hosts[HOSTS])
 {
-    struct wire_host hosts[HOSTS];
-    uint32_t count = 0;
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < world->host_count; i++)
-        if (job_machine_member(world->machine, world->agents[i].id))
-            bits |= (uint64_t)1 << i;
-    uint64_t drained = 0;
-    for (uint32_t i = 0; i < world->host_count; i++)
-        if (bits & (uint64_t)1 << i) {
-            hosts[count] = (struct wire_host){
-                .host = world->agents[i].id,
-                .drained = job_machine_drained(world->machine, world->agents[i].id)};
-            drained |= (uint64_t)hosts[count++].drained << i;
-        }
     const struct bspz_snapshot_name *avoid;
-    struct coord_config config = {
+    uint32_t count = 0;
+    uint32_t term = config->term;
+    for (uint32_t i = 0; i < world->host_count; i++)
+        if (bits >> i & 1)
+            hosts[count++] =
+                (struct wire_host){.host = world->agents[i].id, .drained = (drained >> i & 1) != 0};
+    *config = (struct coord_config){
         .term = term,
         .host_count = count,
         .hosts = hosts,
@@ -250,6 +252,7 @@ void zero_create(struct world *world, uint32_t host, uint32_t term)
         .stop_on_failure = world->stop_on_failure,
         .stop_on_late_failure = world->stop_on_late_failure,
         .copies = 2,
+        .replicas = world->replicas,
         .anew = world->anew,
         .balance = world->balance,
         .moving_seconds = world->moving_seconds,
@@ -265,16 +268,38 @@ void zero_create(struct world *world, uint32_t host, uint32_t term)
         .recovery = world->handed[term].recovery,
         .notice = (double)FENCE_MS / 1e3,
     };
-    config.avoid_count = job_machine_avoid(world->machine, &avoid);
-    memcpy(config.job, job, sizeof(job));
-    memcpy(config.avoid, avoid, config.avoid_count * sizeof(*avoid));
+    config->avoid_count = job_machine_avoid(world->machine, &avoid);
+    memcpy(config->job, job, sizeof(job));
+    memcpy(config->avoid, avoid, config->avoid_count * sizeof(*avoid));
+}
+
+static void begin(struct zero *zero, const struct coord_config *config)
+{
     struct coord_shell_calls calls = {.send = on_send,
                                       .set_timer = on_set_timer,
                                       .cancel_timer = on_cancel_timer,
                                       .drop_host = on_drop_host,
                                       .finish = on_finish,
-                                      .trace = world->time.job.verbose ? on_trace : NULL,
+                                      .trace = zero->world->time.job.verbose ? on_trace : NULL,
                                       .now_ns = on_now};
+    zero->shell = coord_shell_new(config, &calls, zero);
+    if (!zero->shell)
+        fail(zero->world, "no Processor Zero");
+    note(zero->world, "term %u: Processor Zero on host %u", zero->term,
+         zero->world->agents[zero->host].id);
+}
+
+void zero_create(struct world *world, uint32_t host, uint32_t term)
+{
+    struct wire_host hosts[HOSTS];
+    uint64_t bits = 0, drained = 0;
+    for (uint32_t i = 0; i < world->host_count; i++)
+        if (job_machine_member(world->machine, world->agents[i].id)) {
+            bits |= (uint64_t)1 << i;
+            drained |= (uint64_t)job_machine_drained(world->machine, world->agents[i].id) << i;
+        }
+    struct coord_config config = {.term = term};
+    set_up(world, &config, bits, drained, hosts);
     struct zero *zero = &world->zeros[term];
     if (zero->shell)
         fail(world, "term %u has two Processor Zeros", term);
@@ -282,30 +307,78 @@ void zero_create(struct world *world, uint32_t host, uint32_t term)
                           .host = host,
                           .life = world->agents[host].life,
                           .term = term,
-                          .members = count,
+                          .members = config.host_count,
                           .wanted = config.wanted,
                           .member_bits = bits,
                           .drained = drained == bits ? 0 : drained,
                           .move_count = config.moves.count,
                           .gone = !world->agents[host].up};
     memcpy(zero->moves, world->wanted_moves, sizeof(zero->moves));
-    zero->shell = coord_shell_new(&config, &calls, zero);
-    if (!zero->shell)
-        fail(world, "no Processor Zero");
-    note(world, "term %u: Processor Zero on host %u", term, world->agents[host].id);
+    begin(zero, &config);
+}
+
+/* Which hosts it does not obey, and which are lost, bsprun says. */
+static void list_leads(const struct zero *zero, uint64_t leads[2 * HOSTS],
+                       struct coord_predecessor *predecessor)
+{
+    const struct world *world = zero->world;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->host_count; i++)
+        if ((zero->member_bits >> i & 1) && zero->lead[i] != world->agents[i].id) {
+            leads[count++] = world->agents[i].id;
+            leads[count++] = zero->lead[i];
+        }
+    predecessor->homes = (struct wire_numbers){zero->homes, world->processes};
+    predecessor->leads = (struct wire_numbers){leads, count};
+    predecessor->committed = world->heard_of;
+}
+
+void zero_succeed(struct world *world, uint32_t host)
+{
+    struct wire_host hosts[HOSTS];
+    uint64_t leads[2 * HOSTS];
+    struct zero *zero = &world->zeros[job_machine_term(world->machine)];
+    struct coord_config config = {.term = zero->term};
+    set_up(world, &config, zero->member_bits, zero->drained, hosts);
+    list_leads(zero, leads, &config.predecessor);
+    coord_shell_free(zero->shell);
+    for (unsigned i = 0; i < COORD_TIMER_COUNT; i++)
+        zero->timers[i]++;
+    zero->host = host;
+    zero->life = world->agents[host].life;
+    zero->era++;
+    zero->gone = !world->agents[host].up;
+    zero->finished = zero->moved = false;
+    zero->ahead = 0;
+    world->taken_over++;
+    begin(zero, &config);
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        if (!(zero->member_bits >> i & 1))
+            continue;
+        if (!job_machine_goes_on(world->machine, world->agents[i].id)) {
+            coord_shell_host_lost(zero->shell, world->agents[i].id);
+        } else if (!world->agents[i].cut_off) {
+            struct action *action = plan_on_link(world, DO_TAKE_OVER, i, 2);
+            action->term = zero->term;
+            action->era = zero->era;
+        }
+    }
 }
 
 void send_to_zero(struct world *world, uint32_t host, struct wire_message *message)
 {
     struct agent *agent = &world->agents[host];
     struct zero *zero = &world->zeros[agent->term];
-    if (!zero->shell || zero->gone || !reaches(world, zero, host))
+    if (!zero->shell || zero->gone || !reaches(world, zero, host) ||
+        zero->era != agent->replicated.era ||
+        (agent->replicated.waits && message->kind != WIRE_ACCOUNT))
         return;
     memcpy(message->envelope.job, job, WIRE_JOB_SIZE);
     message->envelope.term = agent->term;
     *wire_sender(message) = agent->id;
     struct action *action = plan_on_link(world, DO_TO_ZERO, host, 0);
     action->term = agent->term;
+    action->era = zero->era;
     char error[WIRE_ERROR_SIZE];
     if (wire_encode(message, &action->frame, error, sizeof(error)) < 0)
         fail(world, "cannot encode: %s", error);
@@ -314,7 +387,7 @@ void send_to_zero(struct world *world, uint32_t host, struct wire_message *messa
 void zero_frame(struct world *world, struct action *action)
 {
     struct zero *zero = &world->zeros[action->term];
-    if (!zero->shell || zero->gone)
+    if (!zero->shell || zero->gone || zero->era != action->era)
         return;
     struct wire_message message;
     if (wire_decode(action->frame.data + WIRE_HEADER, action->frame.size - WIRE_HEADER, &message,
@@ -362,9 +435,13 @@ void zero_timer(struct world *world, const struct action *action)
         coord_shell_timer(zero->shell, (enum coord_timer)action->host);
 }
 
+/* With replicas bsprun says who is lost, as Processor Zero's host may be the one that is cut off.
+ */
 void zero_notice(struct world *world, const struct action *action)
 {
     struct zero *zero = &world->zeros[action->term];
+    if (action->number == ON_ITS_OWN && zero->shell && world->agents[zero->host].replicated.placed)
+        return;
     if (zero->shell && !zero->gone && !zero->finished &&
         zero->member_bits & (uint64_t)1 << action->host)
         coord_shell_host_lost(zero->shell, world->agents[action->host].id);
