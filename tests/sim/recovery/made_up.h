@@ -178,6 +178,7 @@ struct zero {
     unsigned timers[COORD_TIMER_COUNT];
     /* With replicas: */
     uint32_t era;            /* counts those of the term */
+    uint64_t broken;         /* hosts to or from which something was lost */
     bool placed;             /* its hosts have snapshot 0, or run, as bsprun knows */
     uint64_t homes[RANKS];   /* of each process, the id of its lead */
     uint64_t lead[HOSTS];    /* of each host; its own id: none */

@@ -13,6 +13,15 @@ static bool reaches(const struct world *world, const struct zero *zero, uint32_t
             hears(world, host, zero->host) && hears(world, zero->host, host));
 }
 
+/* With replicas the term outlives that: a link on which something was lost brings nothing any more. */
+static bool passes(const struct world *world, struct zero *zero, uint32_t host)
+{
+    uint64_t bit = (uint64_t)1 << host;
+    if (!reaches(world, zero, host))
+        zero->broken |= cells_any(world) ? bit : 0;
+    return reaches(world, zero, host) && !(zero->broken & bit);
+}
+
 static void tell(struct zero *zero, const struct wire_message *message)
 {
     struct world *world = zero->world;
@@ -154,7 +163,7 @@ static void on_send(void *context, uint32_t id, const struct wire_message *messa
         (message->release.decision == WIRE_DECISION_GO ||
          message->release.decision == WIRE_DECISION_SNAPSHOT))
         check_leave(world, zero->term, message->envelope.superstep);
-    if (!reaches(world, zero, host))
+    if (!passes(world, zero, host))
         return;
     struct action *action = plan_on_link(world, DO_TO_AGENT, host, 1);
     action->term = zero->term;
@@ -349,7 +358,7 @@ void zero_succeed(struct world *world, uint32_t host)
     zero->era++;
     zero->gone = !world->agents[host].up;
     zero->finished = zero->moved = false;
-    zero->ahead = 0;
+    zero->ahead = zero->broken = 0;
     world->taken_over++;
     begin(zero, &config);
     for (uint32_t i = 0; i < world->host_count; i++) {
@@ -369,8 +378,8 @@ void send_to_zero(struct world *world, uint32_t host, struct wire_message *messa
 {
     struct agent *agent = &world->agents[host];
     struct zero *zero = &world->zeros[agent->term];
-    if (!zero->shell || zero->gone || !reaches(world, zero, host) ||
-        zero->era != agent->replicated.era ||
+    if (!zero->shell || zero->gone || zero->era != agent->replicated.era ||
+        !passes(world, zero, host) ||
         (agent->replicated.waits && message->kind != WIRE_ACCOUNT))
         return;
     memcpy(message->envelope.job, job, WIRE_JOB_SIZE);
