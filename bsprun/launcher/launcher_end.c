@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "bsprun/launcher/launcher_inside.h"
@@ -153,6 +154,18 @@ static bool is_reader_gone(const struct launcher *launcher)
            launcher->status == SIGNAL_STATUS + SIGPIPE && process_reader_gone(STDOUT_FILENO);
 }
 
+/* What an agent or Processor Zero has said.  An agent that saw the death may not have known that
+ * the end was decided, without which its words read as if the job could have gone on. */
+static void tell_last_text(struct launcher *launcher, const struct coord_outcome *outcome)
+{
+    const char *text = launcher->last_text;
+    bool unexplained =
+        outcome->cause == WIRE_CAUSE_KILLED_AFTER_END && !strstr(text, "after bsp_end");
+
+    notices_say(&launcher->common.notices, "%s%s", text,
+                unexplained ? ", when all processes had reached the end of the job" : "");
+}
+
 /* Reports the cause from Processor Zero, or bsprun's own decision. */
 void launcher_tell_end(struct launcher *launcher)
 {
@@ -179,7 +192,7 @@ void launcher_tell_end(struct launcher *launcher)
         notices_say(&launcher->common.notices, "the job cannot continue on these hosts: %s",
                     launcher->last_text);
     else if (launcher->last_text && launcher->last_text[0])
-        notices_say(&launcher->common.notices, "%s", launcher->last_text);
+        tell_last_text(launcher, &outcome);
     else if (!launcher->last_text && outcome.cause == WIRE_CAUSE_STOPPED)
         tell_stopped(launcher, &outcome);
     else if (!launcher->last_text && launcher->fault_text)

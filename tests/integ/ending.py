@@ -1,8 +1,11 @@
 """How jobs end: exit statuses, messages and tables; every process gone afterwards."""
 import os
+import re
 import signal
+import subprocess
+import tempfile
 
-from harness import BSPRUN, PROG, Job, bsprun, check, expect, main, run
+from harness import BSPRUN, PROG, Job, bsprun, check, expect, main, process_stat, run, wait_until
 
 PLACE = r"prog\.c:\d+"
 
@@ -109,6 +112,32 @@ def some_end_early():
 def after_bsp_end():
     expect(bsprun("-np", 3, PROG, "late-signal", int(signal.SIGTERM)), 143,
            err=r"^bsprun: pid 0 was killed by signal 15 \(Terminated\) after bsp_end$")
+
+
+def sleeps_in_a_futex(os_pid):
+    with open(f"/proc/{os_pid}/wchan") as file:
+        return "futex" in file.read()
+
+
+def has_died(os_pid):
+    stat = process_stat(os_pid)
+    return stat is None or stat[0] == "Z"
+
+
+def on_its_way_out_of_bsp_end():
+    """All have come to bsp_end, which one of them has not left yet: its death is reported, and that nothing follows from it."""
+    with tempfile.TemporaryDirectory() as store, \
+            Job([BSPRUN, "-np", "2", f"--ckpt={store}", "--every", "1000s", PROG, "end-when-told"], stdin=subprocess.PIPE) as job:
+        ranks = job.wait_ready(2)
+        wait_until(lambda: sleeps_in_a_futex(ranks[1]), "pid 1 does not wait in bsp_end")
+        os.kill(ranks[1], signal.SIGSTOP)
+        job.process.stdin.close()
+        wait_until(lambda: has_died(ranks[0]), "pid 0 does not end")
+        os.kill(ranks[1], signal.SIGKILL)
+        check(job.finish() == 137, job.status, job.text())
+        check(re.search(r"^bsprun: pid 1 was killed by signal 9 \(Killed\) in superstep \d+, last call bsp_end at .*"
+                        rf"{PLACE}, when all processes had reached the end of the job$", job.text(), re.M), job.text())
+        job.check_gone()
 
 
 def in_exit_handlers():
@@ -257,7 +286,7 @@ def consulted_and_let_go():
 if __name__ == "__main__":
     main([normal_end, status_of_pid_0, no_status_without_a_word, exit_handlers_of_all_run,
           many_more_than_cores, early_exit, early_quick_exit, abort_by_one, misuse, killed_by_itself, killed_from_outside,
-          killed_while_others_compute, some_end_early, after_bsp_end, in_exit_handlers, a_tool_has_found_something,
+          killed_while_others_compute, some_end_early, after_bsp_end, on_its_way_out_of_bsp_end, in_exit_handlers, a_tool_has_found_something,
           a_bad_exit_ends_the_others,
           before_bsp_begin, wrapped,
           wrapped_twice, bare, bare_killed, bare_in_a_pipe, agent_killed, agent_killed_bare,

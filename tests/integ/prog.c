@@ -359,6 +359,11 @@ int main(int argc, char **argv)
         printf("p = %d\n", bsp_nprocs());
     fflush(stdout);
     bsp_sync();
+    if (strcmp(mode, "end-when-told") == 0) {
+        ready();
+        if (bsp_pid() == 0)
+            getchar();
+    }
     bsp_end();
     return after_end(mode);
 }

@@ -1,6 +1,7 @@
 """Plays one program under bsprun or a real MPI, kills processes of it, and sees what is left; for mpi_run and space_run."""
 import glob
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -59,6 +60,13 @@ def kill_some(job, mark, program, store, kills, chance, hosts, end):
         except ProcessLookupError:
             pass
     return killed
+
+
+def killed_at_the_end(status, err):
+    """Whether a process was killed when nothing could be repeated any more, as all had come to the end of the job."""
+    return status == 137 and re.search(r"^bsprun: pid \d+ was killed by signal 9 \(Killed\) "
+                                       r"(after bsp_end|.*, when all processes had reached the end of the job|"
+                                       r".*, while the job was ending, when nothing can be rolled back any more)$", err, re.M)
 
 
 def processes_of(mark):
