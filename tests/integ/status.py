@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -15,7 +16,7 @@ from harness import (BIN, BSPRUN, PROG, Job, check, expect, main, process_stat, 
                      wait_until)
 
 BSPSTAT = os.path.join(BIN, "bspstat")
-RSH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh")
+RSH = shlex.quote(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh"))
 BSPKILL = os.path.join(BIN, "bspkill")
 
 
