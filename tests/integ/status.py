@@ -487,8 +487,8 @@ def bad_questions():
 
 def programs_without_bsprun():
     """--all, in a place where there are no other processes."""
-    inside = (f"{PROG} wait 0 & while [ \"$(cat /proc/[0-9]*/comm | grep -c '^bspnode$')\" = 0 ]; do sleep 0.05; done; "
-              f"sleep 0.3; {BSPKILL} --all; wait; cat /proc/[0-9]*/comm | grep -c '^bspnode$'")
+    inside = (f"'{PROG}' wait 0 & while [ \"$(cat /proc/[0-9]*/comm | grep -c '^bspnode$')\" = 0 ]; do sleep 0.05; done; "
+              f"sleep 0.3; '{BSPKILL}' --all; wait; cat /proc/[0-9]*/comm | grep -c '^bspnode$'")
     command = ["unshare", "-Urpf", "--mount-proc", "--kill-child", "sh", "-c"]
     if run([*command, "true"]).status != 0:
         print("no process namespaces here: bspkill --all is not tested")
