@@ -148,7 +148,7 @@ def the_environment_of_the_first_host():
     os.chmod(path, 0o700)
     for first, shown in (("h0", "here= there=2"), ("localhost", "here=1 there=")):
         expect(bsprun("--launcher", path, "--hosts", f"{first}:1,h1:1", "-x", "NAMED", "-x", "GIVEN=4",
-                      "sh", "-c", "echo here=$HERE there=$THERE named=$NAMED given=$GIVEN; exec $0",
+                      "sh", "-c", "echo here=$HERE there=$THERE named=$NAMED given=$GIVEN; exec \"$0\"",
                       PROG,
                       env={"HERE": "1", "NAMED": "3"}), 0, out=f"^{shown} named=3 given=4$",
                no_err=True)
