@@ -251,7 +251,8 @@ START_TEST(a_copy_is_lost)
 }
 END_TEST
 
-/* The end is decided: a host that has not come to it, and dies, is not needed. */
+/* The end is decided: a host that has not come to it, and dies, is not needed; nor does the last
+ * one with a process hold up those that end. */
 START_TEST(one_trails_at_the_end)
 {
     start_four(100);
@@ -262,7 +263,11 @@ START_TEST(one_trails_at_the_end)
     ck_assert_int_eq(coord_phase(coord), COORD_ENDING);
     ck_assert(coord_can_lose(coord, 3));
     lost(3);
-    ck_assert(!coord_can_lose(coord, 0));
+    ck_assert(coord_can_lose(coord, 0));
+    exited(7, 1, 0);
+    lost(0);
+    ck_assert_int_eq(coord_phase(coord), COORD_ENDED);
+    expect_outcome(1, WIRE_CAUSE_HOST_LOST, 0);
 }
 END_TEST
 

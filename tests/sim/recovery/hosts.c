@@ -578,6 +578,9 @@ void agent_act(struct world *world, struct action *action)
     case DO_DATA:
         cells_data(world, action);
         break;
+    case DO_LOOK:
+        cells_look(world, action);
+        break;
     case DO_TAKE_OVER:
         cells_taken_over(world, action);
         break;
