@@ -200,7 +200,8 @@ struct coord_outcome {
     uint64_t superstep;    /* the newest that Processor Zero knows of */
     const char *text;      /* the text of the abort, or ""; valid as long as the state */
     bool again;            /* a fault: the job can be restarted from a snapshot in another term */
-    struct bspz_snapshot_name bad;       /* NOT_RESTORED, MISMATCH: the snapshot to avoid */
+    struct bspz_snapshot_name bad;       /* NOT_RESTORED: the snapshot to avoid */
+    struct bspz_snapshot_name right;     /* MISMATCH: those to avoid are newer; term 0: none is */
     struct bspz_snapshot_name committed; /* the newest snapshot, term 0 when there is none */
     struct wire_move_list moves; /* MOVED: by Processor Zero's own decision; as long as the state */
     double moving_seconds;       /* what its moves have cost the job at most, up to now */

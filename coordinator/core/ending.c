@@ -220,12 +220,12 @@ int coord_take_rank_exited(struct coord *state, struct coord_host *host,
     return 0;
 }
 
-/* Replicas differ.  A snapshot that did not wait for one that is slow may have what is wrong. */
-static void go_back(struct coord *state, uint64_t since, struct coord_effects *effects)
+/* Replicas differ.  Snapshots that did not wait for one that is slow may have what is wrong: even
+ * from before that superstep, as a slower one has not told yet. */
+static void go_back(struct coord *state, struct coord_effects *effects)
 {
-    if (since > 0 && state->committed.term == state->config.term &&
-        state->committed.superstep >= since)
-        state->outcome.bad = state->committed;
+    if (state->right.term > 0 && bspz_snapshot_newer(state->committed, state->right))
+        state->outcome.right = state->right;
     coord_fail(state, effects);
 }
 
@@ -242,7 +242,7 @@ int coord_take_abort(struct coord *state, struct coord_host *host,
                 message->abort.status, 0, message->abort.text);
     if (message->abort.cause == WIRE_CAUSE_MISMATCH && coord_has_replicas(state) &&
         state->config.back_on_mismatch)
-        go_back(state, message->envelope.superstep, effects);
+        go_back(state, effects);
     else
         coord_begin_abort(state, effects);
     return 0;

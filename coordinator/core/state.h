@@ -76,7 +76,8 @@ struct coord_ticket {
     struct wire_image *images;             /* per pid, complete when it is durable somewhere */
     uint16_t (*holders)[COORD_COPIES_MAX]; /* per pid: indexes of hosts with its image, plus 1 */
     uint32_t missing;                      /* images not yet durable on enough hosts */
-    uint64_t begun_ns;                     /* when its barrier was released */
+    uint32_t compared; /* images of processes whose replicas have been found to agree */
+    uint64_t begun_ns; /* when its barrier was released */
     uint64_t changed;
     bool follows;                /* not the first at a barrier of this term */
     uint64_t busy_ns, copied_ns; /* of the host with the greatest */
@@ -196,6 +197,7 @@ struct coord {
     struct coord_held *from; /* the one that is restored */
     struct coord_ticket ticket;
     struct bspz_snapshot_name committed; /* term 0: none */
+    struct bspz_snapshot_name right;     /* the newest of them that is known not to be wrong */
     uint64_t committed_begun_ns;         /* when its ticket was opened, if in this term */
     struct policy_facts facts;
     uint32_t failures;            /* consecutive failed snapshots */

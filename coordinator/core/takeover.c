@@ -260,7 +260,8 @@ int coord_take_account(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u gives a second account", host->id);
     if (account->ended && account->decided == 0)
         return coord_broken(effects, "host %u has ended without a decision", host->id);
-    if (account->consult < account->decided || account->committed.term > state->config.term)
+    if (account->consult < account->decided || account->committed.term > state->config.term ||
+        account->right.term > state->config.term)
         return coord_broken(effects, "host %u knows what cannot be", host->id);
     if (account->captures > 0 && account->captures < account->decided)
         return coord_broken(effects, "host %u captures what it has passed", host->id);
@@ -284,6 +285,8 @@ int coord_take_account(struct coord *state, struct coord_host *host,
     }
     if (account->committed.term > 0 && bspz_snapshot_newer(account->committed, takeover->committed))
         takeover->committed = account->committed;
+    if (account->right.term > 0 && bspz_snapshot_newer(account->right, state->right))
+        state->right = account->right;
     coord_take_over(state, effects);
     return 0;
 }
