@@ -478,6 +478,40 @@ START_TEST(restored_on_too_few)
 }
 END_TEST
 
+static void check_loss_in_passing(bool any_ready)
+{
+    start(2, SAVING(EVERY(100), .replicas = 2, .restore = true, .recover = true,
+                    .wanted = COORD_NEVER));
+    for (uint32_t i = 0; i < 2; i++) {
+        held((uint32_t[]){0, 7}[i], 7, 1, (struct wire_numbers){NULL, 0});
+        host_ready((uint32_t[]){0, 7}[i], 4);
+    }
+    SAY(TERM_RECORDED);
+    SAY(STAGED, .staged = {.host = 0, .count = 4});
+    SAY(STAGED, .staged = {.host = 7, .count = 4});
+    ck_assert_int_eq(coord_phase(coord), COORD_PASSING);
+    if (any_ready)
+        ranks_ready(0, 4);
+    ck_assert(!coord_can_lose(coord, 0));
+    ck_assert_int_eq(lost(7), 0); /* which has a replica of each process, and so has the other */
+    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
+    expect_outcome(1, WIRE_CAUSE_HOST_LOST, COORD_NOBODY);
+    ck_assert(coord_outcome(coord).again);
+    ck_assert_uint_eq(coord_outcome(coord).bad.term, 0);
+    ck_assert_uint_eq(coord_outcome(coord).committed.superstep, 7);
+    ranks_ready(0, 4); /* on its way */
+    ck_assert(effects.dropped);
+}
+
+/* Nothing has run: the term is over, and the next one begins from the same snapshot. */
+START_TEST(a_loss_while_restored_ones_become_ranks)
+{
+    check_loss_in_passing(false);
+    tear_down();
+    check_loss_in_passing(true);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {cells,
@@ -502,7 +536,8 @@ int main(void)
                                   groups_by_crowd,
                                   too_few_for_a_list,
                                   a_list_of_more_than_there_are,
-                                  restored_on_too_few};
+                                  restored_on_too_few,
+                                  a_loss_while_restored_ones_become_ranks};
 
     return suite_run_tests("coord_replicas", tests, sizeof tests / sizeof *tests, NULL, tear_down);
 }

@@ -308,7 +308,7 @@ struct world {
     uint32_t wanted_count;
     unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals, named, moves,
         own_moves, joined, tried_again, missed, moves_ahead;
-    unsigned taken_over, lost_beside, ahead, in_vain;
+    unsigned taken_over, lost_beside, ahead, in_vain, lost_passing;
     bool balance; /* Processor Zero moves processes by itself */
     double moving_seconds;
 
