@@ -372,7 +372,7 @@ bool coord_can_lose(const struct coord *state, uint32_t host)
 {
     const struct coord_host *found = find_host(state, host);
     return found && (coord_goes_on_without(state, found) ||
-                     (state->phase == COORD_ENDING && coord_is_covered(state, found)));
+                     (state->phase == COORD_ENDING && coord_has_replicas(state)));
 }
 
 bool coord_can_outlive(const struct coord *state, uint32_t host)
