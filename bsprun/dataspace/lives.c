@@ -22,15 +22,15 @@ uint64_t dataspace_number(const struct dataspace *space, uint32_t pid)
 void dataspace_restarted(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
+    enum client_state was = process->client;
 
     if (process->client == CLIENT_ASKING && process->asked == space->host && !space->part_lost)
         copies_withdraw(space->copies, client_request(space, pid));
-    if (process->client == CLIENT_STORING)
-        ahead_end(space, pid);
     client_move(space, process, CLIENT_IDLE);
     process->life++;
     if (process->behind < process->request.number)
         process->behind = process->request.number;
+    put_drop(space, pid, was);
 }
 
 void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number)
