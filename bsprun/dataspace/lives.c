@@ -9,11 +9,6 @@
 
 #define MOVE_SHIFT 16u
 
-bool dataspace_repeats(const struct dataspace *space, uint32_t pid)
-{
-    return service_repeats(&space->processes[pid]);
-}
-
 uint64_t dataspace_number(const struct dataspace *space, uint32_t pid)
 {
     return space->processes[pid].request.number;
