@@ -56,6 +56,16 @@ uint32_t copies_owner(const struct copies *copies, uint32_t part)
     return holder(copies, part, 0);
 }
 
+uint32_t copies_backups(const struct copies *copies, uint32_t part, uint32_t hosts[COPIES_MOST])
+{
+    const struct part *of = &copies->parts[part];
+    uint32_t count = of->role == PART_OWNED && !of->plain ? of->backup_count : 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        hosts[i] = of->backups[i].host;
+    return count;
+}
+
 /* ---- Answers that wait for changes ----------------------------------------------------------- */
 
 /* Whether all that back the part have made that change. */
@@ -602,27 +612,4 @@ bool copies_gave_up(const struct copies *copies)
             (copies->parts[i].now.log && log_gave_up(copies->parts[i].now.log)))
             return true;
     return false;
-}
-
-uint64_t copies_held(const struct copies *copies)
-{
-    uint64_t count = 0;
-
-    for (uint32_t i = 0; i < copies->setup.parts; i++)
-        for (const struct held *held = copies->parts[i].held; held; held = held->next)
-            count++;
-    return count;
-}
-
-uint64_t copies_backed(const struct copies *copies)
-{
-    uint64_t bytes = 0;
-
-    for (uint32_t i = 0; i < copies->setup.parts; i++) {
-        const struct part *part = &copies->parts[i];
-
-        if (part->role == PART_BACKED && part->now.tags)
-            bytes += tags_totals(part->now.tags).bytes + log_bytes_all(part->now.log);
-    }
-    return bytes;
 }

@@ -103,6 +103,9 @@ void copies_close(struct copies *copies);
 uint32_t copies_part(const struct copies *copies, const void *tag, size_t size);
 uint32_t copies_owner(const struct copies *copies, uint32_t part);
 bool copies_is_lost(const struct copies *copies, uint32_t host);
+/* The hosts that will be sent what is put to a part which this host owns; returns how many, 0 if it
+ * does not own the part. */
+uint32_t copies_backups(const struct copies *copies, uint32_t part, uint32_t hosts[COPIES_MOST]);
 
 /* A request to this host, which owns the part of the tag. */
 struct copies_request {
@@ -136,14 +139,10 @@ void copies_message(struct copies *copies, uint32_t host, const struct copy_mess
 const struct tags *copies_tags(const struct copies *copies, uint32_t part);
 /* Of the parts which this host owns. */
 struct tags_totals copies_totals(const struct copies *copies);
-/* Answers that wait for changes. */
-uint64_t copies_held(const struct copies *copies);
 /* Bytes of answers to a process, or (nprocs) to all, in all parts that are here. */
 uint64_t copies_logged(const struct copies *copies, uint32_t pid);
 /* Whether there is no copy of a part of this host, or answers had to be given up here that no image
  * makes superfluous. */
 bool copies_gave_up(const struct copies *copies);
-/* Bytes of answers and of objects that this host holds for parts which others own. */
-uint64_t copies_backed(const struct copies *copies);
 
 #endif

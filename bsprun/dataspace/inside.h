@@ -7,6 +7,7 @@
  *   lives.c    processes that are restarted alone, here or from a host that is lost
  *   losses.c   hosts that are lost
  *   copying.c  what copies.h says to other hosts, and hears from them
+ *   ahead.c    ... of an object that is still coming
  *   owners.c   which host has which tags
  *   pieces.c   objects that go and come in pieces
  */
@@ -53,13 +54,17 @@ struct process {
     uint32_t asked;        /* the host, which owned the tag then */
     struct object *object; /* that is put together or delivered */
     uint64_t done;         /* bytes of it that have come or gone */
+    uint64_t gone;         /* ... of a put that is kept here: gone to who is asked */
     uint64_t size;         /* bytes of it that the process gets */
-    struct object *put;    /* of this host: it went to another one, which may send it back as a copy */
-    uint64_t put_number;   /* ... until the request of that number is answered */
+    struct object *put; /* of this host: it went to another one, which may send it back as a copy */
+    uint64_t put_number; /* ... until the request of that number is answered */
 };
 
 /* A message of copies.h that waits for room. */
 struct outgoing;
+
+/* An object of which pieces have gone to a host that will back it, or have come from its owner. */
+struct ahead;
 
 /* Another host. */
 struct other {
@@ -79,6 +84,7 @@ struct dataspace {
     struct process *processes;
     struct pool *pool;
     struct copies *copies;
+    struct ahead *ahead_out, *ahead_in;
     bool copied;    /* there are several of each part */
     bool part_lost; /* all have to go back: nothing is done any more */
 };
@@ -154,8 +160,11 @@ void client_again(struct dataspace *space, uint32_t pid);
 void put_piece(struct dataspace *space, uint32_t pid, const struct dataspace_request *posted);
 /* A put waits for room. */
 void put_go_on(struct dataspace *space, uint32_t pid);
-/* The whole object goes to the owner of the moment. */
-void put_whole(struct dataspace *space, uint32_t pid);
+/* The process was lost in that state, and has its next life: who has got pieces of its object drops
+ * them. */
+void put_drop(struct dataspace *space, uint32_t pid, enum client_state was);
+/* Who was asked is lost: all that is here of the object goes to the owner of the moment. */
+void put_again(struct dataspace *space, uint32_t pid);
 
 /* ---- guest.c ---- */
 
@@ -196,5 +205,22 @@ void copying_take(struct dataspace *space, uint32_t host, const struct wire_data
 void copying_go_on(struct dataspace *space, uint32_t host);
 /* The host is lost. */
 void copying_forget(struct dataspace *space, uint32_t host);
+
+/* ---- ahead.c ---- */
+
+/* The first bytes of a put to this host, the owner of the tag, are in the object. */
+void ahead_begin(struct dataspace *space, const struct copies_request *put, struct object *object);
+/* So many bytes are in the object that the process puts: sends them while there is room. */
+void ahead_go_on(struct dataspace *space, uint32_t pid, uint64_t done);
+/* How many bytes of the object that is put the host has; it expects no more of them. */
+uint64_t ahead_gone(struct dataspace *space, uint32_t host, const struct copy_message *put);
+/* The object is put, or never will be: whoever expects more of it is told so. */
+void ahead_end(struct dataspace *space, uint32_t pid);
+void ahead_take(struct dataspace *space, uint32_t host, const struct wire_data_ahead *ahead);
+/* The object of which *done bytes have come from the owner; its reference goes to the caller.
+ * NULL: none has. */
+struct object *ahead_come(struct dataspace *space, uint32_t host, uint32_t pid, uint64_t *done);
+/* The host is lost. */
+void ahead_forget(struct dataspace *space, uint32_t host);
 
 #endif
