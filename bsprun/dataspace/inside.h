@@ -7,6 +7,7 @@
  *   lives.c    processes that are restarted alone, here or from a host that is lost
  *   losses.c   hosts that are lost
  *   copying.c  what copies.h says to other hosts, and hears from them
+ *   replicas.c what replicas of a process have in common, and which hosts have them
  *   owners.c   which host has which tags
  *   pieces.c   objects that go and come in pieces
  */
@@ -54,8 +55,8 @@ struct process {
     struct object *object; /* that is put together or delivered */
     uint64_t done;         /* bytes of it that have come or gone */
     uint64_t size;         /* bytes of it that the process gets */
-    struct object *put;    /* of this host: it went to another one, which may send it back as a copy */
-    uint64_t put_number;   /* ... until the request of that number is answered */
+    struct object *put; /* of this host: it went to another one, which may send it back as a copy */
+    uint64_t put_number; /* ... until the request of that number is answered */
 };
 
 /* A message of copies.h that waits for room. */
@@ -70,13 +71,19 @@ struct other {
     uint64_t come;                  /* bytes of it */
 };
 
+/* What is known of a process with replicas, or of one of them; replicas.c. */
+struct replica;
+
 struct dataspace {
     const struct dataspace_calls *calls;
     void *context;
     uint32_t host, hosts, nprocs, piece, owner_count, stalled;
     uint32_t *owners; /* the hosts that had processes in the beginning, ascending */
     struct other *others;
-    struct process *processes;
+    struct process *processes; /* by seat */
+    uint32_t most;             /* replicas of a process, at most: so many seats has each */
+    uint32_t *leads, *places;  /* by host: whose processes it has, and which of their seats */
+    struct replica *replicas;  /* by seat; NULL, as the two before: no process has any */
     struct pool *pool;
     struct copies *copies;
     bool copied;    /* there are several of each part */
@@ -100,6 +107,29 @@ static inline bool service_repeats(const struct process *process)
     return process->request.number < process->behind;
 }
 
+/* Where there is what a process of that host asks, or a replica of a process on it. */
+static inline uint32_t service_seat(const struct dataspace *space, uint32_t pid, uint32_t host)
+{
+    return space->replicas ? pid * space->most + space->places[host] : pid;
+}
+
+static inline struct process *service_guest(const struct dataspace *space, uint32_t pid,
+                                            uint32_t host)
+{
+    return &space->processes[service_seat(space, pid, host)];
+}
+
+static inline struct process *service_own(const struct dataspace *space, uint32_t pid)
+{
+    return service_guest(space, pid, space->host);
+}
+
+/* Whether the process lives on that host, or a replica of it does. */
+static inline bool service_has(const struct dataspace *space, uint32_t pid, uint32_t host)
+{
+    return service_guest(space, pid, host)->home == host;
+}
+
 /* Whether it waits for room to another host. */
 static inline bool service_is_stalled(const struct process *process)
 {
@@ -118,7 +148,8 @@ void service_send(struct dataspace *space, uint32_t host, const struct wire_mess
 void service_broken(struct dataspace *space, uint32_t host, const char *complaint);
 void service_no_memory(struct dataspace *space, uint32_t pid, uint64_t bytes);
 /* The object that is put together for the process; false: no memory, and the caller is told. */
-bool service_begin_object(struct dataspace *space, uint32_t pid, uint64_t size);
+bool service_begin_object(struct dataspace *space, struct process *process, uint32_t pid,
+                          uint64_t size);
 struct object *service_take_object(struct process *process);
 bool piece_is_last(const struct piece *piece);
 /* Adds the piece that comes next to the object, of which *done bytes are there; false: it is not
@@ -163,12 +194,12 @@ void put_whole(struct dataspace *space, uint32_t pid);
  * NULL: a put. */
 void guest_answered(struct dataspace *space, const struct asker *asker, struct object *object);
 /* A grant waits for room. */
-void guest_go_on(struct dataspace *space, uint32_t pid);
+void guest_go_on(struct dataspace *space, uint32_t seat);
 void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_put *put);
 void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_ask *ask);
 void guest_withdraw(struct dataspace *space, uint32_t host, const struct wire_data_withdraw *of);
 /* Drops what there is of the process's request. */
-void guest_forget(struct dataspace *space, uint32_t pid);
+void guest_forget(struct dataspace *space, struct process *process);
 
 /* ---- lives.c ---- */
 
@@ -187,6 +218,24 @@ void losses_learn(struct dataspace *space);
 struct object *put_kept(const struct process *process, uint64_t number);
 /* The request of that number is answered: what was put until then is not kept any more. */
 void put_forget(struct process *process, uint64_t number);
+
+/* ---- replicas.c ---- */
+
+/* leads: see service.h; NULL: there are none.  False: no memory. */
+bool replicas_open(struct dataspace *space, const struct dataspace_setup *setup);
+/* The request that the process of this host has posted, with its number, begins. */
+void replicas_begin(struct dataspace *space, uint32_t pid);
+/* Bytes of the object that it puts. */
+void replicas_add(struct dataspace *space, uint32_t pid, const void *bytes, uint32_t length);
+/* Says to the owner what the request is, which follows; nothing if there are no replicas. */
+void replicas_announce(struct dataspace *space, uint32_t pid);
+void replicas_announced(struct dataspace *space, uint32_t host, const struct wire_data_call *call);
+/* What the replica of the process on that host asks for: copies.h; 0: there are none. */
+uint64_t replicas_what(const struct dataspace *space, uint32_t pid, uint32_t host);
+/* The host whose replica asked for that. */
+uint32_t replicas_asker(const struct dataspace *space, uint32_t pid, uint64_t what);
+/* Replicas differ. */
+void replicas_differ(struct dataspace *space, const struct copies_mismatch *mismatch);
 
 /* ---- copying.c ---- */
 

@@ -132,6 +132,15 @@ enum log_found log_find(struct log *log, uint32_t pid, uint64_t number, uint64_t
     return LOG_OBJECT;
 }
 
+bool log_had(struct log *log, uint32_t pid, uint64_t number, uint64_t *what)
+{
+    const struct answer *answer = find(&log->answers[pid], number);
+
+    if (answer)
+        *what = answer->what;
+    return answer != NULL;
+}
+
 void log_cut(struct log *log, uint32_t pid, uint64_t number)
 {
     struct answers *answers = &log->answers[pid];

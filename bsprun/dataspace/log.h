@@ -51,6 +51,9 @@ enum log_found {
 enum log_found log_find(struct log *log, uint32_t pid, uint64_t number, uint64_t what, bool repeats,
                         struct object **object);
 
+/* What was asked for under that number; false: no answer to it is kept. */
+bool log_had(struct log *log, uint32_t pid, uint64_t number, uint64_t *what);
+
 /* The process repeats no request with a smaller number. */
 void log_cut(struct log *log, uint32_t pid, uint64_t number);
 

@@ -30,7 +30,7 @@ static void fill(const struct process *process, uint32_t pid, struct wire_messag
 /* Sends pieces of a whole object while there is room; the tag goes with the last one. */
 static void send_pieces(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
     bool more = true;
 
     while (more && space->calls->has_room(space->context, process->asked)) {
@@ -77,7 +77,7 @@ void put_forget(struct process *process, uint64_t number)
 
 void put_whole(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
     const struct dataspace_request *request = &process->request;
 
     process->asked = dataspace_owner(space, request->tag, request->tag_size);
@@ -85,6 +85,7 @@ void put_whole(struct dataspace *space, uint32_t pid)
     if (process->asked != space->host) {
         keep(process);
         client_move(space, process, CLIENT_SENDING);
+        replicas_announce(space, pid);
         send_pieces(space, pid);
         return;
     }
@@ -94,13 +95,15 @@ void put_whole(struct dataspace *space, uint32_t pid)
 
 static void collect(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
     const struct dataspace_request *request = &process->request;
     bool whole = is_whole(process);
 
-    if (!process->object && !service_begin_object(space, pid, request->size))
+    if (!process->object && !service_begin_object(space, process, pid, request->size))
         return;
     memcpy(process->object->bytes + process->done, request->piece, request->length);
+    if (space->replicas)
+        replicas_add(space, pid, request->piece, request->length);
     process->done += request->length;
     if (whole)
         put_whole(space, pid);
@@ -110,7 +113,7 @@ static void collect(struct dataspace *space, uint32_t pid)
 
 static void pass_on(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
     const struct dataspace_request *request = &process->request;
     struct wire_message message = {.kind = WIRE_DATA_PUT};
     bool whole = is_whole(process);
@@ -134,9 +137,9 @@ static void pass_on(struct dataspace *space, uint32_t pid)
 
 static void store(struct dataspace *space, uint32_t pid)
 {
-    const struct dataspace_request *request = &space->processes[pid].request;
+    const struct dataspace_request *request = &service_own(space, pid)->request;
 
-    if ((space->copied && !request->plain) ||
+    if ((space->copied && !request->plain) || space->replicas ||
         dataspace_owner(space, request->tag, request->tag_size) == space->host)
         collect(space, pid);
     else
@@ -145,7 +148,7 @@ static void store(struct dataspace *space, uint32_t pid)
 
 void put_piece(struct dataspace *space, uint32_t pid, const struct dataspace_request *posted)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
 
     process->request.piece = posted->piece;
     process->request.length =
@@ -155,7 +158,7 @@ void put_piece(struct dataspace *space, uint32_t pid, const struct dataspace_req
 
 void put_go_on(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
 
     if (process->client == CLIENT_SENDING) {
         send_pieces(space, pid);

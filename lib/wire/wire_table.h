@@ -303,6 +303,7 @@
     M(DATA_COPIED, data_copied, WIRE_FIELDS_DATA_COPIED, AMONG_AGENTS)                             \
     M(DATA_PAST, data_past, WIRE_FIELDS_DATA_PAST, AMONG_AGENTS)                                   \
     M(DATA_PAST_IS, data_past_is, WIRE_FIELDS_DATA_PAST_IS, AMONG_AGENTS)                          \
+    M(DATA_CALL, data_call, WIRE_FIELDS_DATA_CALL, AMONG_AGENTS)                                   \
     M(MEET, meet, WIRE_FIELDS_MEET, AMONG_AGENTS)                                                  \
     M(MAIL, mail, WIRE_FIELDS_MAIL, AMONG_AGENTS)                                                  \
     M(MAIL_READ, mail_read, WIRE_FIELDS_MAIL_READ, AMONG_AGENTS)                                   \
@@ -806,6 +807,12 @@
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, round, WIRE_U32_MAX)                                                                    \
     F(u64, newest, WIRE_U64_MAX)
+
+/* Of a process with replicas, before DATA_ASK or the first DATA_PUT of each request.  what: compared
+ * with that of the other replicas, see bsprun/dataspace/copies.h. */
+#define WIRE_FIELDS_DATA_CALL(F, E)                                                                \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u64, what, WIRE_U64_MAX)
 
 /* ---- Messages from process to process: rings as in lib/shm/mail.h.  from, to: processes, that
  * write and read the ring; at: a position in it. */
