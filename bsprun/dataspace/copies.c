@@ -174,7 +174,8 @@ static bool is_same(const struct copies *copies, const struct copies_request *re
     return (different & WHAT_CALLS) == 0;
 }
 
-/* A replica has the same request as those of its process that wait, as none of them got past it. */
+/* A replica that is not behind those of its process that wait has the same request, as none of them got
+ * past it. */
 static void join(struct part *part, const struct copies_request *request)
 {
     const struct copies *copies = part->copies;
@@ -193,12 +194,13 @@ static void join(struct part *part, const struct copies_request *request)
 static bool is_first(struct part *part, const struct copies_request *request)
 {
     const struct copies *copies = part->copies;
-    const struct asker *asker = &request->asker;
+    const struct asker *asker = &request->asker, *waits;
     const struct part *where;
     struct object *object = NULL;
     uint64_t was;
 
-    if (waiters_of(copies, asker->pid, &where)) {
+    waits = waiters_of(copies, asker->pid, &where);
+    if (waits && asker->number >= waits->number) {
         join(part, request);
         return false;
     }
