@@ -16,6 +16,10 @@ struct verdict;
  * Zero's host, without which the term is over. */
 bool agent_leaves_replicas(struct agent *agent, int pid, const struct verdict *verdict);
 
+/* The replicas on this host cannot go on, for that reason: the agent leaves.  If the term cannot go
+ * on without it, it is over. */
+void agent_replicas_given_up(struct agent *agent, const char *why);
+
 /* Upward calls of the links, see link.h. */
 void agent_replicas_differ(void *context, const struct links_mismatch *mismatch);
 void agent_replicas_behind(void *context, uint32_t host, uint64_t superstep);

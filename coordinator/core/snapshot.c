@@ -193,8 +193,8 @@ static void spend(struct coord *state, uint64_t ns)
 /* Whether it is of a snapshot that a former Processor Zero has begun, which was abandoned. */
 static bool is_of_former(const struct coord *state, uint64_t superstep)
 {
-    return state->takeover.any && (state->ticket.name.term == 0 ||
-                                   superstep > state->ticket.name.superstep);
+    return state->takeover.any &&
+           (state->ticket.name.term == 0 || superstep > state->ticket.name.superstep);
 }
 
 /* Whether a message concerns the ticket; one of an earlier ticket comes too late.  -EPROTO: of
@@ -411,8 +411,8 @@ int coord_take_known(struct coord *state, struct coord_host *host,
 
 /* ---- Without a host ----------------------------------------------------------------------- */
 
-/* Whether the snapshot that is being taken needs it: an image of it, or a copy there, of which there
- * are as many as hosts were left when it began. */
+/* Whether the snapshot that is being taken needs it: an image of it, or a copy there, of which
+ * there are as many as hosts were left when it began. */
 static bool is_needed(const struct coord *state, const struct coord_host *host)
 {
     enum coord_ticket_state ticket = state->ticket.state;
@@ -477,7 +477,8 @@ static void save_and_stop(struct coord *state, const struct wire_message *messag
                       state->phase == COORD_SAVING || state->phase == COORD_CLOSING ||
                       state->phase == COORD_TAKING_OVER;
     bool to_choose = state->phase == COORD_WAITING && state->config.restore;
-    if (!state->config.snapshots || (!running && !at_end && !at_barrier && !to_choose)) {
+    if (!state->config.snapshots || (state->has_objects && running) ||
+        (!running && !at_end && !at_barrier && !to_choose)) {
         coord_stop_saved(state, NO_NEW, effects); /* nothing newer than the last snapshot */
         return;
     }
@@ -502,7 +503,7 @@ int coord_take_save(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "a request to save by signal %u", message->save.signal);
     if (message->save.stop)
         save_and_stop(state, message, effects);
-    else if (!state->config.snapshots || (move && !state->config.recover) ||
+    else if (!state->config.snapshots || state->has_objects || (move && !state->config.recover) ||
              state->phase == COORD_CLOSING || state->phase == COORD_ENDING ||
              (!move && state->phase == COORD_CAPTURING))
         effects->dropped = true; /* impossible, or in progress */

@@ -262,6 +262,7 @@
     M(ABORT, abort, WIRE_FIELDS_ABORT, TO_ZERO)                                                    \
     M(QUIET, quiet, WIRE_FIELDS_QUIET, TO_ZERO)                                                    \
     M(BEARS, bears, WIRE_FIELDS_BEARS, TO_ZERO)                                                    \
+    M(OBJECTS, objects, WIRE_FIELDS_OBJECTS, TO_ZERO)                                              \
     M(RANKS_STOPPED, ranks_stopped, WIRE_FIELDS_RANKS_STOPPED, TO_ZERO)                            \
     M(HELD, held, WIRE_FIELDS_HELD, TO_ZERO)                                                       \
     M(STAGED, staged, WIRE_FIELDS_STAGED, TO_ZERO)                                                 \
@@ -287,6 +288,7 @@
     M(CONSULT, consult, WIRE_FIELDS_CONSULT, FROM_ZERO)                                            \
     M(ASK_QUIET, ask_quiet, WIRE_FIELDS_ASK_QUIET, FROM_ZERO)                                      \
     M(SURVIVED, survived, WIRE_FIELDS_SURVIVED, FROM_ZERO)                                         \
+    M(LOSSES, losses, WIRE_FIELDS_LOSSES, FROM_ZERO)                                               \
     M(FETCH, fetch, WIRE_FIELDS_FETCH, AMONG_AGENTS)                                               \
     M(PIECE, piece, WIRE_FIELDS_PIECE, AMONG_AGENTS)                                               \
     M(KEEP, keep, WIRE_FIELDS_KEEP, AMONG_AGENTS)                                                  \
@@ -305,6 +307,7 @@
     M(DATA_PAST_IS, data_past_is, WIRE_FIELDS_DATA_PAST_IS, AMONG_AGENTS)                          \
     M(DATA_CALL, data_call, WIRE_FIELDS_DATA_CALL, AMONG_AGENTS)                                   \
     M(MEET, meet, WIRE_FIELDS_MEET, AMONG_AGENTS)                                                  \
+    M(GIVE_UP, give_up, WIRE_FIELDS_GIVE_UP, AMONG_AGENTS)                                         \
     M(MAIL, mail, WIRE_FIELDS_MAIL, AMONG_AGENTS)                                                  \
     M(MAIL_READ, mail_read, WIRE_FIELDS_MAIL_READ, AMONG_AGENTS)                                   \
     M(MAIL_MARK, mail_mark, WIRE_FIELDS_MAIL_MARK, AMONG_AGENTS)                                   \
