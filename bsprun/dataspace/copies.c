@@ -56,6 +56,16 @@ uint32_t copies_owner(const struct copies *copies, uint32_t part)
     return holder(copies, part, 0);
 }
 
+uint32_t copies_backups(const struct copies *copies, uint32_t part, uint32_t hosts[COPIES_MOST])
+{
+    const struct part *of = &copies->parts[part];
+    uint32_t count = of->role == PART_OWNED && !of->plain ? of->backup_count : 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        hosts[i] = of->backups[i].host;
+    return count;
+}
+
 static void no_memory(const struct copies *copies, uint32_t pid, uint64_t bytes)
 {
     copies->calls->no_memory(copies->context, pid, bytes);

@@ -124,6 +124,9 @@ void copies_close(struct copies *copies);
 uint32_t copies_part(const struct copies *copies, const void *tag, size_t size);
 uint32_t copies_owner(const struct copies *copies, uint32_t part);
 bool copies_is_lost(const struct copies *copies, uint32_t host);
+/* The hosts that will be sent what is put to a part which this host owns; returns how many, 0 if it
+ * does not own the part. */
+uint32_t copies_backups(const struct copies *copies, uint32_t part, uint32_t hosts[COPIES_MOST]);
 
 /* A request to this host, which owns the part of the tag. */
 struct copies_request {

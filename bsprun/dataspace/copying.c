@@ -109,6 +109,7 @@ void copying_send(struct dataspace *space, uint32_t host, const struct copy_mess
         service_send(space, host, &direct);
         return;
     default:
+        done = ahead_gone(space, host, message);
         other->traffic.sent++; /* also while it waits: it is on its way */
         if (other->first || !send_pieces(space, host, message, &done))
             queue(space, host, message, done);
@@ -137,6 +138,7 @@ void copying_forget(struct dataspace *space, uint32_t host)
 {
     struct other *other = &space->others[host];
 
+    ahead_forget(space, host);
     while (other->first)
         drop_first(space, other);
     object_drop(other->coming);
@@ -151,7 +153,9 @@ static bool collect(struct dataspace *space, uint32_t host, const struct wire_da
     struct other *other = &space->others[host];
     struct piece piece = {copy->size, copy->offset, copy->data};
 
-    if (copy->offset == 0 && !other->coming) {
+    if (copy->offset > 0 && !other->coming && copy->kind == COPY_PUT) {
+        other->coming = ahead_come(space, host, copy->pid, &other->come);
+    } else if (copy->offset == 0 && !other->coming) {
         other->come = 0;
         other->coming = object_make(space->pool, copy->size);
         if (!other->coming) {

@@ -54,6 +54,8 @@ void guest_go_on(struct dataspace *space, uint32_t seat)
 
 void guest_forget(struct dataspace *space, struct process *process)
 {
+    if (process->guest == GUEST_STORING)
+        ahead_end(space, service_pid(space, process), process->home);
     if (process->guest != GUEST_IDLE)
         guest_move(space, process, GUEST_IDLE);
 }
@@ -95,8 +97,12 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
         service_broken(space, host, "a piece of an object that is out of place");
         return;
     }
-    if (!piece_is_last(&piece))
+    if (!piece_is_last(&piece)) {
+        if (put->offset == 0)
+            ahead_begin(space, &request, process->object);
+        ahead_go_on(space, put->pid, host, process->done);
         return;
+    }
     if (dataspace_owner(space, put->tag.data, put->tag.size) != space->host) {
         service_broken(space, host, "an object for a tag of another host");
         return;
@@ -104,6 +110,7 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
     object = service_take_object(process);
     guest_move(space, process, GUEST_IDLE);
     copies_put(space->copies, request, object);
+    ahead_end(space, put->pid, host);
 }
 
 void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_ask *ask)

@@ -7,6 +7,7 @@
  *   lives.c    processes that are restarted alone, here or from a host that is lost
  *   losses.c   hosts that are lost
  *   copying.c  what copies.h says to other hosts, and hears from them
+ *   ahead.c    ... of an object that is still coming
  *   replicas.c what replicas of a process have in common, and which hosts have them
  *   owners.c   which host has which tags
  *   pieces.c   objects that go and come in pieces
@@ -62,6 +63,9 @@ struct process {
 /* A message of copies.h that waits for room. */
 struct outgoing;
 
+/* An object of which pieces have gone to a host that will back it, or have come from its owner. */
+struct ahead;
+
 /* Another host. */
 struct other {
     bool lost; /* ... and what follows from that is done */
@@ -86,6 +90,7 @@ struct dataspace {
     struct replica *replicas;  /* by seat; NULL, as the two before: no process has any */
     struct pool *pool;
     struct copies *copies;
+    struct ahead *ahead_out, *ahead_in;
     bool copied;    /* there are several of each part */
     bool part_lost; /* all have to go back: nothing is done any more */
 };
@@ -122,6 +127,11 @@ static inline struct process *service_guest(const struct dataspace *space, uint3
 static inline struct process *service_own(const struct dataspace *space, uint32_t pid)
 {
     return service_guest(space, pid, space->host);
+}
+
+static inline uint32_t service_pid(const struct dataspace *space, const struct process *process)
+{
+    return (uint32_t)(process - space->processes) / space->most;
 }
 
 /* Whether the process lives on that host, or a replica of it does. */
@@ -245,5 +255,23 @@ void copying_take(struct dataspace *space, uint32_t host, const struct wire_data
 void copying_go_on(struct dataspace *space, uint32_t host);
 /* The host is lost. */
 void copying_forget(struct dataspace *space, uint32_t host);
+
+/* ---- ahead.c ---- */
+
+/* The first bytes of a put to this host, the owner of the tag, are in the object. */
+void ahead_begin(struct dataspace *space, const struct copies_request *put, struct object *object);
+/* So many bytes are in the object that the process on that host puts: sends them while there is
+ * room. */
+void ahead_go_on(struct dataspace *space, uint32_t pid, uint32_t from, uint64_t done);
+/* How many bytes of the object that is put the host has; it expects no more of them. */
+uint64_t ahead_gone(struct dataspace *space, uint32_t host, const struct copy_message *put);
+/* The object is put, or never will be: whoever expects more of it is told so. */
+void ahead_end(struct dataspace *space, uint32_t pid, uint32_t from);
+void ahead_take(struct dataspace *space, uint32_t host, const struct wire_data_ahead *ahead);
+/* The object of which *done bytes have come from the owner; its reference goes to the caller.
+ * NULL: none has. */
+struct object *ahead_come(struct dataspace *space, uint32_t host, uint32_t pid, uint64_t *done);
+/* The host is lost. */
+void ahead_forget(struct dataspace *space, uint32_t host);
 
 #endif

@@ -25,6 +25,8 @@ void dataspace_restarted(struct dataspace *space, uint32_t pid)
 
     if (process->client == CLIENT_ASKING && process->asked == space->host && !space->part_lost)
         copies_withdraw(space->copies, client_request(space, pid));
+    if (process->client == CLIENT_STORING)
+        ahead_end(space, pid, space->host);
     client_move(space, process, CLIENT_IDLE);
     process->life++;
     if (process->behind < process->request.number)

@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/* Bytes that go to an owner at a time which sends them on. */
+#define PIECE 65536u
+
 /* The posted piece is the last one of its object. */
 static bool is_whole(const struct process *process)
 {
@@ -27,14 +30,16 @@ static void fill(const struct process *process, uint32_t pid, struct wire_messag
     message->data_put.offset = process->done;
 }
 
-/* Sends pieces of a whole object while there is room; the tag goes with the last one. */
+/* Sends pieces of a whole object while there is room; the tag goes with the first one and the last.
+ */
 static void send_pieces(struct dataspace *space, uint32_t pid)
 {
     struct process *process = service_own(space, pid);
     bool more = true;
 
     while (more && space->calls->has_room(space->context, process->asked)) {
-        uint64_t length = service_least(process->request.size - process->done, space->piece);
+        uint64_t rest = process->request.size - process->done;
+        uint64_t length = service_least(rest, service_least(space->piece, PIECE));
         struct wire_message message = {.kind = WIRE_DATA_PUT};
 
         fill(process, pid, &message);
@@ -42,7 +47,7 @@ static void send_pieces(struct dataspace *space, uint32_t pid)
             (struct wire_bytes){process->object->bytes + process->done, (uint32_t)length};
         process->done += length;
         more = process->done < process->request.size;
-        if (!more)
+        if (message.data_put.offset == 0 || !more)
             message.data_put.tag =
                 (struct wire_bytes){process->request.tag, process->request.tag_size};
         service_send(space, process->asked, &message);
@@ -91,6 +96,16 @@ void put_whole(struct dataspace *space, uint32_t pid)
     }
     client_move(space, process, CLIENT_SENT);
     copies_put(space->copies, client_request(space, pid), service_take_object(process));
+    ahead_end(space, pid, space->host);
+}
+
+static void begin_ahead(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = &space->processes[pid];
+    struct copies_request request = client_request(space, pid);
+
+    if (dataspace_owner(space, request.tag, request.tag_size) == space->host)
+        ahead_begin(space, &request, process->object);
 }
 
 static void collect(struct dataspace *space, uint32_t pid)
@@ -105,10 +120,14 @@ static void collect(struct dataspace *space, uint32_t pid)
     if (space->replicas)
         replicas_add(space, pid, request->piece, request->length);
     process->done += request->length;
-    if (whole)
+    if (whole) {
         put_whole(space, pid);
-    else
-        space->calls->answer(space->context, pid, request->size, request->length);
+        return;
+    }
+    if (process->done == request->length)
+        begin_ahead(space, pid);
+    ahead_go_on(space, pid, space->host, process->done);
+    space->calls->answer(space->context, pid, request->size, request->length);
 }
 
 static void pass_on(struct dataspace *space, uint32_t pid)

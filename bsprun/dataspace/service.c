@@ -154,6 +154,10 @@ static bool take_copies(struct dataspace *space, uint32_t host, const struct wir
         if (space->copied)
             copying_take(space, host, &message->data_copy);
         break;
+    case WIRE_DATA_AHEAD:
+        if (space->copied)
+            ahead_take(space, host, &message->data_ahead);
+        break;
     case WIRE_DATA_COPIED:
         copy = (struct copy_message){.kind = COPY_DONE,
                                      .part = message->data_copied.part,

@@ -303,6 +303,7 @@
     M(DATA_LOST, data_lost, WIRE_FIELDS_DATA_LOST, AMONG_AGENTS)                                   \
     M(DATA_COPY, data_copy, WIRE_FIELDS_DATA_COPY, AMONG_AGENTS)                                   \
     M(DATA_COPIED, data_copied, WIRE_FIELDS_DATA_COPIED, AMONG_AGENTS)                             \
+    M(DATA_AHEAD, data_ahead, WIRE_FIELDS_DATA_AHEAD, AMONG_AGENTS)                                \
     M(DATA_PAST, data_past, WIRE_FIELDS_DATA_PAST, AMONG_AGENTS)                                   \
     M(DATA_PAST_IS, data_past_is, WIRE_FIELDS_DATA_PAST_IS, AMONG_AGENTS)                          \
     M(DATA_CALL, data_call, WIRE_FIELDS_DATA_CALL, AMONG_AGENTS)                                   \
@@ -625,7 +626,8 @@
     F(text, text, WIRE_TEXT_MAX)                                                                   \
     F(u32, status, WIRE_STATUS_MAX)
 
-/* A process was lost, and is restarted alone while the others go on.  text: for the user's stderr. */
+/* A process was lost, and is restarted alone while the others go on.  text: for the user's stderr.
+ */
 #define WIRE_FIELDS_RESTARTED(F, E)                                                                \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(text, text, WIRE_TEXT_MAX)
@@ -716,6 +718,8 @@
  * had its answer.  plain: the process is never restarted alone.  Objects go in pieces, in
  * order; a piece is at `offset` of the `size` bytes. */
 
+/* tag: with the first piece and with the last. */
+
 #define WIRE_FIELDS_DATA_PUT(F, E)                                                                 \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, life, WIRE_U32_MAX)                                                                     \
@@ -797,6 +801,15 @@
 #define WIRE_FIELDS_DATA_COPIED(F, E)                                                              \
     F(u32, part, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, change, WIRE_U64_MAX)
+
+/* To a host that backs a part: a piece of an object that the process is about to put there; at
+ * offset 0 it begins anew.  DATA_COPY of the put goes on behind the last of them.  size 0: the
+ * process does not put it after all. */
+#define WIRE_FIELDS_DATA_AHEAD(F, E)                                                               \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u64, size, WIRE_OBJECT_MAX)                                                                  \
+    F(u64, offset, WIRE_OBJECT_MAX)                                                                \
+    F(bytes, data, WIRE_PIECE_MAX)
 
 /* That life of the process begins on the sender's host, as the one before was lost: what has taken
  * effect of the process's requests?  round: of the question. */
