@@ -52,7 +52,7 @@
 struct failure {
     bool known, differs, part_lost;
     uint32_t pid;
-    uint64_t bytes;
+    uint64_t bytes, in_memory, in_file; /* of the object, and of all others */
 };
 
 struct agent_dataspace {
@@ -102,17 +102,24 @@ static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
 {
     struct agent *agent = context;
 
-    agent->dataspace->failure = (struct failure){.known = true, .pid = pid, .bytes = bytes};
+    agent->dataspace->failure =
+        (struct failure){.known = true,
+                         .pid = pid,
+                         .bytes = bytes,
+                         .in_memory = pool_in_memory(agent->dataspace->pool),
+                         .in_file = pool_in_file(agent->dataspace->pool)};
 }
 
-static void end_job(struct agent *agent, uint32_t pid, uint64_t bytes)
+static void end_job(struct agent *agent, const struct failure *failure)
 {
     struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};
 
     snprintf(verdict.text, sizeof verdict.text,
              "no room on host %s for an object of %llu bytes in the dataspace (pid %u), neither in "
-             "memory (--dataspace-memory) nor in %s",
-             agent_host_name(agent), (unsigned long long)bytes, pid, bspz_temporary_root());
+             "memory (--dataspace-memory), where %llu bytes are, nor in %s, where %llu are",
+             agent_host_name(agent), (unsigned long long)failure->bytes, failure->pid,
+             (unsigned long long)failure->in_memory, bspz_temporary_root(),
+             (unsigned long long)failure->in_file);
     agent_abort(agent, COORD_NOBODY, &verdict);
 }
 
@@ -285,7 +292,7 @@ static void unlock(struct agent *agent)
     else if (failure.known && failure.differs)
         give_up_differing(agent, (int)failure.pid);
     else if (failure.known)
-        end_job(agent, failure.pid, failure.bytes);
+        end_job(agent, &failure);
     else if (news)
         agent_objects_news(agent, news);
     free(news);
@@ -455,6 +462,17 @@ static void give_kept(struct agent *agent, int pid, unsigned char *window, uint6
     on_answer(agent, (uint32_t)pid, size, length);
 }
 
+/* False: no memory, and the job is being ended. */
+static bool has_begun(struct agent *agent)
+{
+    struct failure failure = {.bytes = sizeof *agent->dataspace};
+
+    if (begin(agent))
+        return true;
+    end_job(agent, &failure);
+    return false;
+}
+
 /* What the process has written to the board is bounded here, so that a defect of the program cannot
  * make the agent read or write elsewhere. */
 static void handle(struct agent *agent, int pid, struct bspz_request *posted)
@@ -525,10 +543,8 @@ void agent_dataspace_scan(struct agent *agent)
     if ((agent_job(agent) != JOB_RUNNING && agent_job(agent) != JOB_RESTORING) ||
         !any_posted(agent))
         return;
-    if (!begin(agent)) {
-        end_job(agent, 0, sizeof *agent->dataspace);
+    if (!has_begun(agent))
         return;
-    }
     warn_of_rule(agent);
     lock(agent);
     handle_all(agent);
@@ -560,10 +576,8 @@ void agent_dataspace_message(struct agent *agent, uint32_t host, const struct wi
 {
     bool more;
 
-    if (!begin(agent)) {
-        end_job(agent, 0, sizeof *agent->dataspace);
+    if (!has_begun(agent))
         return;
-    }
     lock(agent);
     dataspace_message(agent->dataspace->space, host, message);
     more = dataspace_go_on(agent->dataspace->space);
@@ -651,10 +665,8 @@ void agent_dataspace_host_lost(struct agent *agent, uint32_t host)
 {
     bool more;
 
-    if (!begin(agent)) {
-        end_job(agent, 0, sizeof *agent->dataspace);
+    if (!has_begun(agent))
         return;
-    }
     lock(agent);
     dataspace_lost(agent->dataspace->space, host);
     more = dataspace_go_on(agent->dataspace->space);

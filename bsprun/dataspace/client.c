@@ -179,9 +179,10 @@ void client_again(struct dataspace *space, uint32_t pid)
         return;
     }
     switch (process->client) {
+    case CLIENT_STORING:
     case CLIENT_SENDING:
     case CLIENT_SENT:
-        put_whole(space, pid);
+        put_again(space, pid);
         return;
     case CLIENT_RECEIVING: /* the next owner grants it the same object */
         object_drop(service_take_object(process));

@@ -656,25 +656,3 @@ bool copies_gave_up(const struct copies *copies)
             return true;
     return false;
 }
-
-uint64_t copies_held(const struct copies *copies)
-{
-    uint64_t count = 0;
-
-    for (uint32_t i = 0; i < copies->setup.parts; i++)
-        count += held_count(&copies->parts[i]);
-    return count;
-}
-
-uint64_t copies_backed(const struct copies *copies)
-{
-    uint64_t bytes = 0;
-
-    for (uint32_t i = 0; i < copies->setup.parts; i++) {
-        const struct part *part = &copies->parts[i];
-
-        if (part->role == PART_BACKED && part->now.tags)
-            bytes += tags_totals(part->now.tags).bytes + log_bytes_all(part->now.log);
-    }
-    return bytes;
-}

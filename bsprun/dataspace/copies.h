@@ -160,8 +160,6 @@ void copies_message(struct copies *copies, uint32_t host, const struct copy_mess
 const struct tags *copies_tags(const struct copies *copies, uint32_t part);
 /* Of the parts which this host owns. */
 struct tags_totals copies_totals(const struct copies *copies);
-/* Answers that wait for changes. */
-uint64_t copies_held(const struct copies *copies);
 /* Bytes of answers to a process, or (nprocs) to all, in all parts that are here. */
 uint64_t copies_logged(const struct copies *copies, uint32_t pid);
 /* The process with most bytes of answers in a part that has more than so many of all; nprocs: no
@@ -170,7 +168,5 @@ uint32_t copies_logged_beyond(const struct copies *copies, uint64_t bytes, uint6
 /* Whether there is no copy of a part of this host, or answers had to be given up here that no image
  * makes superfluous. */
 bool copies_gave_up(const struct copies *copies);
-/* Bytes of answers and of objects that this host holds for parts which others own. */
-uint64_t copies_backed(const struct copies *copies);
 
 #endif

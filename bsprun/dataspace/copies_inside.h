@@ -83,7 +83,6 @@ void held_forget(struct part *part, uint32_t pid);
 void held_forget_host(struct part *part, uint32_t host);
 /* Whether anything waits of a process of that host, and of which. */
 bool held_of_host(const struct part *part, uint32_t host, uint32_t *pid);
-uint64_t held_count(const struct part *part);
 /* Drops everything. */
 void held_close(struct part *part);
 

@@ -105,15 +105,6 @@ bool held_of_host(const struct part *part, uint32_t host, uint32_t *pid)
     return any;
 }
 
-uint64_t held_count(const struct part *part)
-{
-    uint64_t count = 0;
-
-    for (const struct held *held = part->held; held; held = held->next)
-        count++;
-    return count;
-}
-
 void held_close(struct part *part)
 {
     while (part->held)

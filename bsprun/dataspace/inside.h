@@ -56,6 +56,7 @@ struct process {
     uint32_t asked;        /* the host, which owned the tag then */
     struct object *object; /* that is put together or delivered */
     uint64_t done;         /* bytes of it that have come or gone */
+    uint64_t gone;         /* ... of a put that is kept here: gone to who is asked */
     uint64_t size;         /* bytes of it that the process gets */
     struct object *put; /* of this host: it went to another one, which may send it back as a copy */
     uint64_t put_number; /* ... until the request of that number is answered */
@@ -207,8 +208,11 @@ void client_again(struct dataspace *space, uint32_t pid);
 void put_piece(struct dataspace *space, uint32_t pid, const struct dataspace_request *posted);
 /* A put waits for room. */
 void put_go_on(struct dataspace *space, uint32_t pid);
-/* The whole object goes to the owner of the moment. */
-void put_whole(struct dataspace *space, uint32_t pid);
+/* The process was lost in that state, and has its next life: who has got pieces of its object drops
+ * them. */
+void put_drop(struct dataspace *space, uint32_t pid, enum client_state was);
+/* Who was asked is lost: all that is here of the object goes to the owner of the moment. */
+void put_again(struct dataspace *space, uint32_t pid);
 
 /* ---- guest.c ---- */
 

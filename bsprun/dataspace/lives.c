@@ -9,11 +9,6 @@
 
 #define MOVE_SHIFT 16u
 
-bool dataspace_repeats(const struct dataspace *space, uint32_t pid)
-{
-    return service_repeats(service_own(space, pid));
-}
-
 uint64_t dataspace_number(const struct dataspace *space, uint32_t pid)
 {
     return service_own(space, pid)->request.number;
@@ -22,15 +17,15 @@ uint64_t dataspace_number(const struct dataspace *space, uint32_t pid)
 void dataspace_restarted(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
+    enum client_state was = process->client;
 
     if (process->client == CLIENT_ASKING && process->asked == space->host && !space->part_lost)
         copies_withdraw(space->copies, client_request(space, pid));
-    if (process->client == CLIENT_STORING)
-        ahead_end(space, pid, space->host);
     client_move(space, process, CLIENT_IDLE);
     process->life++;
     if (process->behind < process->request.number)
         process->behind = process->request.number;
+    put_drop(space, pid, was);
 }
 
 void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number)

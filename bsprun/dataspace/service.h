@@ -147,9 +147,6 @@ void dataspace_moved(struct dataspace *space, uint32_t pid, uint32_t host);
 /* Whether the loss of a host could be borne as far as this one knows: there are copies, no answer
  * was given up that a process may still want, and no part is lost. */
 bool dataspace_bears_loss(const struct dataspace *space);
-/* Whether the process of this host makes requests again that it has made in an earlier life.  One
- * that waits has caught up. */
-bool dataspace_repeats(const struct dataspace *space, uint32_t pid);
 /* An image of the process of this host is durable, from which it would make no request with a
  * smaller number than this one.  All owners are told.  No effect with replicas: what they need is
  * known from their requests. */

@@ -749,7 +749,8 @@
     F(u64, room, WIRE_OBJECT_MAX)
 
 /* The get or read of that process, of this tag, is taken back; answered by DATA_WITHDRAWN unless it
- * has been granted. */
+ * has been granted.  Of a life that has asked for nothing yet: what earlier ones have asked for is
+ * dropped, also an object that has come in part; not answered. */
 #define WIRE_FIELDS_DATA_WITHDRAW(F, E)                                                            \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, life, WIRE_U32_MAX)                                                                     \

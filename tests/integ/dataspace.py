@@ -41,7 +41,7 @@ def more_than_the_memory():
         check(len(lines(result, r"pid \d has seen all")) == 4, result.out)
     expect(bsprun("-np", 4, "--dataspace-memory", "3M", OBJECTS, "sizes", env={"TMPDIR": "/no/such/place"}), 1,
            err=r"^bsprun: no room on host \S+ for an object of \d+ bytes in the dataspace \(pid \d\), neither in "
-               r"memory \(--dataspace-memory\) nor in /no/such/place$")
+               r"memory \(--dataspace-memory\), where \d+ bytes are, nor in /no/such/place, where 0 are$")
     for word in ("0", "-1", "much", "3X"):
         expect(bsprun("--dataspace-memory", word, OBJECTS), 2,
                err=f"--dataspace-memory {word}: give bytes for objects in memory on each host")

@@ -235,6 +235,20 @@ START_TEST(the_process_is_restarted)
 }
 END_TEST
 
+START_TEST(the_process_is_restarted_and_does_nothing)
+{
+    struct wire_message message = {.kind = WIRE_DATA_WITHDRAW, .data_withdraw = {2, 1, {NULL, 0}}};
+
+    put_piece(2, 0, 1, 0);
+    dataspace_message(space, 2, &message);
+    ck_assert_uint_eq(seen.sent, 2);
+    check_in_vain(1);
+    put_piece(2, 0, 1, 8);
+    ck_assert_uint_eq(seen.sent, 2);
+    ck_assert_uint_eq(seen.complaints, 0);
+}
+END_TEST
+
 START_TEST(the_host_of_the_process_is_lost)
 {
     put_piece(2, 0, 1, 0);
@@ -284,6 +298,91 @@ START_TEST(an_object_of_this_host)
     ck_assert_uint_eq(seen.sent, 6);
     check_put(5, 16, 8);
     ck_assert_uint_eq(seen.complaints, 0);
+}
+END_TEST
+
+/* ---- The host of the process ---- */
+
+/* The next 8 bytes of an object for host 2. */
+static void post(uint64_t offset)
+{
+    static char window[8];
+    struct dataspace_request request = {.kind = DATASPACE_PUT,
+                                        .number = 1,
+                                        .tag = theirs,
+                                        .tag_size = (uint32_t)strlen(theirs),
+                                        .piece = window,
+                                        .length = sizeof window,
+                                        .size = SIZE};
+
+    memcpy(window, text + offset, sizeof window);
+    dataspace_posted(space, 0, &request);
+}
+
+static void check_posted(unsigned which, uint32_t host, uint64_t offset)
+{
+    ck_assert_uint_eq(seen.to[which].host, host);
+    ck_assert_uint_eq(seen.to[which].message.kind, WIRE_DATA_PUT);
+    ck_assert_uint_eq(seen.to[which].message.data_put.offset, offset);
+    ck_assert_uint_eq(seen.to[which].message.data_put.data.size, 8);
+    ck_assert_uint_eq(seen.to[which].message.data_put.tag.size > 0,
+                      offset == 0 || offset + 8 == SIZE);
+}
+
+START_TEST(each_piece_goes_as_it_is_posted)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        post(8 * i);
+        ck_assert_uint_eq(seen.sent, i + 1);
+        check_posted(i, 2, 8 * i);
+    }
+    ck_assert_uint_eq(seen.answers, 2);
+}
+END_TEST
+
+START_TEST(the_process_goes_on_while_there_is_no_room)
+{
+    seen.full = true;
+    post(0);
+    post(8);
+    ck_assert_uint_eq(seen.answers, 2);
+    ck_assert_uint_eq(seen.sent, 0);
+    post(16);
+    ck_assert_uint_eq(seen.answers, 2);
+    seen.full = false;
+    ck_assert(!dataspace_go_on(space));
+    ck_assert_uint_eq(seen.sent, 3);
+    check_posted(2, 2, 16);
+}
+END_TEST
+
+START_TEST(the_owner_is_lost_between_pieces)
+{
+    post(0);
+    post(8);
+    dataspace_lost(space, 2);
+    ck_assert_uint_eq(seen.to[seen.sent - 1].message.kind, WIRE_DATA_AHEAD);
+    seen.sent = 0; /* this host owns the tag now */
+    post(16);
+    ck_assert_uint_eq(seen.sent, 1);
+    check_put(0, 16, 8);
+    ck_assert_uint_eq(dataspace_totals(space).objects, 1);
+    ck_assert_uint_eq(seen.complaints, 0);
+}
+END_TEST
+
+START_TEST(the_process_is_lost_between_pieces)
+{
+    post(0);
+    dataspace_restarted(space, 0);
+    ck_assert_uint_eq(seen.sent, 2);
+    ck_assert_uint_eq(seen.to[1].host, 2);
+    ck_assert_uint_eq(seen.to[1].message.kind, WIRE_DATA_WITHDRAW);
+    ck_assert_uint_eq(seen.to[1].message.data_withdraw.life, 1);
+    for (unsigned i = 0; i < 3; i++)
+        post(8 * i);
+    dataspace_restarted(space, 0); /* host 2 has it all */
+    ck_assert_uint_eq(seen.sent, 5);
 }
 END_TEST
 
@@ -406,9 +505,14 @@ int main(void)
                                   what_finds_no_room_goes_later,
                                   who_puts_it_has_it,
                                   the_process_is_restarted,
+                                  the_process_is_restarted_and_does_nothing,
                                   the_host_of_the_process_is_lost,
                                   the_host_that_backs_it_is_lost,
                                   an_object_of_this_host,
+                                  each_piece_goes_as_it_is_posted,
+                                  the_process_goes_on_while_there_is_no_room,
+                                  the_owner_is_lost_between_pieces,
+                                  the_process_is_lost_between_pieces,
                                   it_is_no_change_before_it_is_whole,
                                   what_is_not_put_after_all,
                                   it_begins_anew,
