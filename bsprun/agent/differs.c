@@ -89,6 +89,20 @@ void agent_replicas_look_to_end(struct agent *agent)
     leave_silently(agent);
 }
 
+void agent_replicas_given_up(struct agent *agent, const char *why)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_HOST_LOST, .status = 1};
+
+    if (may_leave(agent)) {
+        leave(agent, 0, why);
+        return;
+    }
+    if (!agent_has_replicas(agent) || agent_job(agent) != JOB_RUNNING)
+        return;
+    snprintf(verdict.text, sizeof verdict.text, "host %s: %s", agent_host_name(agent), why);
+    agent_abort(agent, COORD_NOBODY, &verdict);
+}
+
 /* ---- Those that differ ---- */
 
 static const char *name_of(const struct agent *agent, uint32_t host)

@@ -21,6 +21,10 @@ bool agent_leaves_replicas(struct agent *agent, int pid, const struct verdict *v
  * if the processes of this host can not come to the end any more, the agent leaves. */
 void agent_replicas_look_to_end(struct agent *agent);
 
+/* The replicas on this host cannot go on, for that reason: the agent leaves.  If the term cannot go
+ * on without it, it is over. */
+void agent_replicas_given_up(struct agent *agent, const char *why);
+
 /* Upward calls of the links, see link.h. */
 void agent_replicas_differ(void *context, const struct links_mismatch *mismatch);
 void agent_replicas_behind(void *context, uint32_t host, uint64_t superstep);

@@ -298,6 +298,9 @@ void agent_obey(struct agent *agent, const struct wire_message *message)
     case WIRE_SURVIVED:
         agent_survive_take(agent, message);
         break;
+    case WIRE_LOSSES:
+        agent_survive_losses(agent, message);
+        break;
     case WIRE_TAKEN_OVER:
         if (!job_is_stopping(agent_job(agent)))
             agent_taken_over(agent, message);

@@ -19,6 +19,7 @@
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/ranks.h"
+#include "bsprun/agent/replica_objects.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/zero.h"
 
@@ -193,6 +194,8 @@ void agent_taken_over(struct agent *agent, const struct wire_message *message)
         agent_tell_running(agent); /* the former one may not have been heard */
     agent_snapshots_settle(agent, message->taken_over.committed);
     catch_up(agent, &message->taken_over);
+    if (agent_has_dataspace(agent))
+        agent_objects_begun(agent);
     agent_arrive_again(agent);
     agent_snapshots_say_captured(agent);
     agent_report_leavers_again(agent);

@@ -11,11 +11,12 @@
 
 #include <stdlib.h>
 
-/* A process puts one object at a time, to one owner. */
+/* A process puts one object at a time, to one owner; of its replicas the first that puts it is
+ * served. */
 struct ahead {
     struct ahead *next;
-    uint32_t host; /* that will back it; or from which it comes, its owner */
-    uint32_t pid;
+    uint32_t host;      /* that will back it; or from which it comes, its owner */
+    uint32_t pid, from; /* a process, and the host on which it puts */
     struct object *object;
     uint64_t done; /* bytes of it that have gone or come */
 };
@@ -63,8 +64,10 @@ void ahead_begin(struct dataspace *space, const struct copies_request *put, stru
     if (put->plain || put->repeats || put->asker.number == 0)
         return;
     for (uint32_t i = 0; i < count; i++)
-        if (hosts[i] != put->asker.host) /* who puts it has it */
-            add(space, &space->ahead_out, hosts[i], pid, object_share(object));
+        if (hosts[i] != put->asker.host && /* who puts it has it */
+            !*find(&space->ahead_out, hosts[i], pid) &&
+            add(space, &space->ahead_out, hosts[i], pid, object_share(object)))
+            space->ahead_out->from = put->asker.host;
 }
 
 /* What waits for room already goes first. */
@@ -90,10 +93,10 @@ static void send_pieces(struct dataspace *space, struct ahead *ahead, uint64_t d
     }
 }
 
-void ahead_go_on(struct dataspace *space, uint32_t pid, uint64_t done)
+void ahead_go_on(struct dataspace *space, uint32_t pid, uint32_t from, uint64_t done)
 {
     for (struct ahead *ahead = space->ahead_out; ahead; ahead = ahead->next)
-        if (ahead->pid == pid)
+        if (ahead->pid == pid && ahead->from == from)
             send_pieces(space, ahead, done);
 }
 
@@ -109,14 +112,14 @@ uint64_t ahead_gone(struct dataspace *space, uint32_t host, const struct copy_me
     return done;
 }
 
-void ahead_end(struct dataspace *space, uint32_t pid)
+void ahead_end(struct dataspace *space, uint32_t pid, uint32_t from)
 {
     struct wire_message message = {.kind = WIRE_DATA_AHEAD};
     struct ahead **at = &space->ahead_out;
 
     message.data_ahead.pid = pid;
     while (*at) {
-        if ((*at)->pid != pid) {
+        if ((*at)->pid != pid || (*at)->from != from) {
             at = &(*at)->next;
             continue;
         }

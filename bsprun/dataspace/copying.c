@@ -82,7 +82,8 @@ static bool is_there(const struct dataspace *space, uint32_t host,
                      const struct copy_message *message)
 {
     return message->kind == COPY_PUT && message->number > 0 &&
-           space->processes[message->pid].home == host;
+           service_has(space, message->pid, host) &&
+           (!space->replicas || replicas_asker(space, message->pid, message->what) == host);
 }
 
 void copying_send(struct dataspace *space, uint32_t host, const struct copy_message *message)
@@ -192,7 +193,7 @@ void copying_take(struct dataspace *space, uint32_t host, const struct wire_data
     message.object = other->coming;
     other->coming = NULL;
     if (message.kind == COPY_PUT && !copy->has_object && copy->pid < space->nprocs) {
-        message.object = put_kept(&space->processes[copy->pid], copy->number);
+        message.object = put_kept(service_own(space, copy->pid), copy->number);
         if (message.object)
             object_share(message.object);
     }

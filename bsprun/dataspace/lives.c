@@ -11,7 +11,7 @@
 
 uint64_t dataspace_number(const struct dataspace *space, uint32_t pid)
 {
-    return space->processes[pid].request.number;
+    return service_own(space, pid)->request.number;
 }
 
 void dataspace_restarted(struct dataspace *space, uint32_t pid)
@@ -32,7 +32,7 @@ void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number)
 {
     struct wire_message message = {.kind = WIRE_DATA_CUT};
 
-    if (space->part_lost)
+    if (space->part_lost || space->replicas)
         return;
     copies_cut(space->copies, pid, number);
     message.data_cut.pid = pid;
@@ -57,7 +57,7 @@ static void settle(struct dataspace *space, uint32_t pid, uint32_t host, uint32_
 {
     struct process *process = &space->processes[pid];
 
-    guest_forget(space, pid);
+    guest_forget(space, process);
     process->home = host;
     process->life = life;
 }

@@ -33,7 +33,7 @@ static void fill(const struct process *process, uint32_t pid, struct wire_messag
  * with the first one and the last.  Whether all have gone. */
 static bool send_pieces(struct dataspace *space, uint32_t pid, uint64_t until)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
     const struct dataspace_request *request = &process->request;
     bool more = process->gone < until || until == 0;
 
@@ -81,33 +81,34 @@ void put_forget(struct process *process, uint64_t number)
 /* So many bytes of the object are here, and not all. */
 static void send_on(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
 
     if (process->asked == space->host)
-        ahead_go_on(space, pid, process->done);
+        ahead_go_on(space, pid, space->host, process->done);
     else
         send_pieces(space, pid, process->done);
 }
 
 static void send_whole(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
 
     if (process->asked != space->host) {
         keep(process);
         client_move(space, process, CLIENT_SENDING);
+        replicas_announce(space, pid);
         put_go_on(space, pid);
         return;
     }
     client_move(space, process, CLIENT_SENT);
     copies_put(space->copies, client_request(space, pid), service_take_object(process));
-    ahead_end(space, pid);
+    ahead_end(space, pid, space->host);
 }
 
 /* To the owner of the moment, of which nothing is known yet. */
 static void begin(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
     struct copies_request request = client_request(space, pid);
 
     process->asked = dataspace_owner(space, request.tag, request.tag_size);
@@ -119,7 +120,7 @@ static void begin(struct dataspace *space, uint32_t pid)
 void put_again(struct dataspace *space, uint32_t pid)
 {
     begin(space, pid);
-    if (space->processes[pid].client == CLIENT_STORING)
+    if (service_own(space, pid)->client == CLIENT_STORING)
         send_on(space, pid);
     else
         send_whole(space, pid);
@@ -127,12 +128,12 @@ void put_again(struct dataspace *space, uint32_t pid)
 
 void put_drop(struct dataspace *space, uint32_t pid, enum client_state was)
 {
-    const struct process *process = &space->processes[pid];
+    const struct process *process = service_own(space, pid);
     struct wire_message message = {.kind = WIRE_DATA_WITHDRAW};
 
     if (was != CLIENT_STORING && was != CLIENT_STALLED && was != CLIENT_SENDING)
         return;
-    ahead_end(space, pid);
+    ahead_end(space, pid, space->host);
     if (process->asked == space->host || space->others[process->asked].lost)
         return;
     message.data_withdraw.pid = pid;
@@ -142,13 +143,15 @@ void put_drop(struct dataspace *space, uint32_t pid, enum client_state was)
 
 static void collect(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
     const struct dataspace_request *request = &process->request;
     bool whole = is_whole(process), first = !process->object;
 
-    if (first && !service_begin_object(space, pid, request->size))
+    if (first && !service_begin_object(space, process, pid, request->size))
         return;
     memcpy(process->object->bytes + process->done, request->piece, request->length);
+    if (space->replicas)
+        replicas_add(space, pid, request->piece, request->length);
     process->done += request->length;
     if (first)
         begin(space, pid);
@@ -162,7 +165,7 @@ static void collect(struct dataspace *space, uint32_t pid)
 
 static void pass_on(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
     const struct dataspace_request *request = &process->request;
     struct wire_message message = {.kind = WIRE_DATA_PUT};
     bool whole = is_whole(process);
@@ -187,9 +190,9 @@ static void pass_on(struct dataspace *space, uint32_t pid)
 
 static void store(struct dataspace *space, uint32_t pid)
 {
-    const struct dataspace_request *request = &space->processes[pid].request;
+    const struct dataspace_request *request = &service_own(space, pid)->request;
 
-    if ((space->copied && !request->plain) ||
+    if ((space->copied && !request->plain) || space->replicas ||
         dataspace_owner(space, request->tag, request->tag_size) == space->host)
         collect(space, pid);
     else
@@ -198,7 +201,7 @@ static void store(struct dataspace *space, uint32_t pid)
 
 void put_piece(struct dataspace *space, uint32_t pid, const struct dataspace_request *posted)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
 
     process->request.piece = posted->piece;
     process->request.length =
@@ -208,7 +211,7 @@ void put_piece(struct dataspace *space, uint32_t pid, const struct dataspace_req
 
 void put_go_on(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
 
     if (process->client == CLIENT_SENDING) {
         if (send_pieces(space, pid, process->request.size))

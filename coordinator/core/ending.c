@@ -240,8 +240,8 @@ int coord_take_abort(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u aborts for no known cause", host->id);
     coord_blame(state, (enum wire_cause)message->abort.cause, message->abort.pid,
                 message->abort.status, 0, message->abort.text);
-    if (message->abort.cause == WIRE_CAUSE_MISMATCH && coord_has_replicas(state) &&
-        state->config.back_on_mismatch)
+    bool differ = message->abort.cause == WIRE_CAUSE_MISMATCH && state->config.back_on_mismatch;
+    if (coord_has_replicas(state) && (differ || message->abort.cause == WIRE_CAUSE_HOST_LOST))
         go_back(state, effects);
     else
         coord_begin_abort(state, effects);

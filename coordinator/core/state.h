@@ -170,6 +170,9 @@ struct coord {
     /* The program has no supersteps but those that snapshots make (lib/rt/safe_point.h): they are
      * not measured, and nothing is gained by asking for one. */
     bool saved_at_calls;
+    /* Processes have replicas, and use the dataspace: hosts are told who is lost, and there are no
+     * snapshots but snapshot 0. */
+    bool has_objects;
     bool registered;
     uint32_t registered_host; /* index */
     uint32_t wanted;
@@ -177,6 +180,7 @@ struct coord {
     uint32_t processes; /* 0 before PLACE */
     uint16_t *home;     /* per pid: index of its host, of several that of the lead of its cell */
     uint64_t *leads;    /* a list of messages: two entries for each host */
+    uint64_t *lost;     /* the list of LOSSES */
     struct coord_groups groups;
     uint16_t *moves_to; /* ... plus 1, where it is to be; 0: anywhere */
     struct placement
@@ -319,6 +323,8 @@ bool coord_is_lead(const struct coord *state, const struct coord_host *host);
 /* What the hosts of a cell have in common, for placement.h: the least of them. */
 void coord_describe_cell(const struct coord *state, const struct coord_host *lead,
                          struct placement_host *description);
+/* Whether it is the first living one of its cell. */
+bool coord_first_of_cell(const struct coord *state, const struct coord_host *host);
 /* A living host that has the process, or NULL. */
 struct coord_host *coord_host_of(const struct coord *state, uint32_t pid);
 /* Whether all processes have a living host other than that one: what it has, or was lost before,
@@ -490,6 +496,6 @@ coord_take coord_take_host_ready, coord_take_registered, coord_take_ranks_ready,
     coord_take_quiet, coord_take_link_lost, coord_take_held, coord_take_term_recorded,
     coord_take_staged, coord_take_captured, coord_take_image_durable, coord_take_image_failed,
     coord_take_persisted, coord_take_known, coord_take_save, coord_take_closed,
-    coord_take_ahead_ready, coord_take_account, coord_take_bears;
+    coord_take_ahead_ready, coord_take_account, coord_take_bears, coord_take_objects;
 
 #endif

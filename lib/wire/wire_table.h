@@ -262,6 +262,7 @@
     M(ABORT, abort, WIRE_FIELDS_ABORT, TO_ZERO)                                                    \
     M(QUIET, quiet, WIRE_FIELDS_QUIET, TO_ZERO)                                                    \
     M(BEARS, bears, WIRE_FIELDS_BEARS, TO_ZERO)                                                    \
+    M(OBJECTS, objects, WIRE_FIELDS_OBJECTS, TO_ZERO)                                              \
     M(RANKS_STOPPED, ranks_stopped, WIRE_FIELDS_RANKS_STOPPED, TO_ZERO)                            \
     M(HELD, held, WIRE_FIELDS_HELD, TO_ZERO)                                                       \
     M(STAGED, staged, WIRE_FIELDS_STAGED, TO_ZERO)                                                 \
@@ -287,6 +288,7 @@
     M(CONSULT, consult, WIRE_FIELDS_CONSULT, FROM_ZERO)                                            \
     M(ASK_QUIET, ask_quiet, WIRE_FIELDS_ASK_QUIET, FROM_ZERO)                                      \
     M(SURVIVED, survived, WIRE_FIELDS_SURVIVED, FROM_ZERO)                                         \
+    M(LOSSES, losses, WIRE_FIELDS_LOSSES, FROM_ZERO)                                               \
     M(FETCH, fetch, WIRE_FIELDS_FETCH, AMONG_AGENTS)                                               \
     M(PIECE, piece, WIRE_FIELDS_PIECE, AMONG_AGENTS)                                               \
     M(KEEP, keep, WIRE_FIELDS_KEEP, AMONG_AGENTS)                                                  \
@@ -304,7 +306,10 @@
     M(DATA_AHEAD, data_ahead, WIRE_FIELDS_DATA_AHEAD, AMONG_AGENTS)                                \
     M(DATA_PAST, data_past, WIRE_FIELDS_DATA_PAST, AMONG_AGENTS)                                   \
     M(DATA_PAST_IS, data_past_is, WIRE_FIELDS_DATA_PAST_IS, AMONG_AGENTS)                          \
+    M(DATA_CALL, data_call, WIRE_FIELDS_DATA_CALL, AMONG_AGENTS)                                   \
+    M(DATA_HOW_FAR, data_how_far, WIRE_FIELDS_DATA_HOW_FAR, AMONG_AGENTS)                          \
     M(MEET, meet, WIRE_FIELDS_MEET, AMONG_AGENTS)                                                  \
+    M(GIVE_UP, give_up, WIRE_FIELDS_GIVE_UP, AMONG_AGENTS)                                         \
     M(MAIL, mail, WIRE_FIELDS_MAIL, AMONG_AGENTS)                                                  \
     M(MAIL_READ, mail_read, WIRE_FIELDS_MAIL_READ, AMONG_AGENTS)                                   \
     M(MAIL_MARK, mail_mark, WIRE_FIELDS_MAIL_MARK, AMONG_AGENTS)                                   \
@@ -770,7 +775,7 @@
     F(u32, life, WIRE_U32_MAX)
 
 /* An image of the process is durable that was made before this request: it repeats none with a
- * smaller number. */
+ * smaller number.  Where it has replicas: so far is the one on the sender's host. */
 #define WIRE_FIELDS_DATA_CUT(F, E)                                                                 \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u64, request, WIRE_U64_MAX)
@@ -822,6 +827,19 @@
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, round, WIRE_U32_MAX)                                                                    \
     F(u64, newest, WIRE_U64_MAX)
+
+/* Of a process with replicas, before DATA_ASK or the first DATA_PUT of each request.  what: compared
+ * with that of the other replicas, see bsprun/dataspace/copies.h. */
+#define WIRE_FIELDS_DATA_CALL(F, E)                                                                \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u64, what, WIRE_U64_MAX)
+
+/* How far is the replica of the process?  answers: so far is that of the sender, else request is 0.
+ */
+#define WIRE_FIELDS_DATA_HOW_FAR(F, E)                                                             \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(flag, answers, 0)                                                                            \
+    F(u64, request, WIRE_U64_MAX)
 
 /* ---- Messages from process to process: rings as in lib/shm/mail.h.  from, to: processes, that
  * write and read the ring; at: a position in it. */

@@ -165,6 +165,10 @@
     F(flag, bears, 0)                                                                              \
     F(flag, burdened, 0)
 
+/* The dataspace has begun on the host, whose processes have replicas: LOSSES are to be said.  Said
+ * again to another Processor Zero. */
+#define WIRE_FIELDS_OBJECTS(F, E) F(u32, host, WIRE_HOSTS_MAX - 1)
+
 /* What the host knows of the term, for a Processor Zero that takes the place of another one.
  * decided: supersteps up to the newest barrier that it knows to be decided, 0: none; ended: that is
  * the one of bsp_end; consult: as that decision, or RUN, has said, WIRE_NEVER: not known. captures:
@@ -300,6 +304,10 @@
     E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
     F(move, moves, WIRE_RANKS_MAX)
 
+/* All hosts that are lost in this term, which goes on in replicas: the dataspace is to go on without
+ * them. */
+#define WIRE_FIELDS_LOSSES(F, E) F(numbers, hosts, WIRE_HOSTS_MAX)
+
 /* A process that has come to the sender's host by SURVIVED has arrived at the barrier that ends the
  * envelope's superstep; flags, position, digest: of its line on the board.  survived: as in ARRIVE.
  */
@@ -309,6 +317,10 @@
     F(u32, position, WIRE_U32_MAX)                                                                 \
     F(u64, digest, WIRE_U64_MAX)                                                                   \
     F(u32, survived, WIRE_HOSTS_MAX)
+
+/* The replicas of the host's processes are given up, as the dataspace cannot serve one of them any more:
+ * it leaves the job. */
+#define WIRE_FIELDS_GIVE_UP(F, E) F(text, text, WIRE_TEXT_MAX)
 
 /* Consult at the next possible barrier; `measure` as in RUN. */
 #define WIRE_FIELDS_CONSULT(F, E) F(flag, measure, 0)

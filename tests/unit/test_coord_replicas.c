@@ -512,6 +512,96 @@ START_TEST(a_loss_while_restored_ones_become_ranks)
 }
 END_TEST
 
+/* ---- The dataspace -------------------------------------------------------------------------- */
+
+static int uses_objects(uint32_t host)
+{
+    return SAY(OBJECTS, .objects = {.host = host});
+}
+
+static const struct wire_numbers *losses_said(void)
+{
+    for (uint32_t i = 0; i < effects.count; i++)
+        if (effects.items[i].message.kind == WIRE_LOSSES)
+            return &effects.items[i].message.losses.hosts;
+    return NULL;
+}
+
+/* Once it is used all hosts are told of all that are lost, before that or later; others need not
+ * know. */
+START_TEST(the_dataspace_hears_of_losses)
+{
+    start_four(100);
+    lost(3);
+    ck_assert(!losses_said());
+    ck_assert_int_eq(uses_objects(7), 0);
+    ck_assert_ptr_nonnull(losses_said());
+    ck_assert_uint_eq(losses_said()->count, 1);
+    ck_assert_uint_eq(losses_said()->items[0], 3);
+    ck_assert_int_eq(uses_objects(0), 0); /* another host has told it */
+    ck_assert(!losses_said());
+    lost(7);
+    ck_assert_uint_eq(losses_said()->count, 2);
+    ck_assert_uint_eq(losses_said()->items[0], 7);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    lost(5); /* the last one that had process 1 */
+    ck_assert(!losses_said());
+    ck_assert_int_ne(coord_phase(coord), COORD_RUNNING);
+}
+END_TEST
+
+START_TEST(no_snapshots_of_the_dataspace)
+{
+    start_four(2);
+    uses_objects(0);
+    for (uint64_t superstep = 0; superstep < 9; superstep = coord->consult) {
+        arrived(0, superstep, WIRE_BARRIER_SYNC);
+        arrived(7, superstep, WIRE_BARRIER_SYNC);
+        ck_assert_int_eq(said()->release.decision, WIRE_DECISION_GO);
+        ck_assert_int_eq(save_now(false), 0);
+        ck_assert(effects.dropped);
+    }
+    save_now(true); /* the job is stopped, and nothing is waited for */
+    expect_outcome(123, WIRE_CAUSE_SAVED, COORD_NOBODY);
+}
+END_TEST
+
+START_TEST(only_replicas_say_that)
+{
+    start(2, SAVING(EVERY(2)));
+    host_ready(0, 1);
+    expect_broken(uses_objects(0));
+}
+END_TEST
+
+static void all_wait(uint64_t round)
+{
+    static const struct {
+        uint32_t host;
+        const char *waits;
+    } hosts[] = {{0, "\n pid 0"}, {3, "\n pid 0"}, {7, "\n pid 1"}, {5, "\n pid 1"}};
+
+    for (uint32_t i = 0; i < 4; i++)
+        if (!coord->hosts[i].lost)
+            SAY(QUIET,
+                .quiet = {
+                    .host = hosts[i].host, .round = round, .quiet = true, .waits = hosts[i].waits});
+}
+
+/* Of the replicas of a process that waits for ever one is named. */
+START_TEST(those_that_wait_are_named_once)
+{
+    start_four(100);
+    uses_objects(0);
+    SAY(QUIET, .quiet = {.host = 5, .quiet = true, .waits = ""});
+    all_wait(1);
+    all_wait(2);
+    expect_outcome(1, WIRE_CAUSE_RANKS_STUCK, COORD_NOBODY);
+    ck_assert_str_eq(coord->text,
+                     "all processes wait, and nothing is on its way to them:\n pid 0\n pid 1");
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {cells,
@@ -537,7 +627,11 @@ int main(void)
                                   too_few_for_a_list,
                                   a_list_of_more_than_there_are,
                                   restored_on_too_few,
-                                  a_loss_while_restored_ones_become_ranks};
+                                  a_loss_while_restored_ones_become_ranks,
+                                  the_dataspace_hears_of_losses,
+                                  no_snapshots_of_the_dataspace,
+                                  only_replicas_say_that,
+                                  those_that_wait_are_named_once};
 
     return suite_run_tests("coord_replicas", tests, sizeof tests / sizeof *tests, NULL, tear_down);
 }
