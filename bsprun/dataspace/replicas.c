@@ -40,8 +40,11 @@ static bool open_seats(struct dataspace *space, const uint32_t *homes)
     }
     for (uint32_t pid = 0; pid < space->nprocs; pid++)
         for (uint32_t host = 0; host < space->hosts; host++)
-            if (space->leads[host] == homes[pid])
+            if (space->leads[host] == homes[pid]) {
                 service_guest(space, pid, host)->home = host;
+                if (space->places[host] == 0)
+                    space->replicas[service_seat(space, pid, host)].turn = TURN_SENDS;
+            }
     return true;
 }
 

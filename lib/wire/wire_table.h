@@ -308,6 +308,8 @@
     M(DATA_PAST_IS, data_past_is, WIRE_FIELDS_DATA_PAST_IS, AMONG_AGENTS)                          \
     M(DATA_CALL, data_call, WIRE_FIELDS_DATA_CALL, AMONG_AGENTS)                                   \
     M(DATA_HOW_FAR, data_how_far, WIRE_FIELDS_DATA_HOW_FAR, AMONG_AGENTS)                          \
+    M(DATA_OFFER, data_offer, WIRE_FIELDS_DATA_OFFER, AMONG_AGENTS)                                \
+    M(DATA_TURN, data_turn, WIRE_FIELDS_DATA_TURN, AMONG_AGENTS)                                   \
     M(MEET, meet, WIRE_FIELDS_MEET, AMONG_AGENTS)                                                  \
     M(GIVE_UP, give_up, WIRE_FIELDS_GIVE_UP, AMONG_AGENTS)                                         \
     M(MAIL, mail, WIRE_FIELDS_MAIL, AMONG_AGENTS)                                                  \
@@ -831,6 +833,20 @@
 #define WIRE_FIELDS_DATA_CALL(F, E)                                                                \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u64, what, WIRE_U64_MAX)
+
+/* A replica puts an object, which its host sends only if it is told to: another replica may do so.
+ * Answered by DATA_STORED, or DATA_TURN. */
+#define WIRE_FIELDS_DATA_OFFER(F, E)                                                               \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u64, request, WIRE_U64_MAX)                                                                  \
+    F(u64, what, WIRE_U64_MAX)                                                                     \
+    F(bytes, tag, WIRE_TAG_MAX)
+
+/* sends: it is the turn of the replica to send what it has offered, and what it puts from now on.
+ * Else another one is ahead of it, and it is to offer. */
+#define WIRE_FIELDS_DATA_TURN(F, E)                                                                \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(flag, sends, 0)
 
 /* How far is the replica of the process?  answers: so far is that of the sender, else request is 0.
  */
