@@ -191,6 +191,15 @@ def nobody_can_go_on():
         check(sorted(re.findall(r"pid (\d): volpex_get of", job.text())) == ["0", "1", "2"], job.text())
 
 
+def hosts_without_processes():
+    """All of those may be lost."""
+    words = ("work", "300", "2000")
+    with Job([*command(2), OBJECTS, *words]) as job:
+        job.wait_for("round 80", P)
+        lose(job, *[name for name in names(4) if not ranks_of(job, name)])
+        check_answer(job, *words)
+
+
 def without_snapshots():
     """A loss costs nothing without --ckpt, too."""
     words = ("work", "300", "2000")
@@ -232,4 +241,4 @@ def storm():
 
 if __name__ == "__main__":
     main([without_faults, a_host_is_killed, a_process_is_killed, one_is_slow, one_stops, all_of_one_are_lost,
-          nobody_can_go_on, without_snapshots, they_differ, storm])
+          nobody_can_go_on, hosts_without_processes, without_snapshots, they_differ, storm])
