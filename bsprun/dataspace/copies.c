@@ -184,8 +184,8 @@ static bool is_same(const struct copies *copies, const struct copies_request *re
     return (different & WHAT_CALLS) == 0;
 }
 
-/* A replica that is not behind those of its process that wait has the same request, as none of them got
- * past it. */
+/* A replica that is not behind those of its process that wait has the same request, as none of them
+ * got past it. */
 static void join(struct part *part, const struct copies_request *request)
 {
     const struct copies *copies = part->copies;
@@ -215,9 +215,10 @@ static bool is_first(struct part *part, const struct copies_request *request)
         return false;
     }
     if (!log_had(part->now.log, asker->pid, asker->number, &was)) {
-        if (asker->number > log_newest(part->now.log, asker->pid))
+        if (!waits && asker->number > log_newest(part->now.log, asker->pid))
             return true;
-        tell_mismatch(copies, request, 0, false); /* it was not made here, but a later one */
+        /* It was not made here, but a later one. */
+        tell_mismatch(copies, request, waits ? waits->what : 0, false);
         return false;
     }
     if (!is_same(copies, request, was))

@@ -101,7 +101,7 @@ void put_whole(struct dataspace *space, uint32_t pid)
 
 static void begin_ahead(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
     struct copies_request request = client_request(space, pid);
 
     if (dataspace_owner(space, request.tag, request.tag_size) == space->host)

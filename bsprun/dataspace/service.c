@@ -172,7 +172,7 @@ static bool take_copies(struct dataspace *space, uint32_t host, const struct wir
     default:
         return false;
     }
-    if (!space->copied) {
+    if (!space->copied && !(space->replicas && message->kind == WIRE_DATA_LOST)) {
         service_broken(space, host, "a message of copies, of which there are none");
         return true;
     }
