@@ -14,6 +14,7 @@ import time
 
 from harness import BIN, BSPRUN, Job, bsprun, check, expect, main, process_stat, run, scratch, wait_until
 
+BSPCTL = os.path.join(BIN, "bspctl")
 BSPSTAT = os.path.join(BIN, "bspstat")
 OBJECTS = os.environ["INTEG_OBJECTS"]
 RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
@@ -222,6 +223,21 @@ def they_differ():
     check(sorted(result.out.splitlines()) == [f"pid {pid} is over" for pid in range(P)], result)
 
 
+def requests_that_need_a_snapshot():
+    """They are refused, and the job goes on; what stops it does so at once."""
+    words = ("work", "600", "2000")
+    with Job([*command(2, "--every", "0.1s"), OBJECTS, *words]) as job:
+        job.wait_for("no snapshots are taken", 1)
+        job.wait_for("round 40", P)
+        for request in (["save"], ["drain", "h1"], ["replicas", "1"]):
+            expect(run([BSPCTL, "--wait", str(job.os_pid), *request]), 1, err="no snapshots are taken of it: its program uses the "
+                   "dataspace, and its processes have replicas")
+        job.wait_for("round 120", P)
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 123, job.status, job.text())
+        check("stopped without a new snapshot" in job.text(), job.text())
+
+
 def storm():
     """At random moments hosts are lost, as long as each process has a replica or not."""
     for _ in range(JOBS):
@@ -241,4 +257,5 @@ def storm():
 
 if __name__ == "__main__":
     main([without_faults, a_host_is_killed, a_process_is_killed, one_is_slow, one_stops, all_of_one_are_lost,
-          nobody_can_go_on, hosts_without_processes, without_snapshots, they_differ, storm])
+          nobody_can_go_on, hosts_without_processes, without_snapshots, they_differ,
+          requests_that_need_a_snapshot, storm])
