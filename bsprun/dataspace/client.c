@@ -26,6 +26,8 @@ static void give(struct dataspace *space, uint32_t pid, struct object *object)
     process->object = object;
     process->size = service_least(object->size, process->request.size);
     process->done = 0;
+    if (space->replicas)
+        behind_given(space, pid, process->size);
     client_move(space, process, CLIENT_TAKING);
     give_piece(space, pid);
 }
@@ -151,6 +153,8 @@ void dataspace_posted(struct dataspace *space, uint32_t pid,
             client_move(space, process, CLIENT_HELD);
         else
             client_begin(space, pid);
+        if (space->replicas)
+            behind_watch(space);
         return;
     case CLIENT_STORING:
         put_piece(space, pid, request);

@@ -630,6 +630,24 @@ uint64_t copies_logged(const struct copies *copies, uint32_t pid)
     return bytes;
 }
 
+uint32_t copies_logged_beyond(const struct copies *copies, uint64_t bytes, uint64_t *answers)
+{
+    uint32_t most = copies->setup.nprocs;
+
+    for (uint32_t i = 0; i < copies->setup.parts && most == copies->setup.nprocs; i++) {
+        const struct log *log = copies->parts[i].now.log;
+
+        if (!log || log_bytes_all(log) <= bytes)
+            continue;
+        most = 0;
+        for (uint32_t pid = 1; pid < copies->setup.nprocs; pid++)
+            if (log_bytes(log, pid) > log_bytes(log, most))
+                most = pid;
+        *answers = log_count(log, most);
+    }
+    return most;
+}
+
 bool copies_gave_up(const struct copies *copies)
 {
     for (uint32_t i = 0; i < copies->setup.parts; i++)

@@ -164,6 +164,9 @@ struct tags_totals copies_totals(const struct copies *copies);
 uint64_t copies_held(const struct copies *copies);
 /* Bytes of answers to a process, or (nprocs) to all, in all parts that are here. */
 uint64_t copies_logged(const struct copies *copies, uint32_t pid);
+/* The process with most bytes of answers in a part that has more than so many of all; nprocs: no
+ * part has.  answers: to it there. */
+uint32_t copies_logged_beyond(const struct copies *copies, uint64_t bytes, uint64_t *answers);
 /* Whether there is no copy of a part of this host, or answers had to be given up here that no image
  * makes superfluous. */
 bool copies_gave_up(const struct copies *copies);

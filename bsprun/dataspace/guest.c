@@ -88,6 +88,8 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
 
     if (!is_current(space, process, put->life))
         return;
+    if (space->replicas)
+        behind_reached(space, put->pid, host, put->request);
     if (put->offset == 0 && process->guest == GUEST_IDLE) {
         if (!service_begin_object(space, process, put->pid, put->size))
             return;
@@ -129,6 +131,8 @@ void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_as
 
     if (!is_current(space, process, ask->life))
         return;
+    if (space->replicas)
+        behind_reached(space, ask->pid, host, ask->request);
     if (process->guest != GUEST_IDLE) {
         service_broken(space, host, "a second request of a process");
     } else if (dataspace_owner(space, ask->tag.data, ask->tag.size) != space->host) {

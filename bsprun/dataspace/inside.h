@@ -8,6 +8,7 @@
  *   losses.c   hosts that are lost
  *   copying.c  what copies.h says to other hosts, and hears from them
  *   ahead.c    ... of an object that is still coming
+ *   behind.c   how far they are, and what has to be kept for them
  *   replicas.c what replicas of a process have in common, and which hosts have them
  *   owners.c   which host has which tags
  *   pieces.c   objects that go and come in pieces
@@ -75,8 +76,17 @@ struct other {
     uint64_t come;                  /* bytes of it */
 };
 
-/* What is known of a process with replicas, or of one of them; replicas.c. */
-struct replica;
+/* What is known of a replica of a process. */
+struct replica {
+    /* Of this host: all calls before the request of that number, up to it, and what it puts. */
+    uint64_t before, number, calls, content;
+    uint64_t what; /* of another host: what it has announced */
+    /* Its newest request that this host knows of: it has the answers to all before.  Of this host:
+     * the last one that all were told of, and bytes of answers since. */
+    uint64_t reached, told, bytes;
+    enum { BEHIND_NOT_ASKED, BEHIND_ASKED, BEHIND_ANSWERED, BEHIND_GIVEN_UP } behind;
+    uint64_t asked; /* ... when it was so far */
+};
 
 struct dataspace {
     const struct dataspace_calls *calls;
@@ -91,8 +101,10 @@ struct dataspace {
     struct pool *pool;
     struct copies *copies;
     struct ahead *ahead_out, *ahead_in;
-    bool copied;    /* there are several of each part */
-    bool part_lost; /* all have to go back: nothing is done any more */
+    uint64_t log;                    /* bytes of answers, of each part */
+    uint32_t cut_every, behind_most; /* service.h */
+    bool copied;                     /* there are several of each part */
+    bool part_lost;                  /* all have to go back: nothing is done any more */
 };
 
 /* A piece of an object: its place, and of how many bytes. */
@@ -246,6 +258,19 @@ uint64_t replicas_what(const struct dataspace *space, uint32_t pid, uint32_t hos
 uint32_t replicas_asker(const struct dataspace *space, uint32_t pid, uint64_t what);
 /* Replicas differ. */
 void replicas_differ(struct dataspace *space, const struct copies_mismatch *mismatch);
+
+/* ---- behind.c ---- */
+
+/* The request of that number is the newest one of the replica on that host; 0: it has none. */
+void behind_reached(struct dataspace *space, uint32_t pid, uint32_t host, uint64_t number);
+/* The process of this host has been given bytes of an object. */
+void behind_given(struct dataspace *space, uint32_t pid, uint64_t bytes);
+void behind_cut(struct dataspace *space, uint32_t host, const struct wire_data_cut *cut);
+void behind_asked(struct dataspace *space, uint32_t host, const struct wire_data_how_far *of);
+/* Hosts are lost, for whose replicas nothing is kept. */
+void behind_lost(struct dataspace *space);
+/* Sees to it that not too much is kept. */
+void behind_watch(struct dataspace *space);
 
 /* ---- copying.c ---- */
 

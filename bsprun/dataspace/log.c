@@ -180,6 +180,15 @@ void log_each(const struct log *log,
             show(context, pid, at->number, at->what, at->object);
 }
 
+uint64_t log_count(const struct log *log, uint32_t pid)
+{
+    uint64_t count = 0;
+
+    for (const struct answer *at = log->answers[pid].first; at; at = at->next)
+        count++;
+    return count;
+}
+
 uint64_t log_bytes(const struct log *log, uint32_t pid)
 {
     return log->answers[pid].bytes;

@@ -72,6 +72,8 @@ void log_each(const struct log *log,
 /* Whether answers were given up that the process might still want. */
 bool log_gave_up(const struct log *log);
 
+/* How many answers to a process there are. */
+uint64_t log_count(const struct log *log, uint32_t pid);
 /* Bytes of the answers to a process, and to all. */
 uint64_t log_bytes(const struct log *log, uint32_t pid);
 uint64_t log_bytes_all(const struct log *log);

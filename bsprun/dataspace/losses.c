@@ -19,6 +19,8 @@ void losses_learn(struct dataspace *space)
             forget(space, i);
             any = true;
         }
+    if (any && space->replicas && !space->part_lost)
+        behind_lost(space);
     for (uint32_t pid = 0; any && pid < space->nprocs && !space->part_lost; pid++) {
         const struct process *process = service_own(space, pid);
 

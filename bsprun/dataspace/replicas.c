@@ -12,12 +12,6 @@
 
 #define NOWHERE UINT32_MAX
 
-struct replica {
-    /* Of this host: all calls before the request of that number, up to it, and what it puts. */
-    uint64_t before, number, calls, content;
-    uint64_t what; /* of another host: what it has announced */
-};
-
 /* ---- Seats ----------------------------------------------------------------------------------- */
 
 /* The hosts with replicas of the same processes have places in ascending order. */
@@ -89,6 +83,7 @@ void replicas_begin(struct dataspace *space, uint32_t pid)
     replica->calls = bspz_digest(bspz_digest(replica->before, &kind, sizeof kind), request->tag,
                                  request->tag_size);
     replica->content = bspz_hash64(&request->size, sizeof request->size, 0);
+    behind_reached(space, pid, space->host, request->number);
 }
 
 void replicas_add(struct dataspace *space, uint32_t pid, const void *bytes, uint32_t length)

@@ -99,6 +99,8 @@ static uint32_t pid_of(const struct wire_message *message)
         return message->data_past_is.pid;
     case WIRE_DATA_CALL:
         return message->data_call.pid;
+    case WIRE_DATA_HOW_FAR:
+        return message->data_how_far.pid;
     default:
         return UINT32_MAX;
     }
@@ -127,7 +129,13 @@ static void take(struct dataspace *space, uint32_t host, const struct wire_messa
         client_differs(space, &message->data_differs);
         break;
     case WIRE_DATA_CUT:
-        copies_cut(space->copies, message->data_cut.pid, message->data_cut.request);
+        if (space->replicas)
+            behind_cut(space, host, &message->data_cut);
+        else
+            copies_cut(space->copies, message->data_cut.pid, message->data_cut.request);
+        break;
+    case WIRE_DATA_HOW_FAR:
+        behind_asked(space, host, &message->data_how_far);
         break;
     case WIRE_DATA_PAST:
         lives_past(space, host, &message->data_past);
@@ -192,7 +200,9 @@ static bool is_asked(enum wire_kind kind)
 void dataspace_message(struct dataspace *space, uint32_t host, const struct wire_message *message)
 {
     uint32_t pid = pid_of(message);
-    uint32_t home = is_asked(message->kind) ? host : space->host;
+    bool from_there = message->kind == WIRE_DATA_HOW_FAR ? message->data_how_far.answers
+                                                         : is_asked(message->kind);
+    uint32_t home = from_there ? host : space->host;
 
     if (host >= space->hosts) {
         service_broken(space, host, "a message about objects from no host of them");
@@ -209,6 +219,8 @@ void dataspace_message(struct dataspace *space, uint32_t host, const struct wire
         service_broken(space, host, "a request for a process that it does not have");
     else
         take(space, host, message);
+    if (space->replicas)
+        behind_watch(space);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -251,7 +263,7 @@ static bool open_copies(struct dataspace *space, const struct dataspace_setup *s
                                   .replicated = space->replicas != NULL,
                                   .copies = setup->copies > 1 ? setup->copies : 1,
                                   .pool = setup->pool,
-                                  .log = setup->log};
+                                  .log = space->replicas ? UINT64_MAX : setup->log};
 
     if (copies.copies > space->owner_count)
         copies.copies = space->owner_count;
@@ -267,12 +279,16 @@ struct dataspace *dataspace_open(const struct dataspace_setup *setup,
 
     if (!space)
         return NULL;
-    *space = (struct dataspace){.calls = calls,
-                                .context = context,
-                                .host = setup->host,
-                                .nprocs = setup->nprocs,
-                                .piece = setup->piece,
-                                .pool = setup->pool};
+    *space = (struct dataspace){
+        .calls = calls,
+        .context = context,
+        .host = setup->host,
+        .nprocs = setup->nprocs,
+        .piece = setup->piece,
+        .log = setup->log,
+        .cut_every = setup->cut_every > 0 ? setup->cut_every : DATASPACE_CUT_EVERY,
+        .behind_most = setup->behind_most > 0 ? setup->behind_most : DATASPACE_BEHIND_MOST,
+        .pool = setup->pool};
     if (open_hosts(space, setup) && replicas_open(space, setup) &&
         service_find_owners(space, setup->homes) && open_copies(space, setup))
         return space;

@@ -98,6 +98,9 @@ struct dataspace_calls {
     void (*too_far_behind)(void *context, uint32_t pid, uint32_t host);
 };
 
+#define DATASPACE_CUT_EVERY   64u
+#define DATASPACE_BEHIND_MOST 16u
+
 struct dataspace_setup {
     uint32_t host; /* own number */
     uint32_t nprocs;
@@ -110,8 +113,11 @@ struct dataspace_setup {
     uint32_t copies;   /* of each part, 1 to COPIES_MOST; 0: one */
     uint32_t piece;    /* bytes that go to another host at a time, 1 to WIRE_PIECE_MAX */
     struct pool *pool; /* for the objects; it must outlive the dataspace */
-    uint64_t log;      /* bytes of answers that are kept for processes that are restarted, of
-                          each part */
+    uint64_t log;      /* bytes of answers that are kept for processes that are restarted, or for
+                          replicas, of each part */
+    /* Where processes have replicas; 0: as in actual jobs. */
+    uint32_t cut_every;   /* requests, after which a replica says how far it is */
+    uint32_t behind_most; /* answers of a part that are kept for a replica whatever their bytes */
 };
 
 /* NULL: no memory. */

@@ -308,6 +308,7 @@
     M(DATA_PAST, data_past, WIRE_FIELDS_DATA_PAST, AMONG_AGENTS)                                   \
     M(DATA_PAST_IS, data_past_is, WIRE_FIELDS_DATA_PAST_IS, AMONG_AGENTS)                          \
     M(DATA_CALL, data_call, WIRE_FIELDS_DATA_CALL, AMONG_AGENTS)                                   \
+    M(DATA_HOW_FAR, data_how_far, WIRE_FIELDS_DATA_HOW_FAR, AMONG_AGENTS)                          \
     M(MEET, meet, WIRE_FIELDS_MEET, AMONG_AGENTS)                                                  \
     M(GIVE_UP, give_up, WIRE_FIELDS_GIVE_UP, AMONG_AGENTS)                                         \
     M(MAIL, mail, WIRE_FIELDS_MAIL, AMONG_AGENTS)                                                  \
@@ -776,7 +777,7 @@
     F(u32, life, WIRE_U32_MAX)
 
 /* An image of the process is durable that was made before this request: it repeats none with a
- * smaller number. */
+ * smaller number.  Where it has replicas: so far is the one on the sender's host. */
 #define WIRE_FIELDS_DATA_CUT(F, E)                                                                 \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u64, request, WIRE_U64_MAX)
@@ -834,6 +835,13 @@
 #define WIRE_FIELDS_DATA_CALL(F, E)                                                                \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u64, what, WIRE_U64_MAX)
+
+/* How far is the replica of the process?  answers: so far is that of the sender, else request is 0.
+ */
+#define WIRE_FIELDS_DATA_HOW_FAR(F, E)                                                             \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(flag, answers, 0)                                                                            \
+    F(u64, request, WIRE_U64_MAX)
 
 /* ---- Messages from process to process: rings as in lib/shm/mail.h.  from, to: processes, that
  * write and read the ring; at: a position in it. */

@@ -173,8 +173,7 @@ static void act(struct world *world, uint32_t pid, uint32_t host)
 
 /* ---- What the service says ------------------------------------------------------------------- */
 
-void acts_answered(struct world *world, uint32_t host, uint32_t pid, uint64_t size,
-                       uint32_t length)
+void acts_answered(struct world *world, uint32_t host, uint32_t pid, uint64_t size, uint32_t length)
 {
     struct replica *replica = &world->processes[pid].replicas[host];
 

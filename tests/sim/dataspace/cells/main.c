@@ -10,7 +10,7 @@
  * from it, have an order that explains them (zones.h); who still waits at the end has nothing to
  * wait for, and then, and only then, Processor Zero has found out (quiet.h); hosts do not complain
  * of each other; all go back only if as many hosts are lost as there are copies; other data are
- * found out, and nothing else is said to differ.
+ * found out, and nothing else is said to differ; answers that all have got are not kept.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include "tests/sim/dataspace/cells/world.h"
 
 static struct {
-    uint64_t messages, full, spilled, mismatches, unlike;
+    uint64_t messages, full, spilled, mismatches, unlike, behind;
 } summary;
 
 /* ---- Hosts ----------------------------------------------------------------------------------- */
@@ -123,6 +123,25 @@ static void on_mismatch(void *context, const struct dataspace_mismatch *mismatch
     world->over = true;
 }
 
+/* Its host is given up, or it catches up. */
+static void on_too_far_behind(void *context, uint32_t pid, uint32_t of)
+{
+    struct host *host = context;
+    struct world *world = host->world;
+    struct action *action;
+
+    note(world, "host %u says that pid %u is too far behind on host %u", host->number, pid, of);
+    if (!world->processes[pid].replicas[of].is || host->knows[of] || host->too_far[pid][of])
+        fail(world, "pid %u is said to be too far behind on host %u", pid, of);
+    host->too_far[pid][of] = true;
+    summary.behind++;
+    if (pick(world, 2) == 0)
+        return;
+    action = timeline_plan(&world->time, pick(world, 100));
+    action->kind = DO_LOSE_HOST;
+    action->from = of;
+}
+
 static const struct dataspace_calls calls = {.send = on_send,
                                              .has_room = on_has_room,
                                              .answer = on_answer,
@@ -131,7 +150,8 @@ static const struct dataspace_calls calls = {.send = on_send,
                                              .broken = on_broken,
                                              .differs = on_differs,
                                              .part_lost = on_part_lost,
-                                             .mismatch = on_mismatch};
+                                             .mismatch = on_mismatch,
+                                             .too_far_behind = on_too_far_behind};
 
 void hosts_go_on(struct world *world, struct host *host)
 {
@@ -198,6 +218,8 @@ static void make_world(struct world *world, const struct seeds_job *job)
     timeline_begin(&world->time, sizeof(struct action), job);
     make_cells(world, homes);
     world->copies = pick_copies(world);
+    world->cut_every = 1 + (uint32_t)pick(world, 4);
+    world->log = pick(world, 3) == 0 ? UINT64_MAX : pick(world, 800);
     acts_begin(world);
     losses_begin(world);
     timeline_take_course(&world->time);
@@ -212,7 +234,9 @@ static void make_world(struct world *world, const struct seeds_job *job)
                                         .copies = world->copies,
                                         .piece = PIECE,
                                         .pool = pool,
-                                        .log = UINT64_MAX};
+                                        .log = world->log,
+                                        .cut_every = world->cut_every,
+                                        .behind_most = 1};
 
         *host = (struct host){.world = world, .number = i, .pool = pool};
         host->space = dataspace_open(&setup, &calls, host);
@@ -256,6 +280,18 @@ static void carry_out(struct world *world, const struct action *action)
     }
 }
 
+/* What all have got is not kept but for the last few answers. */
+static void check_logs(struct world *world)
+{
+    uint32_t pid;
+
+    for (uint32_t i = 0; i < world->host_count && world->lost == 0 && !world->fault.done; i++)
+        if (dataspace_logged(world->hosts[i].space, &pid) >
+            (uint64_t)world->process_count * (world->cut_every + 1) * (64 + SIZE_MOST))
+            fail(world, "host %u keeps %llu bytes of answers", i,
+                 (unsigned long long)dataspace_logged(world->hosts[i].space, &pid));
+}
+
 static void check_traffic(struct world *world)
 {
     uint64_t sent = 0, received = 0;
@@ -280,8 +316,10 @@ static void run(const struct seeds_job *job)
     while (!world.over && timeline_next(&world.time, &action))
         carry_out(&world, &action);
     acts_check_end(&world);
-    if (!world.over)
+    if (!world.over) {
         check_traffic(&world);
+        check_logs(&world);
+    }
     while (timeline_next(&world.time, &action)) { /* what all that went back had on its way */
         if (action.kind == DO_DELIVER)
             drop(action.message);
@@ -303,10 +341,11 @@ static int report(uint64_t count)
 
     printf(
         "%llu jobs: %llu messages, %llu times no room, %llu objects in files, %llu replicas were "
-        "found to differ, %llu of them in what they call\n",
+        "found to differ, %llu of them in what they call, %llu to be too far behind\n",
         (unsigned long long)count, (unsigned long long)summary.messages,
         (unsigned long long)summary.full, (unsigned long long)summary.spilled,
-        (unsigned long long)summary.mismatches, (unsigned long long)summary.unlike);
+        (unsigned long long)summary.mismatches, (unsigned long long)summary.unlike,
+        (unsigned long long)summary.behind);
     for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
         missing += seen[i] == 0;
     return seeds_verdict("dataspace_cells", missing + acts_report() + losses_report());

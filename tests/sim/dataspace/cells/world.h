@@ -77,7 +77,8 @@ struct fault {
 
 struct world {
     struct timeline time;
-    uint32_t host_count, process_count, copies;
+    uint32_t host_count, process_count, copies, cut_every;
+    uint64_t log; /* bytes of answers */
     uint32_t leads[HOSTS];
     struct host {
         struct world *world;
@@ -90,7 +91,7 @@ struct world {
         uint64_t last_moment[HOSTS]; /* when the last of them comes */
         bool goes_on;
         uint64_t last_quiet, last_asked;
-        bool too_far[PROCESSES];
+        bool too_far[PROCESSES][HOSTS];
     } hosts[HOSTS];
     struct process processes[PROCESSES];
     struct history histories[TAGS];
@@ -123,7 +124,7 @@ void acts_begin(struct world *world);
 bool acts_are_over(const struct process *process, const struct replica *replica);
 /* What the service says. */
 void acts_answered(struct world *world, uint32_t host, uint32_t pid, uint64_t size,
-                       uint32_t length);
+                   uint32_t length);
 void acts_withdrawn(struct world *world, uint32_t host, uint32_t pid);
 /* DO_ACT, DO_WITHDRAW. */
 void acts_carry_out(struct world *world, const struct action *action);
