@@ -154,6 +154,19 @@ def one_is_slow():
         check("was lost" not in job.text() and BACK not in job.text(), f"seed {seed}", job.text())
 
 
+def one_is_too_far_behind():
+    """There is no memory for all that it would still have to get: its host is given up."""
+    words = ("work", "1500", "200")
+    with Job([*command(2, "--dataspace-memory", "300K"), OBJECTS, *words]) as job:
+        job.wait_for("round 40", P)
+        slow = chance.choice([name for name in names(4) if ranks_of(job, name)])
+        for pid in ranks_of(job, slow):
+            os.kill(pid, signal.SIGSTOP)
+        job.wait_for(rf"host {slow}: process \d there is so far behind its replicas", 1)
+        check_answer(job, *words)
+        check(BACK not in job.text(), f"seed {seed}", job.text())
+
+
 def one_stops():
     """A host does not answer for longer than the heartbeat."""
     words = ("work", "800", "2000")
@@ -258,6 +271,6 @@ def storm():
 
 
 if __name__ == "__main__":
-    main([without_faults, a_host_is_killed, a_process_is_killed, one_is_slow, one_stops, all_of_one_are_lost,
+    main([without_faults, a_host_is_killed, a_process_is_killed, one_is_slow, one_is_too_far_behind, one_stops, all_of_one_are_lost,
           nobody_can_go_on, hosts_without_processes, without_snapshots, they_differ,
           requests_that_need_a_snapshot, storm])
