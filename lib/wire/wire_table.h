@@ -241,6 +241,7 @@
     M(RESTARTED, restarted, WIRE_FIELDS_RESTARTED, TO_BSPRUN)                                      \
     M(RESETTLED, resettled, WIRE_FIELDS_RESETTLED, TO_BSPRUN)                                      \
     M(BEARABLE, bearable, WIRE_FIELDS_BEARABLE, TO_BSPRUN)                                         \
+    M(UNSAVED, unsaved, WIRE_FIELDS_UNSAVED, TO_BSPRUN)                                            \
     M(ENDED, ended, WIRE_FIELDS_ENDED, TO_BSPRUN)                                                  \
     M(TERM_OVER, term_over, WIRE_FIELDS_TERM_OVER, TO_BSPRUN)                                      \
     M(CHOSEN, chosen, WIRE_FIELDS_CHOSEN, TO_BSPRUN)                                               \
@@ -650,6 +651,10 @@
     F(u32, of, WIRE_HOSTS_MAX - 1)                                                                 \
     F(flag, bears, 0)
 
+/* The program uses the dataspace, and its processes have replicas: there are no snapshots but
+ * snapshot 0. */
+#define WIRE_FIELDS_UNSAVED(F, E)
+
 /* The job is over: bsprun's exit status and the cause (enum wire_cause); pid is -1 when no process
  * is to blame; text and table are for the user and may be empty. */
 #define WIRE_FIELDS_ENDED(F, E)                                                                    \
@@ -828,8 +833,8 @@
     F(u32, round, WIRE_U32_MAX)                                                                    \
     F(u64, newest, WIRE_U64_MAX)
 
-/* Of a process with replicas, before DATA_ASK or the first DATA_PUT of each request.  what: compared
- * with that of the other replicas, see bsprun/dataspace/copies.h. */
+/* Of a process with replicas, before DATA_ASK or the first DATA_PUT of each request.  what:
+ * compared with that of the other replicas, see bsprun/dataspace/copies.h. */
 #define WIRE_FIELDS_DATA_CALL(F, E)                                                                \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u64, what, WIRE_U64_MAX)
