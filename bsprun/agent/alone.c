@@ -19,7 +19,7 @@ bool agent_why_alone(struct agent *agent, char *text, size_t size)
     if (agent_board(agent)->layout.mail > 0)
         snprintf(text, size, "it communicates by MPI, which replicas do not go together with");
     else if (agent_has_dataspace(agent))
-        snprintf(text, size, "it uses the dataspace, which replicas do not go together with");
+        snprintf(text, size, "it uses the dataspace, and could not be saved with replicas");
     else if (!agent_order(agent)->any_replica_files)
         agent_replica_files_find(agent, text, size);
     return text[0] != '\0';

@@ -8,9 +8,7 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/cells.h"
-#include "bsprun/agent/core/election.h"
 #include "bsprun/agent/core/identity.h"
-#include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/roster.h"
@@ -18,7 +16,6 @@
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/differs.h"
-#include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/dataspace/copies.h"
 #include "bsprun/dataspace/service.h"
 #include "bsprun/verdict.h"
@@ -91,15 +88,8 @@ void agent_objects_begun(struct agent *agent)
 {
     struct wire_message message = {.kind = WIRE_OBJECTS};
 
-    if (!agent_has_replicas(agent))
-        return;
-    agent_tell_zero(agent, &message);
-    if (agent_is_here(agent, 0) &&
-        agent_cells_lead(agent, agent_host(agent)) == agent_host(agent) && agent_recovers(agent) &&
-        agent_election(agent)->first_of_run)
-        agent_notice(
-            agent, "the program uses the dataspace, and its processes have replicas: no snapshots "
-                   "are taken, and if all replicas of a process are lost it begins again");
+    if (agent_has_replicas(agent))
+        agent_tell_zero(agent, &message);
 }
 
 /* ---- Who differs ----------------------------------------------------------------------------- */

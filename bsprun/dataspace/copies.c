@@ -255,7 +255,14 @@ static bool is_new(struct part *part, struct copies_request *request, enum datas
     }
 }
 
-void copies_put(struct copies *copies, struct copies_request request, struct object *object)
+bool copies_put_is_new(struct copies *copies, struct copies_request request)
+{
+    struct part *part = part_for(copies, &request);
+
+    return part && is_new(part, &request, DATASPACE_PUT);
+}
+
+bool copies_put(struct copies *copies, struct copies_request request, struct object *object)
 {
     struct part *part = part_for(copies, &request);
     const struct asker *asker = &request.asker;
@@ -268,7 +275,7 @@ void copies_put(struct copies *copies, struct copies_request request, struct obj
 
     if (!part || !is_new(part, &request, DATASPACE_PUT)) {
         object_drop(object);
-        return;
+        return false;
     }
     /* Before what waits for the object takes it. */
     message.what = asker->what;
@@ -279,6 +286,7 @@ void copies_put(struct copies *copies, struct copies_request request, struct obj
     else
         no_memory(part->copies, asker->pid, request.tag_size);
     held_release(part);
+    return true;
 }
 
 void copies_ask(struct copies *copies, struct copies_request request, bool removes)

@@ -136,8 +136,11 @@ struct copies_request {
     const void *tag;
     uint32_t tag_size;
 };
-/* Takes over the reference to the object. */
-void copies_put(struct copies *copies, struct copies_request request, struct object *object);
+/* Whether the put has not been made; else it is answered as if it were made again, or never will
+ * be. */
+bool copies_put_is_new(struct copies *copies, struct copies_request request);
+/* Takes over the reference to the object.  Whether it takes effect. */
+bool copies_put(struct copies *copies, struct copies_request request, struct object *object);
 void copies_ask(struct copies *copies, struct copies_request request, bool removes);
 
 /* The get or read is forgotten if it waits.  False: it does not, and an answer is on its way unless

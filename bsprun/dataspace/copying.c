@@ -83,7 +83,8 @@ static bool is_there(const struct dataspace *space, uint32_t host,
 {
     return message->kind == COPY_PUT && message->number > 0 &&
            service_has(space, message->pid, host) &&
-           (!space->replicas || replicas_asker(space, message->pid, message->what) == host);
+           (!space->replicas || replicas_asker(space, message->pid, message->what) == host ||
+            turns_has(space, message->pid, host, message->number, message->what));
 }
 
 void copying_send(struct dataspace *space, uint32_t host, const struct copy_message *message)

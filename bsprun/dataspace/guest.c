@@ -85,12 +85,13 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
                                      .tag = put->tag.data,
                                      .tag_size = put->tag.size};
     struct object *object;
+    bool took_effect;
 
     if (!is_current(space, process, put->life))
         return;
     if (space->replicas)
         behind_reached(space, put->pid, host, put->request);
-    if (put->offset == 0 && process->guest == GUEST_IDLE) {
+    if (put->offset == 0 && (process->guest == GUEST_IDLE || process->guest == GUEST_INVITED)) {
         if (!service_begin_object(space, process, put->pid, put->size))
             return;
         guest_move(space, process, GUEST_STORING);
@@ -99,6 +100,8 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
         service_broken(space, host, "a piece of an object that is out of place");
         return;
     }
+    if (space->replicas)
+        turns_defer(space, put->pid, put->request);
     if (!piece_is_last(&piece)) {
         if (put->offset == 0)
             ahead_begin(space, &request, process->object);
@@ -111,8 +114,12 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
     }
     object = service_take_object(process);
     guest_move(space, process, GUEST_IDLE);
-    copies_put(space->copies, request, object);
+    took_effect = copies_put(space->copies, request, object);
     ahead_end(space, put->pid, host);
+    if (space->replicas && took_effect)
+        turns_stored(space, &request);
+    else if (space->replicas)
+        turns_late(space, host, &request, put->size);
 }
 
 void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_ask *ask)

@@ -8,6 +8,7 @@
  *   losses.c   hosts that are lost
  *   copying.c  what copies.h says to other hosts, and hears from them
  *   ahead.c    ... of an object that is still coming
+ *   turns.c    which of them sends a large object
  *   behind.c   how far they are, and what has to be kept for them
  *   replicas.c what replicas of a process have in common, and which hosts have them
  *   owners.c   which host has which tags
@@ -38,6 +39,8 @@ enum client_state {
 /* A request of a process of another host as the owner of its tag sees it. */
 enum guest_state {
     GUEST_IDLE,
+    GUEST_OFFERED,  /* put: another replica is to send the object */
+    GUEST_INVITED,  /* ... does not, so that this one is to */
     GUEST_STORING,  /* put: pieces come */
     GUEST_WAITING,  /* get, read: there is no object yet, or none that it was granted */
     GUEST_GRANTING, /* ... its pieces go out */
@@ -81,7 +84,10 @@ struct other {
 struct replica {
     /* Of this host: all calls before the request of that number, up to it, and what it puts. */
     uint64_t before, number, calls, content;
-    uint64_t what; /* of another host: what it has announced */
+    uint64_t what;                         /* of another host: what it has announced */
+    enum { TURN_OFFERS, TURN_SENDS } turn; /* of this host: with what is large */
+    /* Of another one: the put that it has offered, and when its turn was last deferred. */
+    uint64_t offered, deferred;
     /* Its newest request that this host knows of: it has the answers to all before.  Of this host:
      * the last one that all were told of, and bytes of answers since. */
     uint64_t reached, told, bytes;
@@ -102,10 +108,10 @@ struct dataspace {
     struct pool *pool;
     struct copies *copies;
     struct ahead *ahead_out, *ahead_in;
-    uint64_t log;                    /* bytes of answers, of each part */
-    uint32_t cut_every, behind_most; /* service.h */
-    bool copied;                     /* there are several of each part */
-    bool part_lost;                  /* all have to go back: nothing is done any more */
+    uint64_t log;                           /* bytes of answers, of each part */
+    uint32_t large, cut_every, behind_most; /* service.h */
+    bool copied;                            /* there are several of each part */
+    bool part_lost;                         /* all have to go back: nothing is done any more */
 };
 
 /* A piece of an object: its place, and of how many bytes. */
@@ -157,7 +163,7 @@ static inline bool service_has(const struct dataspace *space, uint32_t pid, uint
 static inline bool service_is_stalled(const struct process *process)
 {
     return process->client == CLIENT_STALLED || process->client == CLIENT_SENDING ||
-           process->guest == GUEST_GRANTING;
+           process->guest == GUEST_GRANTING || process->guest == GUEST_OFFERED;
 }
 
 /* ---- owners.c ---- */
@@ -211,6 +217,8 @@ void put_go_on(struct dataspace *space, uint32_t pid);
 /* The process was lost in that state, and has its next life: who has got pieces of its object drops
  * them. */
 void put_drop(struct dataspace *space, uint32_t pid, enum client_state was);
+/* What was offered is to be sent. */
+void put_invited(struct dataspace *space, uint32_t pid);
 /* Who was asked is lost: all that is here of the object goes to the owner of the moment. */
 void put_again(struct dataspace *space, uint32_t pid);
 
@@ -262,6 +270,27 @@ uint64_t replicas_what(const struct dataspace *space, uint32_t pid, uint32_t hos
 uint32_t replicas_asker(const struct dataspace *space, uint32_t pid, uint64_t what);
 /* Replicas differ. */
 void replicas_differ(struct dataspace *space, const struct copies_mismatch *mismatch);
+
+/* ---- turns.c ---- */
+
+/* Whether the put of the process of this host is to be offered to another one before it goes. */
+bool turns_offers(const struct dataspace *space, uint32_t pid);
+/* ... to that which is asked. */
+void turns_offer(struct dataspace *space, uint32_t pid);
+void turns_offered(struct dataspace *space, uint32_t host, const struct wire_data_offer *offer);
+void turns_take(struct dataspace *space, uint32_t host, const struct wire_data_turn *turn);
+/* A piece of that put has come: nobody else needs to send it yet. */
+void turns_defer(struct dataspace *space, uint32_t pid, uint64_t number);
+/* The put has taken effect: what was offered is answered. */
+void turns_stored(struct dataspace *space, const struct copies_request *put);
+/* A put of a replica of that host came too late. */
+void turns_late(struct dataspace *space, uint32_t host, const struct copies_request *put,
+                uint64_t size);
+/* The replica waits for its turn. */
+void turns_go_on(struct dataspace *space, uint32_t seat);
+/* Whether the replica on that host has offered the put. */
+bool turns_has(const struct dataspace *space, uint32_t pid, uint32_t host, uint64_t number,
+               uint64_t what);
 
 /* ---- behind.c ---- */
 

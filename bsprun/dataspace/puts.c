@@ -85,8 +85,21 @@ static void send_on(struct dataspace *space, uint32_t pid)
 
     if (process->asked == space->host)
         ahead_go_on(space, pid, space->host, process->done);
-    else
+    else if (!turns_offers(space, pid))
         send_pieces(space, pid, process->done);
+}
+
+/* Once it is answered, the process may write another tag into its window. */
+static void put_here(struct dataspace *space, uint32_t pid)
+{
+    struct copies_request request = client_request(space, pid);
+    unsigned char tag[WIRE_TAG_MAX];
+
+    if (request.tag_size > 0)
+        memcpy(tag, request.tag, request.tag_size);
+    request.tag = tag;
+    if (copies_put(space->copies, request, service_take_object(service_own(space, pid))))
+        turns_stored(space, &request);
 }
 
 static void send_whole(struct dataspace *space, uint32_t pid)
@@ -95,13 +108,21 @@ static void send_whole(struct dataspace *space, uint32_t pid)
 
     if (process->asked != space->host) {
         keep(process);
+        if (turns_offers(space, pid)) {
+            client_move(space, process, CLIENT_SENT);
+            turns_offer(space, pid);
+            return;
+        }
         client_move(space, process, CLIENT_SENDING);
         replicas_announce(space, pid);
         put_go_on(space, pid);
         return;
     }
     client_move(space, process, CLIENT_SENT);
-    copies_put(space->copies, client_request(space, pid), service_take_object(process));
+    if (space->replicas)
+        put_here(space, pid);
+    else
+        copies_put(space->copies, client_request(space, pid), service_take_object(process));
     ahead_end(space, pid, space->host);
 }
 
@@ -124,6 +145,18 @@ void put_again(struct dataspace *space, uint32_t pid)
         send_on(space, pid);
     else
         send_whole(space, pid);
+}
+
+void put_invited(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = service_own(space, pid);
+
+    if (process->client != CLIENT_SENT || process->request.kind != DATASPACE_PUT ||
+        process->asked == space->host || process->gone > 0)
+        return; /* it has been sent since, to another owner */
+    client_move(space, process, CLIENT_SENDING);
+    replicas_announce(space, pid);
+    put_go_on(space, pid);
 }
 
 void put_drop(struct dataspace *space, uint32_t pid, enum client_state was)
@@ -150,8 +183,10 @@ static void collect(struct dataspace *space, uint32_t pid)
     if (first && !service_begin_object(space, process, pid, request->size))
         return;
     memcpy(process->object->bytes + process->done, request->piece, request->length);
-    if (space->replicas)
+    if (space->replicas) {
         replicas_add(space, pid, request->piece, request->length);
+        turns_defer(space, pid, request->number);
+    }
     process->done += request->length;
     if (first)
         begin(space, pid);

@@ -40,8 +40,11 @@ static bool open_seats(struct dataspace *space, const uint32_t *homes)
     }
     for (uint32_t pid = 0; pid < space->nprocs; pid++)
         for (uint32_t host = 0; host < space->hosts; host++)
-            if (space->leads[host] == homes[pid])
+            if (space->leads[host] == homes[pid]) {
                 service_guest(space, pid, host)->home = host;
+                if (space->places[host] == 0)
+                    space->replicas[service_seat(space, pid, host)].turn = TURN_SENDS;
+            }
     return true;
 }
 
@@ -154,7 +157,5 @@ void replicas_differ(struct dataspace *space, const struct copies_mismatch *of)
     for (uint32_t i = 0; i < space->most && mismatch.hosts[1] == asker->host; i++)
         if (space->processes[asker->pid * space->most + i].home != NOWHERE)
             mismatch.hosts[1] = space->processes[asker->pid * space->most + i].home;
-    if (!of->answered && asker->host != space->host)
-        guest_forget(space, service_guest(space, asker->pid, asker->host));
     space->calls->mismatch(space->context, &mismatch);
 }

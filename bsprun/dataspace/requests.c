@@ -21,7 +21,9 @@ static const struct bspz_states_row client_rows[CLIENT_STATE_COUNT] = {
 static const struct bspz_states client_states = {"a request", CLIENT_STATE_COUNT, client_rows};
 
 static const struct bspz_states_row guest_rows[GUEST_STATE_COUNT] = {
-    [GUEST_IDLE] = {"idle", TO(GUEST_STORING) | TO(GUEST_WAITING)},
+    [GUEST_IDLE] = {"idle", TO(GUEST_STORING) | TO(GUEST_WAITING) | TO(GUEST_OFFERED)},
+    [GUEST_OFFERED] = {"offered", TO(GUEST_INVITED) | TO(GUEST_IDLE)},
+    [GUEST_INVITED] = {"invited", TO(GUEST_STORING) | TO(GUEST_IDLE)},
     [GUEST_STORING] = {"storing", TO(GUEST_IDLE)},
     [GUEST_WAITING] = {"waiting", TO(GUEST_GRANTING) | TO(GUEST_IDLE)},
     [GUEST_GRANTING] = {"granting", TO(GUEST_IDLE)},

@@ -41,7 +41,12 @@ static void on_differs(void *context, const struct asker *asker)
 
 static void on_mismatch(void *context, const struct copies_mismatch *mismatch)
 {
-    replicas_differ(context, mismatch);
+    struct dataspace *space = context;
+    const struct asker *asker = mismatch->asker;
+
+    if (!mismatch->answered && asker->host != space->host)
+        guest_forget(space, service_guest(space, asker->pid, asker->host));
+    replicas_differ(space, mismatch);
 }
 
 static void on_part_lost(void *context, uint32_t part)
@@ -101,6 +106,10 @@ static uint32_t pid_of(const struct wire_message *message)
         return message->data_call.pid;
     case WIRE_DATA_HOW_FAR:
         return message->data_how_far.pid;
+    case WIRE_DATA_OFFER:
+        return message->data_offer.pid;
+    case WIRE_DATA_TURN:
+        return message->data_turn.pid;
     default:
         return UINT32_MAX;
     }
@@ -136,6 +145,12 @@ static void take(struct dataspace *space, uint32_t host, const struct wire_messa
         break;
     case WIRE_DATA_HOW_FAR:
         behind_asked(space, host, &message->data_how_far);
+        break;
+    case WIRE_DATA_OFFER:
+        turns_offered(space, host, &message->data_offer);
+        break;
+    case WIRE_DATA_TURN:
+        turns_take(space, host, &message->data_turn);
         break;
     case WIRE_DATA_PAST:
         lives_past(space, host, &message->data_past);
@@ -194,7 +209,7 @@ static bool take_copies(struct dataspace *space, uint32_t host, const struct wir
 static bool is_asked(enum wire_kind kind)
 {
     return kind == WIRE_DATA_PUT || kind == WIRE_DATA_ASK || kind == WIRE_DATA_WITHDRAW ||
-           kind == WIRE_DATA_CUT || kind == WIRE_DATA_CALL;
+           kind == WIRE_DATA_CUT || kind == WIRE_DATA_CALL || kind == WIRE_DATA_OFFER;
 }
 
 void dataspace_message(struct dataspace *space, uint32_t host, const struct wire_message *message)
@@ -238,6 +253,8 @@ bool dataspace_go_on(struct dataspace *space)
             put_go_on(space, seat / space->most);
         else if (process->guest == GUEST_GRANTING)
             guest_go_on(space, seat);
+        else if (process->guest == GUEST_OFFERED)
+            turns_go_on(space, seat);
     }
     return space->stalled > 0;
 }
@@ -286,6 +303,7 @@ struct dataspace *dataspace_open(const struct dataspace_setup *setup,
         .nprocs = setup->nprocs,
         .piece = setup->piece,
         .log = setup->log,
+        .large = setup->large > 0 ? setup->large : DATASPACE_LARGE,
         .cut_every = setup->cut_every > 0 ? setup->cut_every : DATASPACE_CUT_EVERY,
         .behind_most = setup->behind_most > 0 ? setup->behind_most : DATASPACE_BEHIND_MOST,
         .pool = setup->pool};

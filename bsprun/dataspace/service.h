@@ -21,7 +21,8 @@
  * Processes may have replicas, each on a host of its own, which make the same requests with the
  * same numbers and are never restarted alone.  The first one to make a request carries it out; the
  * others get what it got, or are told that it is stored.  Owners keep an answer until all replicas
- * that live have it.  What replicas ask for is compared.
+ * that live have it.  What replicas ask for is compared.  Large objects are sent to another host by
+ * one of them, as long as that is about as quick as the others (turns.c).
  *
  * What can fail: no memory for an object; another host breaks a rule of the protocol.  Either is
  * told to the caller, who ends the job or drops the host.  With the term everything is over.
@@ -96,8 +97,11 @@ struct dataspace_calls {
      * answers than it is allowed to.  It keeps them until the host is said to be lost; once for
      * each replica. */
     void (*too_far_behind)(void *context, uint32_t pid, uint32_t host);
+    /* Milliseconds since any moment, with replicas.  NULL: no replica waits for its turn. */
+    uint64_t (*now_ms)(void *context);
 };
 
+#define DATASPACE_LARGE       4096u
 #define DATASPACE_CUT_EVERY   64u
 #define DATASPACE_BEHIND_MOST 16u
 
@@ -116,6 +120,7 @@ struct dataspace_setup {
     uint64_t log;      /* bytes of answers that are kept for processes that are restarted, or for
                           replicas, of each part */
     /* Where processes have replicas; 0: as in actual jobs. */
+    uint32_t large;       /* bytes of a put from which they take turns to send it */
     uint32_t cut_every;   /* requests, after which a replica says how far it is */
     uint32_t behind_most; /* answers of a part that are kept for a replica whatever their bytes */
 };
@@ -157,7 +162,7 @@ uint64_t dataspace_number(const struct dataspace *space, uint32_t pid);
 uint64_t dataspace_logged(const struct dataspace *space, uint32_t *pid);
 /* The objects of the tags that this host owns, to be copied: see keeper.h.  NULL: no memory. */
 struct keeper *dataspace_keep(const struct dataspace *space);
-/* Sends what waited for room.  Whether something still does. */
+/* Sends what waited for room, or for its turn.  Whether something still does. */
 bool dataspace_go_on(struct dataspace *space);
 
 /* The get or read of a process of this host that nothing has been granted to; NULL: it waits for no

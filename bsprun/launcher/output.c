@@ -311,7 +311,7 @@ void output_replicas(struct output *output, struct wire_numbers homes, struct wi
 
         if (host >= output->agents->count || lead >= output->agents->count)
             continue;
-        output->houses[host] = true;
+        output->houses[host] = output->houses[lead];
         output->lead[host] = (uint32_t)lead;
         order_replica(output->order, (uint32_t)host, (uint32_t)lead);
     }
@@ -323,6 +323,8 @@ void output_replicas(struct output *output, struct wire_numbers homes, struct wi
 
 bool output_is_reported_for(const struct output *output, uint32_t host)
 {
+    if (output->replicas && output->housing_known && !output->houses[host])
+        return true; /* it has no processes that could have written any */
     for (uint32_t i = 0; output->replicas && i < output->agents->count; i++)
         if (i != host && output->lead[i] == output->lead[host] && output->agents->items[i].reported)
             return true;

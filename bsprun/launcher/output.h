@@ -93,7 +93,7 @@ void output_begin_term(struct output *output, const struct job_machine *machine)
  * has, too. */
 void output_replicas(struct output *output, struct wire_numbers homes, struct wire_numbers leads);
 /* Whether another host with the same processes has sent its report, and with it all that they
- * wrote. */
+ * wrote; or none is on it. */
 bool output_is_reported_for(const struct output *output, uint32_t host);
 /* So many processes run: with --output they have files. */
 void output_running(struct output *output, uint32_t processes);

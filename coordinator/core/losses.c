@@ -55,6 +55,8 @@ int coord_take_objects(struct coord *state, struct coord_host *host,
     if (!coord_has_replicas(state))
         return coord_broken(effects, "host %u has no replicas of its processes", host->id);
     state->has_objects = true;
+    if (news && state->config.recover)
+        coord_say(state, effects, WIRE_UNSAVED);
     if (news)
         say_losses(state, effects);
     return 0;

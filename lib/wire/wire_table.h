@@ -241,6 +241,7 @@
     M(RESTARTED, restarted, WIRE_FIELDS_RESTARTED, TO_BSPRUN)                                      \
     M(RESETTLED, resettled, WIRE_FIELDS_RESETTLED, TO_BSPRUN)                                      \
     M(BEARABLE, bearable, WIRE_FIELDS_BEARABLE, TO_BSPRUN)                                         \
+    M(UNSAVED, unsaved, WIRE_FIELDS_UNSAVED, TO_BSPRUN)                                            \
     M(ENDED, ended, WIRE_FIELDS_ENDED, TO_BSPRUN)                                                  \
     M(TERM_OVER, term_over, WIRE_FIELDS_TERM_OVER, TO_BSPRUN)                                      \
     M(CHOSEN, chosen, WIRE_FIELDS_CHOSEN, TO_BSPRUN)                                               \
@@ -308,6 +309,8 @@
     M(DATA_PAST_IS, data_past_is, WIRE_FIELDS_DATA_PAST_IS, AMONG_AGENTS)                          \
     M(DATA_CALL, data_call, WIRE_FIELDS_DATA_CALL, AMONG_AGENTS)                                   \
     M(DATA_HOW_FAR, data_how_far, WIRE_FIELDS_DATA_HOW_FAR, AMONG_AGENTS)                          \
+    M(DATA_OFFER, data_offer, WIRE_FIELDS_DATA_OFFER, AMONG_AGENTS)                                \
+    M(DATA_TURN, data_turn, WIRE_FIELDS_DATA_TURN, AMONG_AGENTS)                                   \
     M(MEET, meet, WIRE_FIELDS_MEET, AMONG_AGENTS)                                                  \
     M(GIVE_UP, give_up, WIRE_FIELDS_GIVE_UP, AMONG_AGENTS)                                         \
     M(MAIL, mail, WIRE_FIELDS_MAIL, AMONG_AGENTS)                                                  \
@@ -648,6 +651,10 @@
     F(u32, of, WIRE_HOSTS_MAX - 1)                                                                 \
     F(flag, bears, 0)
 
+/* The program uses the dataspace, and its processes have replicas: there are no snapshots but
+ * snapshot 0. */
+#define WIRE_FIELDS_UNSAVED(F, E)
+
 /* The job is over: bsprun's exit status and the cause (enum wire_cause); pid is -1 when no process
  * is to blame; text and table are for the user and may be empty. */
 #define WIRE_FIELDS_ENDED(F, E)                                                                    \
@@ -828,11 +835,25 @@
     F(u32, round, WIRE_U32_MAX)                                                                    \
     F(u64, newest, WIRE_U64_MAX)
 
-/* Of a process with replicas, before DATA_ASK or the first DATA_PUT of each request.  what: compared
- * with that of the other replicas, see bsprun/dataspace/copies.h. */
+/* Of a process with replicas, before DATA_ASK or the first DATA_PUT of each request.  what:
+ * compared with that of the other replicas, see bsprun/dataspace/copies.h. */
 #define WIRE_FIELDS_DATA_CALL(F, E)                                                                \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u64, what, WIRE_U64_MAX)
+
+/* A replica puts an object, which its host sends only if it is told to: another replica may do so.
+ * Answered by DATA_STORED, or DATA_TURN. */
+#define WIRE_FIELDS_DATA_OFFER(F, E)                                                               \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u64, request, WIRE_U64_MAX)                                                                  \
+    F(u64, what, WIRE_U64_MAX)                                                                     \
+    F(bytes, tag, WIRE_TAG_MAX)
+
+/* sends: it is the turn of the replica to send what it has offered, and what it puts from now on.
+ * Else another one is ahead of it, and it is to offer. */
+#define WIRE_FIELDS_DATA_TURN(F, E)                                                                \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(flag, sends, 0)
 
 /* How far is the replica of the process?  answers: so far is that of the sender, else request is 0.
  */

@@ -283,8 +283,8 @@ static void differ(void)
     char tag[32];
 
     for (int i = 0; i < 100; i++) {
-        volpex_put(tag, tag_of(tag, "differ", pid), &value, sizeof value);
-        volpex_get(tag, tag_of(tag, "differ", (pid + 1) % nprocs), &value, sizeof value);
+        volpex_put(tag, tag_of(tag, "differ", pid * 100 + i), &value, sizeof value);
+        volpex_get(tag, tag_of(tag, "differ", (pid + 1) % nprocs * 100 + i), &value, sizeof value);
         value = getpid();
         usleep(20000);
     }

@@ -14,6 +14,7 @@ import time
 
 from harness import BIN, BSPRUN, Job, bsprun, check, expect, main, process_stat, run, scratch, wait_until
 
+BSPCTL = os.path.join(BIN, "bspctl")
 BSPSTAT = os.path.join(BIN, "bspstat")
 OBJECTS = os.environ["INTEG_OBJECTS"]
 RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
@@ -39,7 +40,7 @@ def names(count):
 
 
 def command(replicas, *options, hosts=None):
-    where = ",".join(f"{name}:3" for name in names(hosts or 2 * replicas))
+    where = ",".join(f"{name}:2" for name in names(hosts or 2 * replicas))
     return [BSPRUN, "-np", str(P), "--launcher", RSH, "--hosts", where, "--replicas", str(replicas), f"--ckpt={new_store()}",
             "--rejoin", "off", *options]
 
@@ -153,6 +154,19 @@ def one_is_slow():
         check("was lost" not in job.text() and BACK not in job.text(), f"seed {seed}", job.text())
 
 
+def one_is_too_far_behind():
+    """There is no memory for all that it would still have to get: its host is given up."""
+    words = ("work", "1500", "200")
+    with Job([*command(2, "--dataspace-memory", "300K"), OBJECTS, *words]) as job:
+        job.wait_for("round 40", P)
+        slow = chance.choice([name for name in names(4) if ranks_of(job, name)])
+        for pid in ranks_of(job, slow):
+            os.kill(pid, signal.SIGSTOP)
+        job.wait_for(rf"host {slow}: process \d there is so far behind its replicas", 1)
+        check_answer(job, *words)
+        check(BACK not in job.text(), f"seed {seed}", job.text())
+
+
 def one_stops():
     """A host does not answer for longer than the heartbeat."""
     words = ("work", "800", "2000")
@@ -191,6 +205,17 @@ def nobody_can_go_on():
         check(sorted(re.findall(r"pid (\d): volpex_get of", job.text())) == ["0", "1", "2"], job.text())
 
 
+def hosts_without_processes():
+    """All of those may be lost."""
+    words = ("work", "300", "2000")
+    with Job([*command(2, hosts=6), OBJECTS, *words]) as job:
+        job.wait_for("round 80", P)
+        idle = [name for name in names(6) if not ranks_of(job, name)]
+        check(len(idle) == 2, idle, job.text())
+        lose(job, *idle)
+        check_answer(job, *words)
+
+
 def without_snapshots():
     """A loss costs nothing without --ckpt, too."""
     words = ("work", "300", "2000")
@@ -204,13 +229,28 @@ def without_snapshots():
 def they_differ():
     """Each replica puts its own number: who puts it first is right with `continue`."""
     text = (r"the replicas of process \d on host h\d and host h\d differ in their call 1 of the dataspace, of "
-            r'\"differ \d\"')
+            r'"differ \d+"')
     result = expect(run(command(2, "--on-mismatch", "end") + [OBJECTS, "differ"]), 1, err=text)
     check("is over" not in result.out, result)
     result = expect(run(command(2, "--max-restarts", "1") + [OBJECTS, "differ"]), 1, err=text)
     check(BACK in result.err, result)
     result = expect(run(command(2, "--on-mismatch", "continue") + [OBJECTS, "differ"]), 0, err=text)
     check(sorted(result.out.splitlines()) == [f"pid {pid} is over" for pid in range(P)], result)
+
+
+def requests_that_need_a_snapshot():
+    """They are refused, and the job goes on; what stops it does so at once."""
+    words = ("work", "600", "2000")
+    with Job([*command(2, "--every", "0.1s"), OBJECTS, *words]) as job:
+        job.wait_for("no snapshots are taken", 1)
+        job.wait_for("round 40", P)
+        for request in (["save"], ["drain", "h1"], ["replicas", "1"]):
+            expect(run([BSPCTL, "--wait", str(job.os_pid), *request]), 1, err="no snapshots are taken of it: its program uses the "
+                   "dataspace, and its processes have replicas")
+        job.wait_for("round 120", P)
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 123, job.status, job.text())
+        check("stopped without a new snapshot" in job.text(), job.text())
 
 
 def storm():
@@ -231,5 +271,6 @@ def storm():
 
 
 if __name__ == "__main__":
-    main([without_faults, a_host_is_killed, a_process_is_killed, one_is_slow, one_stops, all_of_one_are_lost,
-          nobody_can_go_on, without_snapshots, they_differ, storm])
+    main([without_faults, a_host_is_killed, a_process_is_killed, one_is_slow, one_is_too_far_behind, one_stops, all_of_one_are_lost,
+          nobody_can_go_on, hosts_without_processes, without_snapshots, they_differ,
+          requests_that_need_a_snapshot, storm])

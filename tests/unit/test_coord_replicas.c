@@ -553,7 +553,9 @@ END_TEST
 START_TEST(no_snapshots_of_the_dataspace)
 {
     start_four(2);
+    coord->config.recover = true;
     uses_objects(0);
+    ck_assert_int_eq(said()->kind, WIRE_UNSAVED); /* and bsprun knows */
     for (uint64_t superstep = 0; superstep < 9; superstep = coord->consult) {
         arrived(0, superstep, WIRE_BARRIER_SYNC);
         arrived(7, superstep, WIRE_BARRIER_SYNC);

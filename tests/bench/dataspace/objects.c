@@ -67,7 +67,8 @@ static void measure(const struct objects_calls *calls, const char *tag, size_t s
         gets[batch] = between / count;
     }
     check(bytes, got, size);
-    printf("%zu %.2f %.2f %.2f\n", size, median(puts), median(reads), median(gets));
+    /* As many bytes whatever was measured: of replicas the first to write is shown. */
+    printf("%10zu %14.2f %14.2f %14.2f\n", size, median(puts), median(reads), median(gets));
     free(bytes);
     free(got);
 }

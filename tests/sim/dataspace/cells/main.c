@@ -19,7 +19,7 @@
 #include "tests/sim/dataspace/cells/world.h"
 
 static struct {
-    uint64_t messages, full, spilled, mismatches, unlike, behind;
+    uint64_t messages, full, spilled, mismatches, unlike, behind, offers, turns;
 } summary;
 
 /* ---- Hosts ----------------------------------------------------------------------------------- */
@@ -44,6 +44,8 @@ static void on_send(void *context, uint32_t to, const struct wire_message *messa
     host->last_moment[to] = world->time.now + delay;
     host->queued[to]++;
     summary.messages++;
+    summary.offers += message->kind == WIRE_DATA_OFFER;
+    summary.turns += message->kind == WIRE_DATA_TURN;
     action = timeline_plan(&world->time, delay);
     action->kind = DO_DELIVER;
     action->from = host->number;
@@ -58,6 +60,13 @@ static bool on_has_room(void *context, uint32_t to)
 
     summary.full += !room;
     return room;
+}
+
+static uint64_t on_now(void *context)
+{
+    const struct host *host = context;
+
+    return host->world->time.now;
 }
 
 static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t length)
@@ -151,7 +160,8 @@ static const struct dataspace_calls calls = {.send = on_send,
                                              .differs = on_differs,
                                              .part_lost = on_part_lost,
                                              .mismatch = on_mismatch,
-                                             .too_far_behind = on_too_far_behind};
+                                             .too_far_behind = on_too_far_behind,
+                                             .now_ms = on_now};
 
 void hosts_go_on(struct world *world, struct host *host)
 {
@@ -235,6 +245,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
                                         .piece = PIECE,
                                         .pool = pool,
                                         .log = world->log,
+                                        .large = 60,
                                         .cut_every = world->cut_every,
                                         .behind_most = 1};
 
@@ -341,11 +352,13 @@ static int report(uint64_t count)
 
     printf(
         "%llu jobs: %llu messages, %llu times no room, %llu objects in files, %llu replicas were "
-        "found to differ, %llu of them in what they call, %llu to be too far behind\n",
+        "found to differ, %llu of them in what they call, %llu to be too far behind, %llu puts "
+        "offered, %llu turns taken\n",
         (unsigned long long)count, (unsigned long long)summary.messages,
         (unsigned long long)summary.full, (unsigned long long)summary.spilled,
         (unsigned long long)summary.mismatches, (unsigned long long)summary.unlike,
-        (unsigned long long)summary.behind);
+        (unsigned long long)summary.behind, (unsigned long long)summary.offers,
+        (unsigned long long)summary.turns);
     for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
         missing += seen[i] == 0;
     return seeds_verdict("dataspace_cells", missing + acts_report() + losses_report());
