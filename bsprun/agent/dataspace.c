@@ -232,7 +232,8 @@ static const struct dataspace_calls calls = {.send = on_send,
                                              .part_lost = on_part_lost,
                                              .past = on_past,
                                              .mismatch = on_mismatch,
-                                             .too_far_behind = on_too_far_behind};
+                                             .too_far_behind = on_too_far_behind,
+                                             .now_ms = objects_now_ms};
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 

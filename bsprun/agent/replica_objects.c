@@ -19,6 +19,13 @@
 #include "bsprun/dataspace/copies.h"
 #include "bsprun/dataspace/service.h"
 #include "bsprun/verdict.h"
+#include "lib/base/clock.h"
+
+uint64_t objects_now_ms(void *context)
+{
+    (void)context;
+    return bspz_now_ns() / 1000000;
+}
 
 /* ---- Who has which --------------------------------------------------------------------------- */
 

@@ -46,7 +46,9 @@ struct objects_news {
 };
 void objects_news_differ(struct objects_news *news, const struct dataspace_mismatch *mismatch);
 void objects_news_behind(struct objects_news *news, uint32_t pid, uint32_t host);
-/* Acts upon them. */
+/* The clock by which replicas take turns, for the service; the agent, which is not used. */
+uint64_t objects_now_ms(void *context);
+/* Acts upon news. */
 void agent_objects_news(struct agent *agent, const struct objects_news *news);
 /* All hosts are lost that had copies of some objects: the term is over. */
 void agent_objects_lost(struct agent *agent);
