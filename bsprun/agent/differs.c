@@ -107,13 +107,9 @@ void agent_replicas_given_up(struct agent *agent, const char *why)
 
 static const char *name_of(const struct agent *agent, uint32_t host)
 {
-    uint32_t count;
-    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
+    const struct wire_host *found = agent_peers_find(agent, host);
 
-    for (uint32_t i = 0; i < count; i++)
-        if (hosts[i].host == host)
-            return hosts[i].name;
-    return "?";
+    return found ? found->name : "?";
 }
 
 static const char *what_of(const struct links_mismatch *mismatch)

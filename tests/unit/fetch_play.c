@@ -105,6 +105,15 @@ const struct wire_host *agent_peers_hosts(const struct agent *at, uint32_t *coun
     return hosts;
 }
 
+const struct wire_host *agent_peers_find(const struct agent *at, uint32_t host)
+{
+    (void)at;
+    for (uint32_t i = 0; i < fetch_play_hosts; i++)
+        if (hosts[i].host == host)
+            return &hosts[i];
+    return NULL;
+}
+
 uint64_t agent_peers_waiting(const struct agent *at, uint32_t host)
 {
     (void)at;

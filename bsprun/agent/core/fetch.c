@@ -54,18 +54,6 @@ static void finish_first(struct agent *agent, int error, const char *why)
         ask_next(agent);
 }
 
-/* The host in ELECT; NULL: not a member of the term. */
-static const struct wire_host *find_host(const struct agent *agent, uint32_t host)
-{
-    uint32_t count;
-    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
-
-    for (uint32_t i = 0; i < count; i++)
-        if (hosts[i].host == host)
-            return &hosts[i];
-    return NULL;
-}
-
 /* The next host to ask: first the two that should have it, then all others.  *asked: how many of
  * these have had their turn then. */
 static bool host_to_ask(const struct agent *agent, const struct wanted *wanted, uint32_t *host,
@@ -80,7 +68,7 @@ static bool host_to_ask(const struct agent *agent, const struct wanted *wanted, 
         *asked = i + 1;
         if (*host != agent_host(agent) && !agent_peers_is_lost(agent, *host) &&
             (i == 0 || *host != want->from) && (i <= 1 || *host != want->otherwise) &&
-            (i >= 2 || find_host(agent, *host)))
+            (i >= 2 || agent_peers_find(agent, *host)))
             return true;
     }
     return false;
@@ -222,7 +210,7 @@ static int close_sink(struct agent *agent, const struct fetch_want *want, char *
 static void complete(struct agent *agent, int error, const char *why)
 {
     struct fetches *fetches = fetches_of(agent);
-    const struct wire_host *host = find_host(agent, fetches->now.host);
+    const struct wire_host *host = agent_peers_find(agent, fetches->now.host);
 
     agent_fetch_passed_on(fetches);
     if (error == -EBADMSG || error == -EPROTO || error == -ESTALE) {

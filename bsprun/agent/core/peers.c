@@ -338,6 +338,17 @@ const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *c
     return agent->peers ? agent->peers->hosts : NULL;
 }
 
+const struct wire_host *agent_peers_find(const struct agent *agent, uint32_t host)
+{
+    uint32_t count;
+    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (hosts[i].host == host)
+            return &hosts[i];
+    return NULL;
+}
+
 struct peers_placement agent_peers_placement(const struct agent *agent)
 {
     return agent->peers->placement;

@@ -40,6 +40,8 @@ void agent_peers_leave(struct agent *agent, const char *why);
 void agent_peers_succeed(struct agent *agent, uint32_t host);
 /* The hosts of the term, including this one; none in a job of one host. */
 const struct wire_host *agent_peers_hosts(const struct agent *agent, uint32_t *count);
+/* One of them; NULL: it is none. */
+const struct wire_host *agent_peers_find(const struct agent *agent, uint32_t host);
 /* How processes are to be placed, as in struct coord_config; the list is valid until the next
  * election. */
 struct peers_placement {

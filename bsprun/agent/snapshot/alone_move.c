@@ -77,13 +77,9 @@ static void cannot_go_on(struct agent *agent, int pid, const char *why)
 
 static const char *name_of(const struct agent *agent, uint32_t host)
 {
-    uint32_t count;
-    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
+    const struct wire_host *found = agent_peers_find(agent, host);
 
-    for (uint32_t i = 0; i < count; i++)
-        if (hosts[i].host == host)
-            return hosts[i].name;
-    return "";
+    return found ? found->name : "";
 }
 
 static void list_pids(const uint64_t *pids, uint32_t count, char *text, size_t size)
