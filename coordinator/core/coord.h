@@ -90,8 +90,7 @@
  * Surviving.  Where the processes use nothing but the dataspace, of which other hosts keep copies,
  * the loss of a host while they run does not end the term: its processes are restarted alone on
  * other hosts, from the newest committed snapshot (SURVIVED), if the host has said before that they
- * can be (BEARS).  Neither Processor Zero's own host nor that of process 0 is one of these
- * (survive.c).
+ * can be (BEARS).  Processor Zero's own host is none of these (survive.c).
  *
  * Terms.  Every message carries the term it was sent in.  One of an older term is ignored; one of a
  * newer term breaks the rules, since a machine never outlives its term.

@@ -48,19 +48,10 @@ static struct coord_host *find_taker(const struct coord *state, const struct coo
 
 /* ---- May it be? ---------------------------------------------------------------------------- */
 
-/* Process 0, and who reads the input of the job, stay where they are. */
-static bool is_bound(const struct coord *state, const struct coord_host *host)
-{
-    uint32_t reader = state->config.stdin_pid;
-
-    return host->id == state->config.own || coord_lives_on(state, 0, host) ||
-           (reader < state->processes && coord_lives_on(state, reader, host));
-}
-
 bool coord_bears_loss(const struct coord *state, const struct coord_host *host)
 {
     return state->config.survives && !coord_has_replicas(state) && host->bears &&
-           state->processes > 0 && host->count > 0 && !is_bound(state, host);
+           state->processes > 0 && host->count > 0 && host->id != state->config.own;
 }
 
 bool coord_survives(const struct coord *state, const struct coord_host *host)

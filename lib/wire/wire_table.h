@@ -621,7 +621,8 @@
     F(text, text, WIRE_TEXT_MAX)                                                                   \
     F(u32, status, WIRE_STATUS_MAX)
 
-/* A process was lost, and is restarted alone while the others go on.  text: for the user's stderr. */
+/* A process was lost, and is restarted alone while the others go on.  text: for the user's stderr.
+ */
 #define WIRE_FIELDS_RESTARTED(F, E)                                                                \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(text, text, WIRE_TEXT_MAX)
@@ -697,10 +698,12 @@
  * is reported durable before that. */
 #define WIRE_FIELDS_MARK(F, E)    F(u64, input, WIRE_U64_MAX)
 
-/* Process 0 can take more input: `position` is the end of what its stream has.  digest: in the
- * first one of a term, that of the input read up to there; 0: unknown. */
+/* Process 0 can take more input: `position` is the end of what its stream has.  begins: it begins
+ * there (again), whatever it was sent before; digest: then that of the input read up to there; 0:
+ * unknown. */
 #define WIRE_FIELDS_INPUT_TAKEN(F, E)                                                              \
     F(u64, position, WIRE_U64_MAX)                                                                 \
+    F(flag, begins, 0)                                                                             \
     F(u64, digest, WIRE_U64_MAX)
 
 #include "lib/wire/wire_zero.h"

@@ -120,6 +120,27 @@ START_TEST(the_next_snapshot_has_the_new_homes)
 }
 END_TEST
 
+/* Process 0, and who reads the input, are as any other. */
+START_TEST(the_first_process_goes_elsewhere)
+{
+    start_on(3, SAVING(EVERY(100), .own = 3, .stdin_pid = 1));
+    all_bear();
+    ck_assert(coord_can_outlive(coord, 0));
+    ck_assert_int_eq(lost(0), 0);
+    ck_assert_uint_eq(message_of(WIRE_SURVIVED)->survived.moves.count, 2);
+    ck_assert_uint_eq(host_of(0), 3);
+    ck_assert_uint_eq(host_of(1), 3);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    save_now(false);
+    arrived_knowing(7, 0, WIRE_BARRIER_CALL, 1);
+    arrived_knowing(3, 0, WIRE_BARRIER_CALL, 1);
+    captured(7, 0);
+    SAY(CAPTURED, .captured = {.host = 3, .input = 11, .input_digest = 5});
+    ck_assert_uint_eq(coord->ticket.input, 11); /* as its new host says */
+    ck_assert_uint_eq(coord->ticket.input_digest, 5);
+}
+END_TEST
+
 START_TEST(one_after_the_other)
 {
     const struct wire_survived *survived;
@@ -154,7 +175,7 @@ static void expect_end_by_loss_of(uint32_t host)
 START_TEST(all_go_back_where_it_cannot_be)
 {
     start_bearing(3);
-    expect_end_by_loss_of(0); /* process 0, and Processor Zero */
+    expect_end_by_loss_of(0); /* Processor Zero */
     start_on(3, SAVING(EVERY(100)));
     bears(3, true);
     expect_end_by_loss_of(7); /* it has not said so */
@@ -164,9 +185,6 @@ START_TEST(all_go_back_where_it_cannot_be)
     start_on(3, SAVING(EVERY(100), .own = 7));
     all_bear();
     expect_end_by_loss_of(7); /* Processor Zero's own */
-    start_on(3, SAVING(EVERY(100), .stdin_pid = 3));
-    all_bear();
-    expect_end_by_loss_of(7); /* who reads the input */
     start_bearing(3);
     ck_assert_int_eq(arrived(7, 0, WIRE_BARRIER_END), 0);
     expect_end_by_loss_of(7); /* all its processes are at the barrier */
@@ -185,7 +203,7 @@ START_TEST(bsprun_knows_whom_to_ask_about)
 {
     start_on(3, SAVING(EVERY(100)));
     bears(0, true);
-    ck_assert_uint_eq(effects.count, 0); /* it has process 0 */
+    ck_assert_uint_eq(effects.count, 0); /* it is Processor Zero's */
     bears(7, true);
     ck_assert_uint_eq(effects.items[0].kind, COORD_EFFECT_TELL);
     ck_assert_uint_eq(message_of(WIRE_BEARABLE)->bearable.of, 7);
@@ -281,14 +299,12 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {its_processes_go_on_elsewhere,
-                                  the_next_snapshot_has_the_new_homes,
-                                  one_after_the_other,
-                                  all_go_back_where_it_cannot_be,
-                                  bsprun_knows_whom_to_ask_about,
-                                  an_open_snapshot_is_abandoned,
-                                  barriers_across_a_loss,
-                                  who_waits_is_asked_anew};
+    const TTest *const tests[] = {
+        its_processes_go_on_elsewhere,    the_next_snapshot_has_the_new_homes,
+        the_first_process_goes_elsewhere, one_after_the_other,
+        all_go_back_where_it_cannot_be,   bsprun_knows_whom_to_ask_about,
+        an_open_snapshot_is_abandoned,    barriers_across_a_loss,
+        who_waits_is_asked_anew};
 
     return suite_run_tests("coord_survive", tests, sizeof tests / sizeof *tests, NULL, tear_down);
 }

@@ -55,11 +55,11 @@ struct action *world_send(struct world *world, uint32_t from, uint32_t to,
 void world_tell_zero(struct world *world, uint32_t from, const struct wire_message *message)
 {
     uint64_t delay = from == COORD_BSPRUN ? 1 + timeline_random(&world->time, DELAY_MOST)
-                                          : delay_of(world, from, 0);
+                                          : delay_of(world, from, world->zero_at);
     struct action *action = timeline_plan(&world->time, delay);
 
     action->kind = DO_TELL_ZERO;
-    fill(action, from, 0, message);
+    fill(action, from, world->zero_at, message);
 }
 
 static bool is_cut(const struct world *world, const struct action *action)
@@ -123,7 +123,7 @@ static void carry_out(struct world *world, const struct coord_effect *effect)
     note(world, &effect->message);
     for (uint32_t h = 0; h < world->host_count; h++)
         if (coord_is_addressed(world->zero, h, effect->message.kind))
-            world_send(world, 0, h, &effect->message);
+            world_send(world, world->zero_at, h, &effect->message);
 }
 
 static void tell(struct world *world, uint32_t from, const struct wire_message *message)
@@ -194,7 +194,9 @@ static void plan_faults(struct world *world, const struct seeds_job *job)
 
     for (uint32_t i = 0; i < losses; i++) {
         uint64_t when = timeline_random(&world->time, 1200);
-        uint32_t host = 1 + (uint32_t)timeline_random(&world->time, world->host_count - 1);
+        uint32_t host =
+            (world->zero_at + 1 + (uint32_t)timeline_random(&world->time, world->host_count - 1)) %
+            world->host_count;
         struct action *loss = seeds_keeps_fault(job, i) ? timeline_plan(&world->time, when) : NULL;
 
         if (!loss)
@@ -216,11 +218,13 @@ static void make_world(struct world *world, const struct seeds_job *job)
     world->host_count = 3 + (uint32_t)timeline_random(&world->time, HOSTS_MOST - 2);
     world->pids = world->host_count +
                   (uint32_t)timeline_random(&world->time, PIDS_MOST - world->host_count + 1);
+    world->zero_at = (uint32_t)timeline_random(&world->time, world->host_count);
     for (uint32_t h = 0; h < world->host_count; h++) {
         hosts[h] = (struct wire_host){.host = h, .slots = 2, .name = ""};
         world->hosts[h].consult_from = COORD_NEVER;
     }
     const struct coord_config config = {.term = TERM,
+                                        .own = world->zero_at,
                                         .host_count = world->host_count,
                                         .hosts = hosts,
                                         .by_node = true,

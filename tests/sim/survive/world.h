@@ -3,12 +3,13 @@
  * processes are restarted alone on others (bsprun/agent/survive.c).
  *
  * What is modelled:
- *   links      keep the order between two hosts, with random delays; of a lost host's last messages
- * each other host gets the beginning, more or less of them barriers   a board for each host with
- * the arrivals that it knows of: its own, by blocks of hosts (all processes that began there), and
- * by MEET of those that have moved processes  count calls; they stop at one when a snapshot is due,
- * and at the end; a new life begins at the newest committed snapshot, and stops nowhere until it
- * has caught up losses     of hosts but the one of Processor Zero and process 0, at any moment
+ * - Links keep the order between two hosts, with random delays; of a lost host's last messages each
+ *   other host gets the beginning, more or less of them.
+ * - Each host has a board with the arrivals that it knows of: its own, by blocks of hosts (all
+ *   processes that began there), and by MEET of those that have moved.
+ * - Processes count calls; they stop at one when a snapshot is due, and at the end; a new life
+ * begins at the newest committed snapshot, and stops nowhere until it has caught up.
+ * - Hosts but the one of Processor Zero are lost at any moment.
  */
 #ifndef SIM_SURVIVE_WORLD_H
 #define SIM_SURVIVE_WORLD_H
@@ -75,6 +76,7 @@ struct world {
     uint64_t link[HOSTS_MOST][HOSTS_MOST]; /* when its last message arrives */
     uint64_t cut[HOSTS_MOST][HOSTS_MOST];  /* what a lost host sent arrives up to then */
     struct coord *zero;
+    uint32_t zero_at; /* its host */
     bool over;
 };
 
