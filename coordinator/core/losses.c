@@ -44,7 +44,9 @@ int coord_take_link_lost(struct coord *state, struct coord_host *host,
     quiet_restart(&state->quiet);
     if (survives)
         coord_survive(state, host, effects);
-    if (!survives && !coord_goes_on_without(state, host))
+    if (state->phase == COORD_TAKING_OVER && !coord_has_replicas(state))
+        coord_take_over(state, effects);
+    else if (!survives && !coord_goes_on_without(state, host))
         coord_end_of_host(state, host, effects);
     else if (state->phase == COORD_TAKING_OVER)
         coord_take_over(state, effects);

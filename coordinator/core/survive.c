@@ -51,14 +51,19 @@ static struct coord_host *find_taker(const struct coord *state, const struct coo
 bool coord_bears_loss(const struct coord *state, const struct coord_host *host)
 {
     return state->config.survives && !coord_has_replicas(state) && host->bears &&
-           state->processes > 0 && host->count > 0 && host->id != state->config.own;
+           state->processes > 0 && host->count > 0;
+}
+
+bool coord_can_settle(const struct coord *state, const struct coord_host *host)
+{
+    return find_taker(state, host) != NULL;
 }
 
 bool coord_survives(const struct coord *state, const struct coord_host *host)
 {
     return state->phase == COORD_RUNNING && coord_bears_loss(state, host) && !host->lost &&
-           !host->arrived && state->committed.term > 0 && state->ahead.missing == 0 &&
-           find_taker(state, host);
+           host->id != state->config.own && !host->arrived && state->committed.term > 0 &&
+           state->ahead.missing == 0 && find_taker(state, host);
 }
 
 /* ---- It is --------------------------------------------------------------------------------- */

@@ -158,7 +158,7 @@ def one_after_the_other():
 def the_first_host():
     """Process 0 is as any other, but its end is that of the job."""
     rounds = 400
-    with Job([*command("-v", "--every", "0.4s", late="h0"), *work(rounds)]) as job:
+    with Job([*command("-v", "--every", "1000s", late="h0"), *work(rounds)]) as job:
         job.wait_for("round 80", 5)
         before = ranks_of(job, *HOSTS) - ranks_of(job, "h0")
         check(not_zero(job, "h0") and len(before) == 4, before)
@@ -186,7 +186,7 @@ def who_reads_the_input():
         file.writelines(f"line {number} {'x' * 200}\n" for number in range(count))
     wanted = sorted(expect(bsprun("-np", 5, OBJECTS, "lines", 0, stdin=open(given)), 0).out.splitlines())
     check(any(line.startswith(f"in all {count} lines, {os.path.getsize(given)} bytes, ") for line in wanted), wanted)
-    for reader, late, every in (0, "h0", "0.3s"), (3, "h2", "1000s"), (3, "h2", "0.3s"):
+    for reader, late, every in (0, "h0", "1000s"), (0, "h0", "0.3s"), (3, "h2", "0.3s"):
         with Job([*command("--every", every, "--stdin", str(reader), late=late), OBJECTS, "lines", "400"], stdin=open(given)) as job:
             for losses, lines in enumerate((1000, 2500, 4500)):
                 job.wait_for(f"{lines} lines", 1)
@@ -194,15 +194,51 @@ def who_reads_the_input():
                 if losses > 0 and not not_zero(job, victim):
                     break
                 lose(job, victim)
-                job.wait_for(ELSEWHERE, losses + 1)
+                job.wait_for(f"{ELSEWHERE}|{TOGETHER}", losses + 1)  # while a snapshot is being taken all go back
             check(job.finish() == 0 and shown_by(job) == wanted, job.status, wanted, job.text())
-            check(TOGETHER not in job.text(), job.text())
+            check(every == "0.3s" or TOGETHER not in job.text(), job.text())
             job.check_gone()
 
 
+def processor_zero():
+    """Another host is named in its place, as long as there is one; what the former one was asked for is asked again."""
+    rounds = 800
+    with Job([*command("-v", "--every", "1000s"), *work(rounds)]) as job:
+        job.wait_for("round 80", 5)
+        zeros = []
+        for number in range(3):
+            zeros.append(zero_of(job))
+            before = ranks_of(job, *HOSTS) - ranks_of(job, zeros[-1])
+            lose(job, zeros[-1])
+            job.wait_for(f"host {zeros[-1]} was lost; host h. is Processor Zero now")
+            job.wait_for(f"host {zeros[-1]} was lost; process.* restarted alone on host")
+            check(before <= set(job.members()) and TOGETHER not in job.text(), before, job.members(), job.text())
+            job.wait_for(f"round {200 * (number + 1)}", 5)
+            if number == 0:
+                expect(run([BSPCTL, "--wait", str(job.os_pid), "save"]), 0)
+        check(len(set(zeros)) == 3, zeros)
+        check_answer(job, rounds)
+        check(TOGETHER not in job.text(), job.text())
+
+
+def processor_zero_is_silent():
+    """What it may still do when it wakes up nobody hears."""
+    rounds = 1500
+    with Job([*command("--every", "1000s", "--heartbeat", "1"), *work(rounds)]) as job:
+        job.wait_for("round 80", 5)
+        zero = zero_of(job)
+        agent = agents_of(job)[zero]
+        os.kill(agent, signal.SIGSTOP)
+        job.wait_for(f"host {zero} was lost; process.* restarted alone on host")
+        os.kill(agent, signal.SIGCONT)
+        check_answer(job, rounds)
+        check(TOGETHER not in job.text(), job.text())
+
+
 def all_go_back():
-    """Where nobody else has what is lost, or Processor Zero is there."""
-    for options, hosts in ((["--copies", "1"], ["h1"]), ([], []), (["--recover", "all"], ["h2"]), ([], ["h1", "h2"])):
+    """Where nobody else has what is lost."""
+    for options, hosts in ((["--copies", "1"], ["h1"]), (["--copies", "1"], []), (["--recover", "all"], ["h2"]),
+                           (["--recover", "all"], []), ([], ["h1", "h2"])):
         rounds = 300
         with Job([*command("--every", "1000s", *options), *work(rounds)]) as job:
             job.wait_for("round 80", 5)
@@ -263,4 +299,4 @@ def saved_and_moved_after_it():
 
 
 if __name__ == "__main__":
-    main([one_host, the_first_host, who_reads_the_input, one_after_the_other, all_go_back, saved_and_moved_after_it, storm])
+    main([one_host, the_first_host, who_reads_the_input, processor_zero, processor_zero_is_silent, one_after_the_other, all_go_back, saved_and_moved_after_it, storm])

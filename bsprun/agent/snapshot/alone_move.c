@@ -34,9 +34,8 @@
 
 /* ---- Could it be restarted elsewhere? ------------------------------------------------------- */
 
-/* Whether they all use nothing but the dataspace; not so in most programs, which need no look at
- * their files. */
-static bool suit(const struct agent *agent)
+/* Not so in most programs, which need no look at their files. */
+bool agent_alone_suits(const struct agent *agent)
 {
     for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid) && !bspz_rank_of(agent_board(agent), pid)->request.alone)
@@ -48,8 +47,8 @@ bool agent_alone_bears(struct agent *agent)
 {
     const struct agent_snapshots *snapshots = snapshots_of(agent);
 
-    if (!snapshots || !snapshots->alone || agent_job(agent) != JOB_RUNNING || !suit(agent) ||
-        agent_is_wrapped(agent))
+    if (!snapshots || !snapshots->alone || agent_job(agent) != JOB_RUNNING ||
+        !agent_alone_suits(agent) || agent_is_wrapped(agent))
         return false;
     agent_note_bound(agent);
     for (int pid = 0; pid < agent_nprocs(agent); pid++)
