@@ -125,7 +125,10 @@ int coord_step(struct coord *state, uint64_t now_ns, uint32_t from,
         return coord_broken(effects, "host %u sends something that does not belong into state %s",
                             of_host, coord_phase_name(state->phase));
     note_time(state, now_ns);
-    return rule->take(state, host, message, effects);
+    coord_check(state);
+    result = rule->take(state, host, message, effects);
+    coord_check(state);
+    return result;
 }
 
 /* False: the term or the job is over, and nothing is done any more. */
@@ -141,8 +144,11 @@ static bool goes_on(struct coord *state, uint64_t now_ns, struct coord_effects *
 void coord_expire(struct coord *state, uint64_t now_ns, enum coord_timer timer,
                   struct coord_effects *effects)
 {
-    if (goes_on(state, now_ns, effects))
-        coord_take_timer(state, timer, effects);
+    if (!goes_on(state, now_ns, effects))
+        return;
+    coord_check(state);
+    coord_take_timer(state, timer, effects);
+    coord_check(state);
 }
 
 void coord_glance(struct coord *state, uint64_t now_ns, uint64_t superstep,

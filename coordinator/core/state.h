@@ -228,6 +228,11 @@ struct coord {
     char text[COORD_TEXT_MAX];
 };
 
+/* ---- invariants.c ---- */
+
+/* Asserts what is true between two steps. */
+void coord_check(const struct coord *state);
+
 /* ---- balancing.c ---- */
 
 /* earlier: as in coord_config.  False: no memory. */
