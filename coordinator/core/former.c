@@ -32,7 +32,7 @@ void coord_note_account(struct coord *state, struct coord_host *host,
 
     if (coord_has_replicas(state))
         return;
-    host->arrived = account->arrived;
+    host->waits = account->arrived;
     takeover->differ = takeover->differ || account->captures > 0 || account->ended ||
                        (takeover->accounts > 0 && differs);
     takeover->accounts++;
@@ -97,7 +97,7 @@ void coord_outlive_former(struct coord *state, struct coord_effects *effects)
     coord_announce_again(state, told, effects);
     coord_survive(state, former, effects);
     for (uint32_t i = 0; i < state->host_count; i++)
-        state->hosts[i].arrived = false; /* they say so again */
+        state->hosts[i].waits = false; /* they say so again */
     if (takeover->asked || state->wish != COORD_WISH_NONE)
         coord_consult(state, effects);
     else

@@ -43,6 +43,7 @@ struct coord_host {
     bool accounted;    /* in the place of another Processor Zero: it has said what it knows ... */
     uint64_t captures_at; /* ... and waits at the barrier of that snapshot; 0: of none */
     bool bears;           /* its processes can be restarted alone elsewhere: survive.c */
+    bool waits;           /* accounted: it had arrived at the barrier to be decided */
     uint32_t gained;      /* the newest SURVIVED by which it has got some; 0: none */
 };
 

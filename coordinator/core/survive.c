@@ -21,7 +21,7 @@ static bool may_take(const struct coord *state, const struct coord_host *host,
                      const struct coord_host *lost)
 {
     return host != lost && host->ready && !host->lost && host->count > 0 && !host->arrived &&
-           (!host->drained || state->all_drained);
+           !host->waits && (!host->drained || state->all_drained);
 }
 
 static int64_t room_of(const struct coord_host *host)

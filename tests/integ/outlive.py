@@ -39,11 +39,11 @@ def new_store():
 
 def late_rsh(late):
     """Starts agents as RSH does, that of one host last, which Processor Zero is then not at."""
-    path = os.path.join(scratch, f"rsh-{late}-late")
+    path = os.path.join(scratch, f"{late} is late")
     with open(path, "w") as file:
-        file.write(f'#!/bin/sh\n[ "$1" = {late} ] && sleep 1\nexec "{RSH}" "$@"\n')
+        file.write(f'#!/bin/sh\n[ "$1" = {late} ] && sleep 1\nexec {RSH} "$@"\n')
     os.chmod(path, 0o755)
-    return path
+    return shlex.quote(path)
 
 
 def command(*options, hosts=HOSTS, late=None):
