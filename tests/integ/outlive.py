@@ -224,7 +224,7 @@ def processor_zero():
 
 def processor_zero_is_silent():
     """What it may still do when it wakes up nobody hears."""
-    rounds = 1500
+    rounds = 1000
     with Job([*command("--every", "1000s", "--heartbeat", "1"), *work(rounds)]) as job:
         job.wait_for("round 80", 5)
         zero = zero_of(job)
@@ -234,6 +234,17 @@ def processor_zero_is_silent():
         os.kill(agent, signal.SIGCONT)
         check_answer(job, rounds)
         check(TOGETHER not in job.text(), job.text())
+
+
+def processor_zero_and_another():
+    """At once: nobody knows enough, whichever loss is noticed first."""
+    rounds = 300
+    with Job([*command("--every", "1000s"), *work(rounds)]) as job:
+        job.wait_for("round 80", 5)
+        zero = zero_of(job)
+        lose(job, *chance.sample([zero, not_zero(job, *HOSTS)[0]], 2))
+        check_answer(job, rounds)
+        check(TOGETHER in job.text(), f"seed {seed}", job.text())
 
 
 def all_go_back():
@@ -300,4 +311,5 @@ def saved_and_moved_after_it():
 
 
 if __name__ == "__main__":
-    main([one_host, the_first_host, who_reads_the_input, processor_zero, processor_zero_is_silent, one_after_the_other, all_go_back, saved_and_moved_after_it, storm])
+    main([one_host, the_first_host, who_reads_the_input, processor_zero, processor_zero_is_silent,
+          processor_zero_and_another, one_after_the_other, all_go_back, saved_and_moved_after_it, storm])
