@@ -17,6 +17,7 @@
 
 #include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/election.h"
 #include "bsprun/agent/core/identity.h"
@@ -28,6 +29,7 @@
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/quiet.h"
+#include "bsprun/agent/replica_objects.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/spill.h"
@@ -50,11 +52,12 @@
 struct failure {
     bool known, differs, part_lost;
     uint32_t pid;
-    uint64_t bytes;
+    uint64_t bytes, in_memory, in_file; /* of the object, and of all others */
 };
 
 struct agent_dataspace {
     struct failure failure;
+    struct objects_news *news; /* NULL: none */
     struct pool *pool;
     struct dataspace *space;
     unsigned char **windows; /* by pid; NULL: not mapped (yet) */
@@ -99,17 +102,24 @@ static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
 {
     struct agent *agent = context;
 
-    agent->dataspace->failure = (struct failure){.known = true, .pid = pid, .bytes = bytes};
+    agent->dataspace->failure =
+        (struct failure){.known = true,
+                         .pid = pid,
+                         .bytes = bytes,
+                         .in_memory = pool_in_memory(agent->dataspace->pool),
+                         .in_file = pool_in_file(agent->dataspace->pool)};
 }
 
-static void end_job(struct agent *agent, uint32_t pid, uint64_t bytes)
+static void end_job(struct agent *agent, const struct failure *failure)
 {
     struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};
 
     snprintf(verdict.text, sizeof verdict.text,
              "no room on host %s for an object of %llu bytes in the dataspace (pid %u), neither in "
-             "memory (--dataspace-memory) nor in %s",
-             agent_host_name(agent), (unsigned long long)bytes, pid, bspz_temporary_root());
+             "memory (--dataspace-memory), where %llu bytes are, nor in %s, where %llu are",
+             agent_host_name(agent), (unsigned long long)failure->bytes, failure->pid,
+             (unsigned long long)failure->in_memory, bspz_temporary_root(),
+             (unsigned long long)failure->in_file);
     agent_abort(agent, COORD_NOBODY, &verdict);
 }
 
@@ -170,6 +180,34 @@ static void give_up_all(struct agent *agent)
                 "objects of the dataspace are lost, with all hosts that had copies of them");
 }
 
+/* The news that wait until the lock is free; NULL: there is no memory, and the job ends. */
+static struct objects_news *news_of(struct agent *agent, uint32_t pid)
+{
+    struct agent_dataspace *shell = agent->dataspace;
+
+    if (!shell->news)
+        shell->news = calloc(1, sizeof *shell->news);
+    if (!shell->news)
+        on_no_memory(agent, pid, sizeof *shell->news);
+    return shell->news;
+}
+
+static void on_mismatch(void *context, const struct dataspace_mismatch *mismatch)
+{
+    struct objects_news *news = news_of(context, mismatch->pid);
+
+    if (news)
+        objects_news_differ(news, mismatch);
+}
+
+static void on_too_far_behind(void *context, uint32_t pid, uint32_t host)
+{
+    struct objects_news *news = news_of(context, pid);
+
+    if (news)
+        objects_news_behind(news, pid, host);
+}
+
 static void *on_map(void *context, uint64_t size)
 {
     (void)context;
@@ -192,7 +230,9 @@ static const struct dataspace_calls calls = {.send = on_send,
                                              .broken = on_broken,
                                              .differs = on_differs,
                                              .part_lost = on_part_lost,
-                                             .past = on_past};
+                                             .past = on_past,
+                                             .mismatch = on_mismatch,
+                                             .too_far_behind = on_too_far_behind};
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
@@ -206,6 +246,7 @@ static void close_space(struct agent_dataspace *shell)
     keeper_end(shell->keeper);
     dataspace_close(shell->space);
     pool_close(shell->pool);
+    free(shell->news);
 }
 
 /* Bytes of objects that this host may have in memory. */
@@ -235,18 +276,26 @@ static void lock(struct agent *agent)
 static void unlock(struct agent *agent)
 {
     struct failure failure = {.known = false};
+    struct objects_news *news = NULL;
 
     if (agent->dataspace) {
         failure = agent->dataspace->failure;
         agent->dataspace->failure.known = false;
+        news = agent->dataspace->news;
+        agent->dataspace->news = NULL;
     }
     pthread_mutex_unlock(&agent->dataspace_lock);
-    if (failure.known && failure.part_lost)
+    if (failure.known && failure.part_lost && agent_has_replicas(agent))
+        agent_objects_lost(agent);
+    else if (failure.known && failure.part_lost)
         give_up_all(agent);
     else if (failure.known && failure.differs)
         give_up_differing(agent, (int)failure.pid);
     else if (failure.known)
-        end_job(agent, failure.pid, failure.bytes);
+        end_job(agent, &failure);
+    else if (news)
+        agent_objects_news(agent, news);
+    free(news);
 }
 
 void agent_dataspace_forget(struct agent *agent)
@@ -283,53 +332,39 @@ static void warn_of_rule(struct agent *agent)
                             "count, so no snapshots are taken of it: give a time, or auto");
 }
 
-/* How many hosts hold each part of the dataspace, before any host is lost. */
-static uint32_t copies_of(const struct agent *agent)
+/* NULL: no memory. */
+static struct dataspace *open_space(struct agent *agent, struct pool *pool)
 {
-    uint32_t copies = agent_order(agent)->dataspace_copies, hosts = 0;
+    struct objects_homes homes;
+    struct dataspace_setup setup = {.host = agent_host(agent),
+                                    .nprocs = (uint32_t)agent_nprocs(agent),
+                                    .copies = agent_objects_copies(agent),
+                                    .piece = WIRE_PIECE_MAX,
+                                    .pool = pool};
+    struct dataspace *space = NULL;
 
-    for (int pid = 0; pid < agent_nprocs(agent) && hosts < copies; pid++) {
-        int first = 0;
-
-        while (agent_homes(agent)[first] != agent_homes(agent)[pid])
-            first++;
-        hosts += first == pid;
+    setup.log = log_bound(agent) / setup.copies;
+    if (agent_objects_homes(agent, &homes)) {
+        setup.homes = homes.homes;
+        setup.hosts = homes.hosts;
+        setup.leads = homes.leads;
+        space = dataspace_open(&setup, &calls, agent);
     }
-    if (hosts == 0)
-        return 1;
-    return hosts < COPIES_MOST ? hosts : COPIES_MOST;
-}
-
-static uint32_t host_count(const struct agent *agent)
-{
-    uint32_t count, most = agent_host(agent);
-    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
-
-    for (uint32_t i = 0; i < count; i++)
-        if (hosts[i].host > most)
-            most = hosts[i].host;
-    return most + 1;
+    agent_objects_free(&homes);
+    return space;
 }
 
 /* NULL: no memory.  By the loop. */
 static struct agent_dataspace *begin(struct agent *agent)
 {
     struct agent_dataspace *shell = agent->dataspace ? agent->dataspace : calloc(1, sizeof *shell);
-    struct dataspace_setup setup = {.host = agent_host(agent),
-                                    .nprocs = (uint32_t)agent_nprocs(agent),
-                                    .homes = agent_homes(agent),
-                                    .hosts = host_count(agent),
-                                    .piece = WIRE_PIECE_MAX};
 
     if (!shell || agent->dataspace)
         return shell;
-    setup.copies = copies_of(agent);
-    setup.log = log_bound(agent) / setup.copies;
-    shell->nprocs = setup.nprocs;
+    shell->nprocs = (uint32_t)agent_nprocs(agent);
     shell->windows = calloc(shell->nprocs, sizeof *shell->windows);
     shell->pool = pool_open(memory_bound(agent), FILE_LEAST, &files, NULL);
-    setup.pool = shell->pool;
-    shell->space = shell->windows && shell->pool ? dataspace_open(&setup, &calls, agent) : NULL;
+    shell->space = shell->windows && shell->pool ? open_space(agent, shell->pool) : NULL;
     if (!shell->space) {
         close_space(shell);
         free(shell->windows);
@@ -341,8 +376,10 @@ static struct agent_dataspace *begin(struct agent *agent)
     lock(agent);
     agent->dataspace = shell;
     unlock(agent);
-    if (agent_quiet_watch(agent, shell->space, &agent->dataspace_lock))
+    if (agent_quiet_watch(agent, shell->space, &agent->dataspace_lock)) {
+        agent_objects_begun(agent);
         return shell;
+    }
     agent_dataspace_forget(agent); /* who waits for ever would not be found out */
     return NULL;
 }
@@ -425,6 +462,17 @@ static void give_kept(struct agent *agent, int pid, unsigned char *window, uint6
     on_answer(agent, (uint32_t)pid, size, length);
 }
 
+/* False: no memory, and the job is being ended. */
+static bool has_begun(struct agent *agent)
+{
+    struct failure failure = {.bytes = sizeof *agent->dataspace};
+
+    if (begin(agent))
+        return true;
+    end_job(agent, &failure);
+    return false;
+}
+
 /* What the process has written to the board is bounded here, so that a defect of the program cannot
  * make the agent read or write elsewhere. */
 static void handle(struct agent *agent, int pid, struct bspz_request *posted)
@@ -445,16 +493,16 @@ static void handle(struct agent *agent, int pid, struct bspz_request *posted)
         give_kept(agent, pid, window, posted->size);
         return;
     }
-    request = (struct dataspace_request){.kind = kinds[kind],
-                                         .number = posted->number,
-                                         .plain = !posted->alone && !posted->puts_back,
-                                         .tag = window,
-                                         .tag_size = least(posted->tag_size, BSPZ_TAG_MOST),
-                                         .piece = window + BSPZ_TAG_MOST,
-                                         .length = kind == BSPZ_REQUEST_PUT
-                                                       ? least(posted->piece, BSPZ_PIECE_MOST)
-                                                       : BSPZ_PIECE_MOST,
-                                         .size = size};
+    request = (struct dataspace_request){
+        .kind = kinds[kind],
+        .number = posted->number,
+        .plain = !posted->alone && !posted->puts_back && !agent_has_replicas(agent),
+        .tag = window,
+        .tag_size = least(posted->tag_size, BSPZ_TAG_MOST),
+        .piece = window + BSPZ_TAG_MOST,
+        .length =
+            kind == BSPZ_REQUEST_PUT ? least(posted->piece, BSPZ_PIECE_MOST) : BSPZ_PIECE_MOST,
+        .size = size};
     dataspace_posted(agent->dataspace->space, (uint32_t)pid, &request);
     withdraw_if_wanted(agent, pid);
 }
@@ -495,10 +543,8 @@ void agent_dataspace_scan(struct agent *agent)
     if ((agent_job(agent) != JOB_RUNNING && agent_job(agent) != JOB_RESTORING) ||
         !any_posted(agent))
         return;
-    if (!begin(agent)) {
-        end_job(agent, 0, sizeof *agent->dataspace);
+    if (!has_begun(agent))
         return;
-    }
     warn_of_rule(agent);
     lock(agent);
     handle_all(agent);
@@ -530,10 +576,8 @@ void agent_dataspace_message(struct agent *agent, uint32_t host, const struct wi
 {
     bool more;
 
-    if (!begin(agent)) {
-        end_job(agent, 0, sizeof *agent->dataspace);
+    if (!has_begun(agent))
         return;
-    }
     lock(agent);
     dataspace_message(agent->dataspace->space, host, message);
     more = dataspace_go_on(agent->dataspace->space);
@@ -609,7 +653,7 @@ bool agent_dataspace_bears_loss(struct agent *agent)
 {
     bool bears;
 
-    if (!agent_has_peers(agent) || copies_of(agent) < 2)
+    if (!agent_has_peers(agent) || agent_objects_copies(agent) < 2)
         return false;
     lock(agent);
     bears = !agent->dataspace || dataspace_bears_loss(agent->dataspace->space);
@@ -621,10 +665,8 @@ void agent_dataspace_host_lost(struct agent *agent, uint32_t host)
 {
     bool more;
 
-    if (!begin(agent)) {
-        end_job(agent, 0, sizeof *agent->dataspace);
+    if (!has_begun(agent))
         return;
-    }
     lock(agent);
     dataspace_lost(agent->dataspace->space, host);
     more = dataspace_go_on(agent->dataspace->space);

@@ -15,6 +15,7 @@
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/dataspace.h"
+#include "bsprun/agent/differs.h"
 #include "bsprun/agent/mail.h"
 #include "bsprun/agent/over.h"
 #include "bsprun/agent/succession.h"
@@ -46,9 +47,12 @@ void agent_route_message(void *context, uint32_t host, const struct wire_message
              message->kind == WIRE_DATA_WITHDRAW || message->kind == WIRE_DATA_WITHDRAWN ||
              message->kind == WIRE_DATA_DIFFERS || message->kind == WIRE_DATA_CUT ||
              message->kind == WIRE_DATA_LOST || message->kind == WIRE_DATA_COPY ||
-             message->kind == WIRE_DATA_COPIED || message->kind == WIRE_DATA_PAST ||
-             message->kind == WIRE_DATA_PAST_IS)
+             message->kind == WIRE_DATA_COPIED || message->kind == WIRE_DATA_AHEAD ||
+             message->kind == WIRE_DATA_PAST || message->kind == WIRE_DATA_PAST_IS ||
+             message->kind == WIRE_DATA_CALL || message->kind == WIRE_DATA_HOW_FAR)
         agent_dataspace_message(agent, host, message);
+    else if (message->kind == WIRE_GIVE_UP)
+        agent_replicas_given_up(agent, message->give_up.text);
     else if (message->kind == WIRE_MEET)
         agent_survive_meet(agent, message);
     else if (message->kind == WIRE_MAIL || message->kind == WIRE_MAIL_READ ||

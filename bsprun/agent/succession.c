@@ -20,6 +20,7 @@
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/ranks.h"
+#include "bsprun/agent/replica_objects.h"
 #include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/survive.h"
@@ -50,6 +51,7 @@ static void give_account(struct agent *agent)
     account->consult = known.next;
     account->captures = agent_snapshots_captures(agent);
     account->committed = agent_committed(agent);
+    account->right = agent_snapshots_right(agent);
     account->shared = agent_store_is_shared(agent);
     account->ready = known.ready;
     account->runs = known.runs;
@@ -202,6 +204,8 @@ void agent_taken_over(struct agent *agent, const struct wire_message *message)
     agent_survive_again(agent);
     agent_snapshots_settle(agent, message->taken_over.committed);
     catch_up(agent, &message->taken_over);
+    if (agent_has_dataspace(agent))
+        agent_objects_begun(agent);
     agent_arrive_again(agent);
     agent_snapshots_say_captured(agent);
     agent_report_leavers_again(agent);

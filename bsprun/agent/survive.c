@@ -8,9 +8,11 @@
 #include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/binding.h"
 #include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/job.h"
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/roster.h"
@@ -214,6 +216,19 @@ void agent_survive_take(struct agent *agent, const struct wire_message *message)
         agent_dataspace_moved(agent, (int)order->moves.items[i].pid, order->moves.items[i].host);
     agent_binding_renew(agent);
     agent_alone_receive(agent, order->name, order->lost);
+}
+
+/* ---- LOSSES --------------------------------------------------------------------------------- */
+
+void agent_survive_losses(struct agent *agent, const struct wire_message *message)
+{
+    const struct wire_numbers *hosts = &message->losses.hosts;
+
+    if (!agent_has_replicas(agent) || job_is_stopping(agent_job(agent)))
+        return;
+    for (uint32_t i = 0; i < hosts->count; i++)
+        if (hosts->items[i] != agent_host(agent))
+            agent_dataspace_host_lost(agent, (uint32_t)hosts->items[i]);
 }
 
 /* ---- Life ----------------------------------------------------------------------------------- */

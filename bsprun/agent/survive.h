@@ -37,6 +37,8 @@ bool agent_survive_awaits(const struct agent *agent);
 void agent_survive_again(struct agent *agent);
 /* SURVIVED, of Processor Zero. */
 void agent_survive_take(struct agent *agent, const struct wire_message *message);
+/* LOSSES, of Processor Zero: the processes of those hosts live elsewhere in replicas. */
+void agent_survive_losses(struct agent *agent, const struct wire_message *message);
 /* MEET, of another host. */
 void agent_survive_meet(struct agent *agent, const struct wire_message *message);
 

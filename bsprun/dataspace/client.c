@@ -7,7 +7,7 @@
 /* The next piece goes into the window of a process of this host. */
 static void give_piece(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
     uint64_t size = process->size;
     uint32_t length = (uint32_t)service_least(size - process->done, process->request.length);
 
@@ -21,18 +21,20 @@ static void give_piece(struct dataspace *space, uint32_t pid)
 
 static void give(struct dataspace *space, uint32_t pid, struct object *object)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
 
     process->object = object;
     process->size = service_least(object->size, process->request.size);
     process->done = 0;
+    if (space->replicas)
+        behind_given(space, pid, process->size);
     client_move(space, process, CLIENT_TAKING);
     give_piece(space, pid);
 }
 
 static void stored(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
 
     put_forget(process, process->request.number);
     client_move(space, process, CLIENT_IDLE);
@@ -51,14 +53,14 @@ void client_answered(struct dataspace *space, const struct asker *asker, struct 
 
 bool client_is_present(const struct dataspace *space, uint32_t pid, uint32_t life)
 {
-    return space->processes[pid].life == life;
+    return service_own(space, pid)->life == life;
 }
 
 /* ---- Gets and reads -------------------------------------------------------------------------- */
 
 static void ask(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
     const struct dataspace_request *request = &process->request;
     bool removes = request->kind == DATASPACE_GET;
     struct wire_message message = {.kind = WIRE_DATA_ASK};
@@ -76,13 +78,14 @@ static void ask(struct dataspace *space, uint32_t pid)
     message.data_ask.tag = (struct wire_bytes){request->tag, request->tag_size};
     message.data_ask.removes = removes;
     message.data_ask.room = request->size;
+    replicas_announce(space, pid);
     service_send(space, process->asked, &message);
 }
 
 /* Who is asked has granted it if it cannot be withdrawn. */
 static void withdraw(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
     const struct dataspace_request *request = &process->request;
     struct wire_message message = {.kind = WIRE_DATA_WITHDRAW};
 
@@ -101,7 +104,7 @@ static void withdraw(struct dataspace *space, uint32_t pid)
 
 void dataspace_withdraw(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
 
     if (process->client != CLIENT_ASKING || space->part_lost)
         return;
@@ -111,7 +114,7 @@ void dataspace_withdraw(struct dataspace *space, uint32_t pid)
 
 const struct dataspace_request *dataspace_waits_for(const struct dataspace *space, uint32_t pid)
 {
-    const struct process *process = &space->processes[pid];
+    const struct process *process = service_own(space, pid);
 
     return process->client == CLIENT_ASKING ? &process->request : NULL;
 }
@@ -120,8 +123,10 @@ const struct dataspace_request *dataspace_waits_for(const struct dataspace *spac
 
 void client_begin(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
 
+    if (space->replicas)
+        replicas_begin(space, pid);
     if (process->request.kind != DATASPACE_PUT) {
         client_move(space, process, CLIENT_ASKING);
         ask(space, pid);
@@ -135,7 +140,7 @@ void client_begin(struct dataspace *space, uint32_t pid)
 void dataspace_posted(struct dataspace *space, uint32_t pid,
                       const struct dataspace_request *request)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
 
     assert(pid < space->nprocs && process->home == space->host);
     if (space->part_lost)
@@ -143,10 +148,13 @@ void dataspace_posted(struct dataspace *space, uint32_t pid,
     switch (process->client) {
     case CLIENT_IDLE:
         process->request = *request;
+        process->request.plain &= !space->replicas;
         if (process->missing > 0)
             client_move(space, process, CLIENT_HELD);
         else
             client_begin(space, pid);
+        if (space->replicas)
+            behind_watch(space);
         return;
     case CLIENT_STORING:
         put_piece(space, pid, request);
@@ -163,7 +171,7 @@ void dataspace_posted(struct dataspace *space, uint32_t pid,
 
 void client_again(struct dataspace *space, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
+    struct process *process = service_own(space, pid);
 
     if (process->request.plain) { /* it has no number by which it would be known again */
         if (process->client != CLIENT_IDLE && process->client != CLIENT_TAKING)
@@ -171,9 +179,10 @@ void client_again(struct dataspace *space, uint32_t pid)
         return;
     }
     switch (process->client) {
+    case CLIENT_STORING:
     case CLIENT_SENDING:
     case CLIENT_SENT:
-        put_whole(space, pid);
+        put_again(space, pid);
         return;
     case CLIENT_RECEIVING: /* the next owner grants it the same object */
         object_drop(service_take_object(process));
@@ -197,7 +206,7 @@ void client_again(struct dataspace *space, uint32_t pid)
 
 void client_stored(struct dataspace *space, uint32_t host, const struct wire_data_stored *of)
 {
-    const struct process *process = &space->processes[of->pid];
+    const struct process *process = service_own(space, of->pid);
 
     if (!client_is_present(space, of->pid, of->life))
         return;
@@ -209,7 +218,7 @@ void client_stored(struct dataspace *space, uint32_t host, const struct wire_dat
 
 void client_granted(struct dataspace *space, uint32_t host, const struct wire_data_grant *grant)
 {
-    struct process *process = &space->processes[grant->pid];
+    struct process *process = service_own(space, grant->pid);
     struct piece piece = {grant->size, grant->offset, grant->data};
     bool begins = process->client == CLIENT_ASKING || process->client == CLIENT_WITHDRAWN;
     bool fits = (begins || process->client == CLIENT_RECEIVING) && process->asked == host &&
@@ -218,7 +227,7 @@ void client_granted(struct dataspace *space, uint32_t host, const struct wire_da
     if (!client_is_present(space, grant->pid, grant->life))
         return;
     if (fits && begins) {
-        if (!service_begin_object(space, grant->pid, grant->size))
+        if (!service_begin_object(space, process, grant->pid, grant->size))
             return;
         client_move(space, process, CLIENT_RECEIVING);
     }
@@ -232,7 +241,7 @@ void client_granted(struct dataspace *space, uint32_t host, const struct wire_da
 
 void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_data_withdrawn *of)
 {
-    struct process *process = &space->processes[of->pid];
+    struct process *process = service_own(space, of->pid);
 
     if (!client_is_present(space, of->pid, of->life))
         return;

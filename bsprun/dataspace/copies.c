@@ -56,75 +56,19 @@ uint32_t copies_owner(const struct copies *copies, uint32_t part)
     return holder(copies, part, 0);
 }
 
-/* ---- Answers that wait for changes ----------------------------------------------------------- */
-
-/* Whether all that back the part have made that change. */
-static bool is_backed(const struct part *part, uint64_t change)
+uint32_t copies_backups(const struct copies *copies, uint32_t part, uint32_t hosts[COPIES_MOST])
 {
-    for (uint32_t i = 0; i < part->backup_count; i++)
-        if (!part->backups[i].whole || part->backups[i].done < change)
-            return false;
-    return true;
-}
+    const struct part *of = &copies->parts[part];
+    uint32_t count = of->role == PART_OWNED && !of->plain ? of->backup_count : 0;
 
-static void release(struct part *part)
-{
-    const struct copies *copies = part->copies;
-
-    while (part->held && is_backed(part, part->held->change)) {
-        struct held *held = part->held;
-
-        part->held = held->next;
-        if (!part->held)
-            part->last_held = &part->held;
-        copies->calls->answer(copies->context, &held->asker, held->object);
-        free(held);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        hosts[i] = of->backups[i].host;
+    return count;
 }
 
 static void no_memory(const struct copies *copies, uint32_t pid, uint64_t bytes)
 {
     copies->calls->no_memory(copies->context, pid, bytes);
-}
-
-/* Takes over the reference. */
-static void hold(struct part *part, const struct asker *asker, struct object *object)
-{
-    struct held *held;
-
-    if (part->backup_count == 0 && !part->held) {
-        part->copies->calls->answer(part->copies->context, asker, object);
-        return;
-    }
-    held = malloc(sizeof *held);
-
-    if (!held) {
-        object_drop(object);
-        no_memory(part->copies, asker->pid, sizeof *held);
-        return;
-    }
-    *held = (struct held){NULL, part->now.change, *asker, object};
-    *part->last_held = held;
-    part->last_held = &held->next;
-}
-
-/* Drops what waits of a process. */
-static void drop_held(struct part *part, uint32_t pid)
-{
-    struct held **at = &part->held;
-
-    while (*at) {
-        struct held *held = *at;
-
-        if (held->asker.pid != pid) {
-            at = &held->next;
-            continue;
-        }
-        *at = held->next;
-        object_drop(held->object);
-        free(held);
-    }
-    part->last_held = at;
 }
 
 /* ---- Changes --------------------------------------------------------------------------------- */
@@ -139,6 +83,16 @@ static void send_change(struct part *part, struct copy_message *message)
     message->change = ++part->now.change;
     for (uint32_t i = 0; i < part->backup_count; i++)
         copies->calls->send(copies->context, part->backups[i].host, message);
+}
+
+/* All replicas that wait for the object get it; takes over the reference. */
+static void grant_replicas(struct part *part, uint32_t pid, struct object *object)
+{
+    struct asker asker;
+
+    while (waiters_take(part->copies, pid, &asker))
+        held_add(part, &asker, object_share(object));
+    object_drop(object);
 }
 
 static void on_grant(void *context, const struct asker *to, struct object *object)
@@ -161,7 +115,10 @@ static void on_grant(void *context, const struct asker *to, struct object *objec
     if (to->number > 0 &&
         log_add(part->now.log, to->pid, to->number, to->what, object_share(object)) != 0)
         no_memory(copies, to->pid, LOG_ENTRY);
-    hold(part, to, object);
+    if (copies->waiters)
+        grant_replicas(part, to->pid, object);
+    else
+        held_add(part, to, object);
 }
 
 static const struct tags_calls tags_calls = {.grant = on_grant};
@@ -174,7 +131,7 @@ static void forget(struct copies *copies, uint32_t pid)
     for (uint32_t i = 0; i < copies->setup.parts; i++)
         if (copies->parts[i].role == PART_OWNED) {
             tags_forget(copies->parts[i].now.tags, pid);
-            drop_held(&copies->parts[i], pid);
+            held_forget(&copies->parts[i], pid);
         }
 }
 
@@ -206,6 +163,72 @@ static struct part *part_for(struct copies *copies, const struct copies_request 
     return part;
 }
 
+static void tell_mismatch(const struct copies *copies, const struct copies_request *request,
+                          uint64_t was, bool answered)
+{
+    struct copies_mismatch mismatch = {&request->asker, was, request->tag, request->tag_size,
+                                       answered};
+
+    copies->calls->mismatch(copies->context, &mismatch);
+}
+
+/* Whether the replica asks for what another one has asked for, or is answered all the same. */
+static bool is_same(const struct copies *copies, const struct copies_request *request, uint64_t was)
+{
+    uint64_t different = request->asker.what ^ was;
+
+    if (different & WHAT_CALLS)
+        tell_mismatch(copies, request, was, false);
+    else if (different & WHAT_CONTENT)
+        tell_mismatch(copies, request, was, true);
+    return (different & WHAT_CALLS) == 0;
+}
+
+/* A replica that is not behind those of its process that wait has the same request, as none of them
+ * got past it. */
+static void join(struct part *part, const struct copies_request *request)
+{
+    const struct copies *copies = part->copies;
+    const struct part *where;
+    const struct asker *waits = waiters_of(copies, request->asker.pid, &where);
+
+    if (where != part || waits->number != request->asker.number) {
+        tell_mismatch(copies, request, waits->what, false);
+        return;
+    }
+    if (is_same(copies, request, waits->what) && !waiters_add(part, request))
+        no_memory(copies, request->asker.pid, LOG_ENTRY);
+}
+
+/* Whether no replica of the process has made the request. */
+static bool is_first(struct part *part, const struct copies_request *request)
+{
+    const struct copies *copies = part->copies;
+    const struct asker *asker = &request->asker, *waits;
+    const struct part *where;
+    struct object *object = NULL;
+    uint64_t was;
+
+    waits = waiters_of(copies, asker->pid, &where);
+    if (waits && asker->number >= waits->number) {
+        join(part, request);
+        return false;
+    }
+    if (!log_had(part->now.log, asker->pid, asker->number, &was)) {
+        if (!waits && asker->number > log_newest(part->now.log, asker->pid))
+            return true;
+        /* It was not made here, but a later one. */
+        tell_mismatch(copies, request, waits ? waits->what : 0, false);
+        return false;
+    }
+    if (!is_same(copies, request, was))
+        return false;
+    log_find(part->now.log, asker->pid, asker->number, was, true, &object);
+    held_add(part, asker, object);
+    held_release(part);
+    return false;
+}
+
 /* Whether it is new; else it has been answered, or never will be. */
 static bool is_new(struct part *part, struct copies_request *request, enum dataspace_kind kind)
 {
@@ -215,6 +238,8 @@ static bool is_new(struct part *part, struct copies_request *request, enum datas
 
     if (asker->number == 0)
         return true;
+    if (copies->waiters)
+        return is_first(part, request);
     asker->what = log_what(kind, request->tag, request->tag_size);
     switch (log_find(part->now.log, asker->pid, asker->number, asker->what, request->repeats,
                      &object)) {
@@ -224,8 +249,8 @@ static bool is_new(struct part *part, struct copies_request *request, enum datas
         copies->calls->differs(copies->context, asker);
         return false;
     default: /* also what took effect a moment ago, and may be on no other host yet */
-        hold(part, asker, object);
-        release(part);
+        held_add(part, asker, object);
+        held_release(part);
         return false;
     }
 }
@@ -250,10 +275,10 @@ void copies_put(struct copies *copies, struct copies_request request, struct obj
     send_change(part, &message);
     if (log_add(part->now.log, asker->pid, asker->number, asker->what, NULL) == 0 &&
         tags_put(part->now.tags, request.tag, request.tag_size, object) == 0)
-        hold(part, asker, NULL);
+        held_add(part, asker, NULL);
     else
         no_memory(part->copies, asker->pid, request.tag_size);
-    release(part);
+    held_release(part);
 }
 
 void copies_ask(struct copies *copies, struct copies_request request, bool removes)
@@ -263,15 +288,18 @@ void copies_ask(struct copies *copies, struct copies_request request, bool remov
     if (!part || !is_new(part, &request, removes ? DATASPACE_GET : DATASPACE_READ))
         return;
     request.asker.removes = removes;
-    if (tags_ask(part->now.tags, request.tag, request.tag_size, removes, &request.asker) != 0)
+    if ((copies->waiters && !waiters_add(part, &request)) ||
+        tags_ask(part->now.tags, request.tag, request.tag_size, removes, &request.asker) != 0)
         no_memory(copies, request.asker.pid, request.tag_size);
-    release(part);
+    held_release(part);
 }
 
 bool copies_withdraw(struct copies *copies, struct copies_request request)
 {
     struct part *part = part_for(copies, &request);
 
+    if (copies->waiters)
+        return waiters_withdraw(copies, request.asker.pid, request.asker.host);
     return part && tags_withdraw(part->now.tags, request.tag, request.tag_size, request.asker.pid);
 }
 
@@ -376,7 +404,7 @@ static void look_again(struct part *part)
         forget_lost_backups(part);
     else
         find_backups(part, true);
-    release(part);
+    held_release(part);
 }
 
 struct askers_of_host {
@@ -400,17 +428,21 @@ static void forget_host(struct part *part, uint32_t host)
 {
     struct copies *copies = part->copies;
     struct askers_of_host of = {copies, host, 0};
+    uint32_t pid;
 
+    if (copies->waiters) {
+        held_forget_host(part, host);
+        return;
+    }
     while (of.pid < copies->setup.nprocs) {
         of.pid = copies->setup.nprocs;
         tags_each_waiting(part->now.tags, find_asker, &of);
-        for (struct held *held = part->held; held; held = held->next)
-            if (held->asker.host == host)
-                of.pid = held->asker.pid;
+        if (held_of_host(part, host, &pid))
+            of.pid = pid;
         if (of.pid == copies->setup.nprocs)
             return;
         tags_forget(part->now.tags, of.pid);
-        drop_held(part, of.pid);
+        held_forget(part, of.pid);
     }
 }
 
@@ -427,6 +459,8 @@ void copies_lost(struct copies *copies, uint32_t host)
     for (uint32_t i = 0; i < copies->setup.parts; i++)
         if (copies->parts[i].role == PART_OWNED)
             forget_host(&copies->parts[i], host);
+    if (copies->waiters)
+        waiters_forget_host(copies, host);
     for (uint32_t i = 0; i < copies->setup.parts; i++)
         look_again(&copies->parts[i]);
 }
@@ -449,7 +483,7 @@ static void done(struct part *part, uint32_t host, uint64_t change)
             break;
         backup->whole = true;
         backup->done = change;
-        release(part);
+        held_release(part);
         return;
     }
     broken(part->copies, host, "a change that it cannot have made");
@@ -534,7 +568,8 @@ struct copies *copies_open(const struct copies_setup *setup, const struct copies
     copies->parts = calloc(setup->parts, sizeof *copies->parts);
     if (copies->ring)
         memcpy(copies->ring, setup->ring, setup->parts * sizeof *copies->ring);
-    if (copies->ring && copies->lost && copies->lives && copies->parts && open_parts(copies) == 0)
+    if (copies->ring && copies->lost && copies->lives && copies->parts && waiters_open(copies) &&
+        open_parts(copies) == 0)
         return copies;
     copies_close(copies);
     return NULL;
@@ -547,11 +582,11 @@ void copies_close(struct copies *copies)
     for (uint32_t i = 0; copies->parts && i < copies->setup.parts; i++) {
         struct part *part = &copies->parts[i];
 
-        while (part->held)
-            drop_held(part, part->held->asker.pid);
+        held_close(part);
         copy_state_close(&part->now);
         copy_state_close(&part->coming);
     }
+    waiters_close(copies);
     free(copies->ring);
     free(copies->lost);
     free(copies->lives);
@@ -595,6 +630,24 @@ uint64_t copies_logged(const struct copies *copies, uint32_t pid)
     return bytes;
 }
 
+uint32_t copies_logged_beyond(const struct copies *copies, uint64_t bytes, uint64_t *answers)
+{
+    uint32_t most = copies->setup.nprocs;
+
+    for (uint32_t i = 0; i < copies->setup.parts && most == copies->setup.nprocs; i++) {
+        const struct log *log = copies->parts[i].now.log;
+
+        if (!log || log_bytes_all(log) <= bytes)
+            continue;
+        most = 0;
+        for (uint32_t pid = 1; pid < copies->setup.nprocs; pid++)
+            if (log_bytes(log, pid) > log_bytes(log, most))
+                most = pid;
+        *answers = log_count(log, most);
+    }
+    return most;
+}
+
 bool copies_gave_up(const struct copies *copies)
 {
     for (uint32_t i = 0; i < copies->setup.parts; i++)
@@ -602,27 +655,4 @@ bool copies_gave_up(const struct copies *copies)
             (copies->parts[i].now.log && log_gave_up(copies->parts[i].now.log)))
             return true;
     return false;
-}
-
-uint64_t copies_held(const struct copies *copies)
-{
-    uint64_t count = 0;
-
-    for (uint32_t i = 0; i < copies->setup.parts; i++)
-        for (const struct held *held = copies->parts[i].held; held; held = held->next)
-            count++;
-    return count;
-}
-
-uint64_t copies_backed(const struct copies *copies)
-{
-    uint64_t bytes = 0;
-
-    for (uint32_t i = 0; i < copies->setup.parts; i++) {
-        const struct part *part = &copies->parts[i];
-
-        if (part->role == PART_BACKED && part->now.tags)
-            bytes += tags_totals(part->now.tags).bytes + log_bytes_all(part->now.log);
-    }
-    return bytes;
 }

@@ -24,6 +24,9 @@
  * If the first request for a part is by a process that is never restarted alone, as all of its
  * program, copies would be of no use: there are none of that part then.
  *
+ * Where processes have replicas, the requests of these have the same numbers.  The first one takes
+ * effect; who makes it later, or while it waits, gets the same answer.
+ *
  * What can fail: no memory; a message that breaks these rules.  Either is told to the caller.
  */
 #ifndef BSPRUN_DATASPACE_COPIES_H
@@ -66,6 +69,21 @@ struct copy_message {
     struct object *object; /* shared by who keeps it; NULL: none */
 };
 
+/* What replicas ask for under one number: the upper half is a digest of all calls and tags up to
+ * this one, the rest of the content of this one, and the lowest bits say which replica asked. */
+#define WHAT_CALLS   UINT64_C(0xffffffff00000000)
+#define WHAT_CONTENT UINT64_C(0x00000000fffffff0)
+#define WHAT_PLACE   UINT64_C(0x000000000000000f)
+
+/* A replica asks for something else than another one did. */
+struct copies_mismatch {
+    const struct asker *asker;
+    uint64_t was; /* what that asked for; 0: it is not known */
+    const void *tag;
+    uint32_t tag_size;
+    bool answered; /* only the content is different, so that it is answered */
+};
+
 /* None of them may call anything of this interface but copies_owner and copies_is_lost. */
 struct copies_calls {
     /* To another host, which gets messages in order, or is lost. */
@@ -81,6 +99,8 @@ struct copies_calls {
     void (*no_memory)(void *context, uint32_t pid, uint64_t bytes);
     /* The host broke a rule. */
     void (*broken)(void *context, uint32_t host, const char *complaint);
+    /* Replicas differ: unless it is answered all the same, nothing answers the request. */
+    void (*mismatch)(void *context, const struct copies_mismatch *mismatch);
 };
 
 struct copies_setup {
@@ -88,6 +108,7 @@ struct copies_setup {
     const uint32_t *ring; /* hosts, of which each has the part of its place; copied */
     uint32_t parts;       /* ... so many */
     uint32_t nprocs;
+    bool replicated;   /* processes have replicas, and `what` of their askers says what they ask */
     uint32_t copies;   /* of each part, with the owner's: 1 to COPIES_MOST */
     struct pool *pool; /* for the objects; it must outlive this */
     uint64_t log;      /* bytes of answers that are kept, of each part */
@@ -103,10 +124,13 @@ void copies_close(struct copies *copies);
 uint32_t copies_part(const struct copies *copies, const void *tag, size_t size);
 uint32_t copies_owner(const struct copies *copies, uint32_t part);
 bool copies_is_lost(const struct copies *copies, uint32_t host);
+/* The hosts that will be sent what is put to a part which this host owns; returns how many, 0 if it
+ * does not own the part. */
+uint32_t copies_backups(const struct copies *copies, uint32_t part, uint32_t hosts[COPIES_MOST]);
 
 /* A request to this host, which owns the part of the tag. */
 struct copies_request {
-    struct asker asker; /* number 0: it is never made again; the rest is filled in here */
+    struct asker asker; /* number 0: it is never made again; what, removes: filled in here */
     bool repeats;       /* the process had an answer to it */
     bool plain;         /* the process is never restarted alone */
     const void *tag;
@@ -136,14 +160,13 @@ void copies_message(struct copies *copies, uint32_t host, const struct copy_mess
 const struct tags *copies_tags(const struct copies *copies, uint32_t part);
 /* Of the parts which this host owns. */
 struct tags_totals copies_totals(const struct copies *copies);
-/* Answers that wait for changes. */
-uint64_t copies_held(const struct copies *copies);
 /* Bytes of answers to a process, or (nprocs) to all, in all parts that are here. */
 uint64_t copies_logged(const struct copies *copies, uint32_t pid);
+/* The process with most bytes of answers in a part that has more than so many of all; nprocs: no
+ * part has.  answers: to it there. */
+uint32_t copies_logged_beyond(const struct copies *copies, uint64_t bytes, uint64_t *answers);
 /* Whether there is no copy of a part of this host, or answers had to be given up here that no image
  * makes superfluous. */
 bool copies_gave_up(const struct copies *copies);
-/* Bytes of answers and of objects that this host holds for parts which others own. */
-uint64_t copies_backed(const struct copies *copies);
 
 #endif

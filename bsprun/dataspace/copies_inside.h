@@ -1,6 +1,8 @@
 /* copies_inside.h - what the files of copies.h share.
  *
  *   copies.c        requests, losses, life
+ *   held.c          answers that wait for changes
+ *   waiters.c       replicas that wait for the same object
  *   copies_state.c  what a part holds, and its changes as a host that backs it makes them
  */
 #ifndef BSPRUN_DATASPACE_COPIES_INSIDE_H
@@ -36,12 +38,7 @@ struct backup {
 };
 
 /* An answer that waits until all that back the part have made a change. */
-struct held {
-    struct held *next;
-    uint64_t change;
-    struct asker asker;
-    struct object *object; /* NULL: a put */
-};
+struct held;
 
 struct part {
     struct copies *copies;
@@ -59,6 +56,9 @@ struct part {
     struct object *taken; /* what a get or read was granted, where the part is backed */
 };
 
+/* A replica that waits for an object. */
+struct waiter;
+
 struct copies {
     const struct copies_calls *calls;
     void *context;
@@ -67,8 +67,41 @@ struct copies {
     bool *lost;      /* by host */
     uint32_t *lives; /* by process: the newest life that has asked for anything */
     struct part *parts;
-    uint32_t sendings; /* of parts as a whole */
+    struct waiter **waiters; /* by process; NULL: there are no replicas */
+    uint32_t sendings;       /* of parts as a whole */
 };
+
+/* ---- held.c ---- */
+
+/* The answer goes out when all that back the part have made all changes up to now.  Takes over the
+ * reference. */
+void held_add(struct part *part, const struct asker *asker, struct object *object);
+/* Sends what waits no longer. */
+void held_release(struct part *part);
+/* Drops what waits of a process, and of the processes of a host. */
+void held_forget(struct part *part, uint32_t pid);
+void held_forget_host(struct part *part, uint32_t host);
+/* Whether anything waits of a process of that host, and of which. */
+bool held_of_host(const struct part *part, uint32_t host, uint32_t *pid);
+/* Drops everything. */
+void held_close(struct part *part);
+
+/* ---- waiters.c ---- */
+
+bool waiters_open(struct copies *copies);
+void waiters_close(struct copies *copies);
+/* The asker waits for the object of that tag; the first of those of its process does so in the
+ * tags.  False: no memory. */
+bool waiters_add(struct part *part, const struct copies_request *request);
+/* Takes out the one that came last of those of the process that have been granted an object; false:
+ * none is left. */
+bool waiters_take(struct copies *copies, uint32_t pid, struct asker *asker);
+/* The number and `what` of the request for which replicas of the process wait; NULL: none does. */
+const struct asker *waiters_of(const struct copies *copies, uint32_t pid, const struct part **part);
+/* The replica on that host does not wait any longer.  False: it did not. */
+bool waiters_withdraw(struct copies *copies, uint32_t pid, uint32_t host);
+/* Nor does any on that host. */
+void waiters_forget_host(struct copies *copies, uint32_t host);
 
 /* ---- copies_state.c ---- */
 

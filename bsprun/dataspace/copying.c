@@ -82,7 +82,8 @@ static bool is_there(const struct dataspace *space, uint32_t host,
                      const struct copy_message *message)
 {
     return message->kind == COPY_PUT && message->number > 0 &&
-           space->processes[message->pid].home == host;
+           service_has(space, message->pid, host) &&
+           (!space->replicas || replicas_asker(space, message->pid, message->what) == host);
 }
 
 void copying_send(struct dataspace *space, uint32_t host, const struct copy_message *message)
@@ -108,6 +109,7 @@ void copying_send(struct dataspace *space, uint32_t host, const struct copy_mess
         service_send(space, host, &direct);
         return;
     default:
+        done = ahead_gone(space, host, message);
         other->traffic.sent++; /* also while it waits: it is on its way */
         if (other->first || !send_pieces(space, host, message, &done))
             queue(space, host, message, done);
@@ -136,6 +138,7 @@ void copying_forget(struct dataspace *space, uint32_t host)
 {
     struct other *other = &space->others[host];
 
+    ahead_forget(space, host);
     while (other->first)
         drop_first(space, other);
     object_drop(other->coming);
@@ -150,7 +153,9 @@ static bool collect(struct dataspace *space, uint32_t host, const struct wire_da
     struct other *other = &space->others[host];
     struct piece piece = {copy->size, copy->offset, copy->data};
 
-    if (copy->offset == 0 && !other->coming) {
+    if (copy->offset > 0 && !other->coming && copy->kind == COPY_PUT) {
+        other->coming = ahead_come(space, host, copy->pid, &other->come);
+    } else if (copy->offset == 0 && !other->coming) {
         other->come = 0;
         other->coming = object_make(space->pool, copy->size);
         if (!other->coming) {
@@ -188,7 +193,7 @@ void copying_take(struct dataspace *space, uint32_t host, const struct wire_data
     message.object = other->coming;
     other->coming = NULL;
     if (message.kind == COPY_PUT && !copy->has_object && copy->pid < space->nprocs) {
-        message.object = put_kept(&space->processes[copy->pid], copy->number);
+        message.object = put_kept(service_own(space, copy->pid), copy->number);
         if (message.object)
             object_share(message.object);
     }

@@ -3,9 +3,8 @@
 
 /* Sends pieces to a process of another host while there is room.  One of no bytes has one piece,
  * too. */
-static void send_pieces(struct dataspace *space, uint32_t pid)
+static void send_pieces(struct dataspace *space, struct process *process, uint32_t pid)
 {
-    struct process *process = &space->processes[pid];
     struct wire_message message = {.kind = WIRE_DATA_GRANT};
     bool more = true;
 
@@ -28,7 +27,7 @@ static void send_pieces(struct dataspace *space, uint32_t pid)
 
 void guest_answered(struct dataspace *space, const struct asker *to, struct object *object)
 {
-    struct process *process = &space->processes[to->pid];
+    struct process *process = service_guest(space, to->pid, to->host);
     struct wire_message stored = {.kind = WIRE_DATA_STORED};
 
     if (!object) {
@@ -45,51 +44,54 @@ void guest_answered(struct dataspace *space, const struct asker *to, struct obje
     process->size = service_least(object->size, to->room);
     process->done = 0;
     guest_move(space, process, GUEST_GRANTING);
-    send_pieces(space, to->pid);
+    send_pieces(space, process, to->pid);
 }
 
-void guest_go_on(struct dataspace *space, uint32_t pid)
+void guest_go_on(struct dataspace *space, uint32_t seat)
 {
-    send_pieces(space, pid);
+    send_pieces(space, &space->processes[seat], seat / space->most);
 }
 
-void guest_forget(struct dataspace *space, uint32_t pid)
+void guest_forget(struct dataspace *space, struct process *process)
 {
-    struct process *process = &space->processes[pid];
-
+    if (process->guest == GUEST_STORING)
+        ahead_end(space, service_pid(space, process), process->home);
     if (process->guest != GUEST_IDLE)
         guest_move(space, process, GUEST_IDLE);
 }
 
 /* A message is about that life of the process: forgets what belongs to earlier ones.  False: it is
  * an earlier one itself. */
-static bool is_current(struct dataspace *space, uint32_t pid, uint32_t life)
+static bool is_current(struct dataspace *space, struct process *process, uint32_t life)
 {
-    struct process *process = &space->processes[pid];
-
     if (life > process->life) {
         process->life = life;
-        guest_forget(space, pid);
+        guest_forget(space, process);
     }
     return life == process->life;
 }
 
 void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_put *put)
 {
-    struct process *process = &space->processes[put->pid];
+    struct process *process = service_guest(space, put->pid, host);
     struct piece piece = {put->size, put->offset, put->data};
-    struct copies_request request = {
-        .asker = {.host = host, .pid = put->pid, .life = put->life, .number = put->request},
-        .repeats = put->repeats,
-        .plain = put->plain,
-        .tag = put->tag.data,
-        .tag_size = put->tag.size};
+    struct copies_request request = {.asker = {.host = host,
+                                               .pid = put->pid,
+                                               .life = put->life,
+                                               .number = put->request,
+                                               .what = replicas_what(space, put->pid, host)},
+                                     .repeats = put->repeats,
+                                     .plain = put->plain,
+                                     .tag = put->tag.data,
+                                     .tag_size = put->tag.size};
     struct object *object;
 
-    if (!is_current(space, put->pid, put->life))
+    if (!is_current(space, process, put->life))
         return;
+    if (space->replicas)
+        behind_reached(space, put->pid, host, put->request);
     if (put->offset == 0 && process->guest == GUEST_IDLE) {
-        if (!service_begin_object(space, put->pid, put->size))
+        if (!service_begin_object(space, process, put->pid, put->size))
             return;
         guest_move(space, process, GUEST_STORING);
     }
@@ -97,8 +99,12 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
         service_broken(space, host, "a piece of an object that is out of place");
         return;
     }
-    if (!piece_is_last(&piece))
+    if (!piece_is_last(&piece)) {
+        if (put->offset == 0)
+            ahead_begin(space, &request, process->object);
+        ahead_go_on(space, put->pid, host, process->done);
         return;
+    }
     if (dataspace_owner(space, put->tag.data, put->tag.size) != space->host) {
         service_broken(space, host, "an object for a tag of another host");
         return;
@@ -106,23 +112,27 @@ void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_pu
     object = service_take_object(process);
     guest_move(space, process, GUEST_IDLE);
     copies_put(space->copies, request, object);
+    ahead_end(space, put->pid, host);
 }
 
 void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_ask *ask)
 {
-    struct process *process = &space->processes[ask->pid];
+    struct process *process = service_guest(space, ask->pid, host);
     struct copies_request request = {.asker = {.host = host,
                                                .pid = ask->pid,
                                                .room = ask->room,
                                                .life = ask->life,
-                                               .number = ask->request},
+                                               .number = ask->request,
+                                               .what = replicas_what(space, ask->pid, host)},
                                      .repeats = ask->repeats,
                                      .plain = ask->plain,
                                      .tag = ask->tag.data,
                                      .tag_size = ask->tag.size};
 
-    if (!is_current(space, ask->pid, ask->life))
+    if (!is_current(space, process, ask->life))
         return;
+    if (space->replicas)
+        behind_reached(space, ask->pid, host, ask->request);
     if (process->guest != GUEST_IDLE) {
         service_broken(space, host, "a second request of a process");
     } else if (dataspace_owner(space, ask->tag.data, ask->tag.size) != space->host) {
@@ -136,13 +146,13 @@ void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_as
 /* What is not granted yet is forgotten; else the grant is on its way. */
 void guest_withdraw(struct dataspace *space, uint32_t host, const struct wire_data_withdraw *of)
 {
-    struct process *process = &space->processes[of->pid];
+    struct process *process = service_guest(space, of->pid, host);
     struct wire_message withdrawn = {.kind = WIRE_DATA_WITHDRAWN};
     struct copies_request request = {.asker = {.host = host, .pid = of->pid, .life = of->life},
                                      .tag = of->tag.data,
                                      .tag_size = of->tag.size};
 
-    if (!is_current(space, of->pid, of->life) || process->guest != GUEST_WAITING)
+    if (!is_current(space, process, of->life) || process->guest != GUEST_WAITING)
         return;
     if (dataspace_owner(space, of->tag.data, of->tag.size) != space->host) {
         service_broken(space, host, "a request for a tag of another host is withdrawn");
@@ -153,7 +163,7 @@ void guest_withdraw(struct dataspace *space, uint32_t host, const struct wire_da
             service_broken(space, host, "a request for another tag is withdrawn");
         return; /* it is granted, and on its way to the copies */
     }
-    guest_forget(space, of->pid);
+    guest_forget(space, process);
     withdrawn.data_withdrawn.pid = of->pid;
     withdrawn.data_withdrawn.life = of->life;
     service_send(space, host, &withdrawn);

@@ -7,6 +7,9 @@
  *   lives.c    processes that are restarted alone, here or from a host that is lost
  *   losses.c   hosts that are lost
  *   copying.c  what copies.h says to other hosts, and hears from them
+ *   ahead.c    ... of an object that is still coming
+ *   behind.c   how far they are, and what has to be kept for them
+ *   replicas.c what replicas of a process have in common, and which hosts have them
  *   owners.c   which host has which tags
  *   pieces.c   objects that go and come in pieces
  */
@@ -53,13 +56,17 @@ struct process {
     uint32_t asked;        /* the host, which owned the tag then */
     struct object *object; /* that is put together or delivered */
     uint64_t done;         /* bytes of it that have come or gone */
+    uint64_t gone;         /* ... of a put that is kept here: gone to who is asked */
     uint64_t size;         /* bytes of it that the process gets */
-    struct object *put;    /* of this host: it went to another one, which may send it back as a copy */
-    uint64_t put_number;   /* ... until the request of that number is answered */
+    struct object *put; /* of this host: it went to another one, which may send it back as a copy */
+    uint64_t put_number; /* ... until the request of that number is answered */
 };
 
 /* A message of copies.h that waits for room. */
 struct outgoing;
+
+/* An object of which pieces have gone to a host that will back it, or have come from its owner. */
+struct ahead;
 
 /* Another host. */
 struct other {
@@ -70,17 +77,35 @@ struct other {
     uint64_t come;                  /* bytes of it */
 };
 
+/* What is known of a replica of a process. */
+struct replica {
+    /* Of this host: all calls before the request of that number, up to it, and what it puts. */
+    uint64_t before, number, calls, content;
+    uint64_t what; /* of another host: what it has announced */
+    /* Its newest request that this host knows of: it has the answers to all before.  Of this host:
+     * the last one that all were told of, and bytes of answers since. */
+    uint64_t reached, told, bytes;
+    enum { BEHIND_NOT_ASKED, BEHIND_ASKED, BEHIND_ANSWERED, BEHIND_GIVEN_UP } behind;
+    uint64_t asked; /* ... when it was so far */
+};
+
 struct dataspace {
     const struct dataspace_calls *calls;
     void *context;
     uint32_t host, hosts, nprocs, piece, owner_count, stalled;
     uint32_t *owners; /* the hosts that had processes in the beginning, ascending */
     struct other *others;
-    struct process *processes;
+    struct process *processes; /* by seat */
+    uint32_t most;             /* replicas of a process, at most: so many seats has each */
+    uint32_t *leads, *places;  /* by host: whose processes it has, and which of their seats */
+    struct replica *replicas;  /* by seat; NULL, as the two before: no process has any */
     struct pool *pool;
     struct copies *copies;
-    bool copied;    /* there are several of each part */
-    bool part_lost; /* all have to go back: nothing is done any more */
+    struct ahead *ahead_out, *ahead_in;
+    uint64_t log;                    /* bytes of answers, of each part */
+    uint32_t cut_every, behind_most; /* service.h */
+    bool copied;                     /* there are several of each part */
+    bool part_lost;                  /* all have to go back: nothing is done any more */
 };
 
 /* A piece of an object: its place, and of how many bytes. */
@@ -98,6 +123,34 @@ static inline uint64_t service_least(uint64_t a, uint64_t b)
 static inline bool service_repeats(const struct process *process)
 {
     return process->request.number < process->behind;
+}
+
+/* Where there is what a process of that host asks, or a replica of a process on it. */
+static inline uint32_t service_seat(const struct dataspace *space, uint32_t pid, uint32_t host)
+{
+    return space->replicas ? pid * space->most + space->places[host] : pid;
+}
+
+static inline struct process *service_guest(const struct dataspace *space, uint32_t pid,
+                                            uint32_t host)
+{
+    return &space->processes[service_seat(space, pid, host)];
+}
+
+static inline struct process *service_own(const struct dataspace *space, uint32_t pid)
+{
+    return service_guest(space, pid, space->host);
+}
+
+static inline uint32_t service_pid(const struct dataspace *space, const struct process *process)
+{
+    return (uint32_t)(process - space->processes) / space->most;
+}
+
+/* Whether the process lives on that host, or a replica of it does. */
+static inline bool service_has(const struct dataspace *space, uint32_t pid, uint32_t host)
+{
+    return service_guest(space, pid, host)->home == host;
 }
 
 /* Whether it waits for room to another host. */
@@ -118,7 +171,8 @@ void service_send(struct dataspace *space, uint32_t host, const struct wire_mess
 void service_broken(struct dataspace *space, uint32_t host, const char *complaint);
 void service_no_memory(struct dataspace *space, uint32_t pid, uint64_t bytes);
 /* The object that is put together for the process; false: no memory, and the caller is told. */
-bool service_begin_object(struct dataspace *space, uint32_t pid, uint64_t size);
+bool service_begin_object(struct dataspace *space, struct process *process, uint32_t pid,
+                          uint64_t size);
 struct object *service_take_object(struct process *process);
 bool piece_is_last(const struct piece *piece);
 /* Adds the piece that comes next to the object, of which *done bytes are there; false: it is not
@@ -154,8 +208,11 @@ void client_again(struct dataspace *space, uint32_t pid);
 void put_piece(struct dataspace *space, uint32_t pid, const struct dataspace_request *posted);
 /* A put waits for room. */
 void put_go_on(struct dataspace *space, uint32_t pid);
-/* The whole object goes to the owner of the moment. */
-void put_whole(struct dataspace *space, uint32_t pid);
+/* The process was lost in that state, and has its next life: who has got pieces of its object drops
+ * them. */
+void put_drop(struct dataspace *space, uint32_t pid, enum client_state was);
+/* Who was asked is lost: all that is here of the object goes to the owner of the moment. */
+void put_again(struct dataspace *space, uint32_t pid);
 
 /* ---- guest.c ---- */
 
@@ -163,12 +220,12 @@ void put_whole(struct dataspace *space, uint32_t pid);
  * NULL: a put. */
 void guest_answered(struct dataspace *space, const struct asker *asker, struct object *object);
 /* A grant waits for room. */
-void guest_go_on(struct dataspace *space, uint32_t pid);
+void guest_go_on(struct dataspace *space, uint32_t seat);
 void guest_put(struct dataspace *space, uint32_t host, const struct wire_data_put *put);
 void guest_ask(struct dataspace *space, uint32_t host, const struct wire_data_ask *ask);
 void guest_withdraw(struct dataspace *space, uint32_t host, const struct wire_data_withdraw *of);
 /* Drops what there is of the process's request. */
-void guest_forget(struct dataspace *space, uint32_t pid);
+void guest_forget(struct dataspace *space, struct process *process);
 
 /* ---- lives.c ---- */
 
@@ -188,6 +245,37 @@ struct object *put_kept(const struct process *process, uint64_t number);
 /* The request of that number is answered: what was put until then is not kept any more. */
 void put_forget(struct process *process, uint64_t number);
 
+/* ---- replicas.c ---- */
+
+/* leads: see service.h; NULL: there are none.  False: no memory. */
+bool replicas_open(struct dataspace *space, const struct dataspace_setup *setup);
+/* The request that the process of this host has posted, with its number, begins. */
+void replicas_begin(struct dataspace *space, uint32_t pid);
+/* Bytes of the object that it puts. */
+void replicas_add(struct dataspace *space, uint32_t pid, const void *bytes, uint32_t length);
+/* Says to the owner what the request is, which follows; nothing if there are no replicas. */
+void replicas_announce(struct dataspace *space, uint32_t pid);
+void replicas_announced(struct dataspace *space, uint32_t host, const struct wire_data_call *call);
+/* What the replica of the process on that host asks for: copies.h; 0: there are none. */
+uint64_t replicas_what(const struct dataspace *space, uint32_t pid, uint32_t host);
+/* The host whose replica asked for that. */
+uint32_t replicas_asker(const struct dataspace *space, uint32_t pid, uint64_t what);
+/* Replicas differ. */
+void replicas_differ(struct dataspace *space, const struct copies_mismatch *mismatch);
+
+/* ---- behind.c ---- */
+
+/* The request of that number is the newest one of the replica on that host; 0: it has none. */
+void behind_reached(struct dataspace *space, uint32_t pid, uint32_t host, uint64_t number);
+/* The process of this host has been given bytes of an object. */
+void behind_given(struct dataspace *space, uint32_t pid, uint64_t bytes);
+void behind_cut(struct dataspace *space, uint32_t host, const struct wire_data_cut *cut);
+void behind_asked(struct dataspace *space, uint32_t host, const struct wire_data_how_far *of);
+/* Hosts are lost, for whose replicas nothing is kept. */
+void behind_lost(struct dataspace *space);
+/* Sees to it that not too much is kept. */
+void behind_watch(struct dataspace *space);
+
 /* ---- copying.c ---- */
 
 void copying_send(struct dataspace *space, uint32_t host, const struct copy_message *message);
@@ -196,5 +284,23 @@ void copying_take(struct dataspace *space, uint32_t host, const struct wire_data
 void copying_go_on(struct dataspace *space, uint32_t host);
 /* The host is lost. */
 void copying_forget(struct dataspace *space, uint32_t host);
+
+/* ---- ahead.c ---- */
+
+/* The first bytes of a put to this host, the owner of the tag, are in the object. */
+void ahead_begin(struct dataspace *space, const struct copies_request *put, struct object *object);
+/* So many bytes are in the object that the process on that host puts: sends them while there is
+ * room. */
+void ahead_go_on(struct dataspace *space, uint32_t pid, uint32_t from, uint64_t done);
+/* How many bytes of the object that is put the host has; it expects no more of them. */
+uint64_t ahead_gone(struct dataspace *space, uint32_t host, const struct copy_message *put);
+/* The object is put, or never will be: whoever expects more of it is told so. */
+void ahead_end(struct dataspace *space, uint32_t pid, uint32_t from);
+void ahead_take(struct dataspace *space, uint32_t host, const struct wire_data_ahead *ahead);
+/* The object of which *done bytes have come from the owner; its reference goes to the caller.
+ * NULL: none has. */
+struct object *ahead_come(struct dataspace *space, uint32_t host, uint32_t pid, uint64_t *done);
+/* The host is lost. */
+void ahead_forget(struct dataspace *space, uint32_t host);
 
 #endif

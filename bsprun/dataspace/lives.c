@@ -9,19 +9,15 @@
 
 #define MOVE_SHIFT 16u
 
-bool dataspace_repeats(const struct dataspace *space, uint32_t pid)
-{
-    return service_repeats(&space->processes[pid]);
-}
-
 uint64_t dataspace_number(const struct dataspace *space, uint32_t pid)
 {
-    return space->processes[pid].request.number;
+    return service_own(space, pid)->request.number;
 }
 
 void dataspace_restarted(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
+    enum client_state was = process->client;
 
     if (process->client == CLIENT_ASKING && process->asked == space->host && !space->part_lost)
         copies_withdraw(space->copies, client_request(space, pid));
@@ -29,13 +25,14 @@ void dataspace_restarted(struct dataspace *space, uint32_t pid)
     process->life++;
     if (process->behind < process->request.number)
         process->behind = process->request.number;
+    put_drop(space, pid, was);
 }
 
 void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number)
 {
     struct wire_message message = {.kind = WIRE_DATA_CUT};
 
-    if (space->part_lost)
+    if (space->part_lost || space->replicas)
         return;
     copies_cut(space->copies, pid, number);
     message.data_cut.pid = pid;
@@ -60,7 +57,7 @@ static void settle(struct dataspace *space, uint32_t pid, uint32_t host, uint32_
 {
     struct process *process = &space->processes[pid];
 
-    guest_forget(space, pid);
+    guest_forget(space, process);
     process->home = host;
     process->life = life;
 }

@@ -132,6 +132,15 @@ enum log_found log_find(struct log *log, uint32_t pid, uint64_t number, uint64_t
     return LOG_OBJECT;
 }
 
+bool log_had(struct log *log, uint32_t pid, uint64_t number, uint64_t *what)
+{
+    const struct answer *answer = find(&log->answers[pid], number);
+
+    if (answer)
+        *what = answer->what;
+    return answer != NULL;
+}
+
 void log_cut(struct log *log, uint32_t pid, uint64_t number)
 {
     struct answers *answers = &log->answers[pid];
@@ -169,6 +178,15 @@ void log_each(const struct log *log,
     for (uint32_t pid = 0; pid < log->nprocs; pid++)
         for (struct answer *at = log->answers[pid].first; at; at = at->next)
             show(context, pid, at->number, at->what, at->object);
+}
+
+uint64_t log_count(const struct log *log, uint32_t pid)
+{
+    uint64_t count = 0;
+
+    for (const struct answer *at = log->answers[pid].first; at; at = at->next)
+        count++;
+    return count;
 }
 
 uint64_t log_bytes(const struct log *log, uint32_t pid)

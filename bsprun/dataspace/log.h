@@ -51,6 +51,9 @@ enum log_found {
 enum log_found log_find(struct log *log, uint32_t pid, uint64_t number, uint64_t what, bool repeats,
                         struct object **object);
 
+/* What was asked for under that number; false: no answer to it is kept. */
+bool log_had(struct log *log, uint32_t pid, uint64_t number, uint64_t *what);
+
 /* The process repeats no request with a smaller number. */
 void log_cut(struct log *log, uint32_t pid, uint64_t number);
 
@@ -69,6 +72,8 @@ void log_each(const struct log *log,
 /* Whether answers were given up that the process might still want. */
 bool log_gave_up(const struct log *log);
 
+/* How many answers to a process there are. */
+uint64_t log_count(const struct log *log, uint32_t pid);
 /* Bytes of the answers to a process, and to all. */
 uint64_t log_bytes(const struct log *log, uint32_t pid);
 uint64_t log_bytes_all(const struct log *log);

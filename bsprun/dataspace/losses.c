@@ -5,9 +5,9 @@ static void forget(struct dataspace *space, uint32_t host)
 {
     space->others[host].lost = true;
     copying_forget(space, host);
-    for (uint32_t pid = 0; pid < space->nprocs; pid++)
-        if (space->processes[pid].home == host)
-            guest_forget(space, pid);
+    for (uint32_t seat = 0; seat < space->nprocs * space->most; seat++)
+        if (space->processes[seat].home == host)
+            guest_forget(space, &space->processes[seat]);
 }
 
 void losses_learn(struct dataspace *space)
@@ -19,8 +19,10 @@ void losses_learn(struct dataspace *space)
             forget(space, i);
             any = true;
         }
+    if (any && space->replicas && !space->part_lost)
+        behind_lost(space);
     for (uint32_t pid = 0; any && pid < space->nprocs && !space->part_lost; pid++) {
-        const struct process *process = &space->processes[pid];
+        const struct process *process = service_own(space, pid);
 
         if (process->home != space->host)
             continue;

@@ -16,10 +16,29 @@ static int ascending(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+/* Replicas may be on more hosts than there are processes. */
+static bool find_cells(struct dataspace *space, const uint32_t *homes)
+{
+    space->owners = malloc(((size_t)space->hosts + 1) * sizeof *space->owners);
+    if (!space->owners)
+        return false;
+    for (uint32_t host = 0; host < space->hosts; host++) {
+        uint32_t pid = 0;
+
+        while (pid < space->nprocs && homes[pid] != space->leads[host])
+            pid++;
+        if (pid < space->nprocs)
+            space->owners[space->owner_count++] = host;
+    }
+    return true;
+}
+
 bool service_find_owners(struct dataspace *space, const uint32_t *homes)
 {
     uint32_t count = 0;
 
+    if (space->replicas)
+        return find_cells(space, homes);
     space->owners = malloc(((size_t)space->nprocs + 1) * sizeof *space->owners);
     if (!space->owners)
         return false;

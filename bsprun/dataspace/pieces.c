@@ -19,10 +19,9 @@ void service_no_memory(struct dataspace *space, uint32_t pid, uint64_t bytes)
     space->calls->no_memory(space->context, pid, bytes);
 }
 
-bool service_begin_object(struct dataspace *space, uint32_t pid, uint64_t size)
+bool service_begin_object(struct dataspace *space, struct process *process, uint32_t pid,
+                          uint64_t size)
 {
-    struct process *process = &space->processes[pid];
-
     process->done = 0;
     process->object = object_make(space->pool, size);
     if (!process->object)

@@ -59,14 +59,15 @@ void guest_move(struct dataspace *space, struct process *process, enum guest_sta
 
 struct copies_request client_request(const struct dataspace *space, uint32_t pid)
 {
-    const struct process *process = &space->processes[pid];
+    const struct process *process = service_own(space, pid);
     const struct dataspace_request *request = &process->request;
 
     return (struct copies_request){.asker = {.host = space->host,
                                              .pid = pid,
                                              .room = request->size,
                                              .life = process->life,
-                                             .number = request->number},
+                                             .number = request->number,
+                                             .what = replicas_what(space, pid, space->host)},
                                    .repeats = service_repeats(process),
                                    .plain = request->plain,
                                    .tag = request->tag,

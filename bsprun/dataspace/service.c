@@ -33,10 +33,15 @@ static void on_differs(void *context, const struct asker *asker)
         space->calls->differs(space->context, asker->pid);
         return;
     }
-    guest_forget(space, asker->pid);
+    guest_forget(space, service_guest(space, asker->pid, asker->host));
     message.data_differs.pid = asker->pid;
     message.data_differs.life = asker->life;
     service_send(space, asker->host, &message);
+}
+
+static void on_mismatch(void *context, const struct copies_mismatch *mismatch)
+{
+    replicas_differ(context, mismatch);
 }
 
 static void on_part_lost(void *context, uint32_t part)
@@ -63,6 +68,7 @@ static void on_broken(void *context, uint32_t host, const char *complaint)
 static const struct copies_calls copies_calls = {.send = on_send,
                                                  .answer = on_answer,
                                                  .differs = on_differs,
+                                                 .mismatch = on_mismatch,
                                                  .part_lost = on_part_lost,
                                                  .no_memory = on_no_memory,
                                                  .broken = on_broken};
@@ -91,6 +97,10 @@ static uint32_t pid_of(const struct wire_message *message)
         return message->data_past.pid;
     case WIRE_DATA_PAST_IS:
         return message->data_past_is.pid;
+    case WIRE_DATA_CALL:
+        return message->data_call.pid;
+    case WIRE_DATA_HOW_FAR:
+        return message->data_how_far.pid;
     default:
         return UINT32_MAX;
     }
@@ -119,13 +129,22 @@ static void take(struct dataspace *space, uint32_t host, const struct wire_messa
         client_differs(space, &message->data_differs);
         break;
     case WIRE_DATA_CUT:
-        copies_cut(space->copies, message->data_cut.pid, message->data_cut.request);
+        if (space->replicas)
+            behind_cut(space, host, &message->data_cut);
+        else
+            copies_cut(space->copies, message->data_cut.pid, message->data_cut.request);
+        break;
+    case WIRE_DATA_HOW_FAR:
+        behind_asked(space, host, &message->data_how_far);
         break;
     case WIRE_DATA_PAST:
         lives_past(space, host, &message->data_past);
         break;
     case WIRE_DATA_PAST_IS:
         lives_past_is(space, &message->data_past_is);
+        break;
+    case WIRE_DATA_CALL:
+        replicas_announced(space, host, &message->data_call);
         break;
     default:
         client_granted(space, host, &message->data_grant);
@@ -143,6 +162,10 @@ static bool take_copies(struct dataspace *space, uint32_t host, const struct wir
         if (space->copied)
             copying_take(space, host, &message->data_copy);
         break;
+    case WIRE_DATA_AHEAD:
+        if (space->copied)
+            ahead_take(space, host, &message->data_ahead);
+        break;
     case WIRE_DATA_COPIED:
         copy = (struct copy_message){.kind = COPY_DONE,
                                      .part = message->data_copied.part,
@@ -157,7 +180,7 @@ static bool take_copies(struct dataspace *space, uint32_t host, const struct wir
     default:
         return false;
     }
-    if (!space->copied) {
+    if (!space->copied && !(space->replicas && message->kind == WIRE_DATA_LOST)) {
         service_broken(space, host, "a message of copies, of which there are none");
         return true;
     }
@@ -171,13 +194,15 @@ static bool take_copies(struct dataspace *space, uint32_t host, const struct wir
 static bool is_asked(enum wire_kind kind)
 {
     return kind == WIRE_DATA_PUT || kind == WIRE_DATA_ASK || kind == WIRE_DATA_WITHDRAW ||
-           kind == WIRE_DATA_CUT;
+           kind == WIRE_DATA_CUT || kind == WIRE_DATA_CALL;
 }
 
 void dataspace_message(struct dataspace *space, uint32_t host, const struct wire_message *message)
 {
     uint32_t pid = pid_of(message);
-    uint32_t home = is_asked(message->kind) ? host : space->host;
+    bool from_there = message->kind == WIRE_DATA_HOW_FAR ? message->data_how_far.answers
+                                                         : is_asked(message->kind);
+    uint32_t home = from_there ? host : space->host;
 
     if (host >= space->hosts) {
         service_broken(space, host, "a message about objects from no host of them");
@@ -190,11 +215,12 @@ void dataspace_message(struct dataspace *space, uint32_t host, const struct wire
         space->others[host].traffic.received++;
     if (take_copies(space, host, message))
         return;
-    if (pid >= space->nprocs ||
-        (message->kind != WIRE_DATA_PAST && space->processes[pid].home != home))
+    if (pid >= space->nprocs || (message->kind != WIRE_DATA_PAST && !service_has(space, pid, home)))
         service_broken(space, host, "a request for a process that it does not have");
     else
         take(space, host, message);
+    if (space->replicas)
+        behind_watch(space);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -205,13 +231,13 @@ bool dataspace_go_on(struct dataspace *space)
         return false;
     for (uint32_t host = 0; space->copied && host < space->hosts && space->stalled > 0; host++)
         copying_go_on(space, host);
-    for (uint32_t pid = 0; pid < space->nprocs && space->stalled > 0; pid++) {
-        struct process *process = &space->processes[pid];
+    for (uint32_t seat = 0; seat < space->nprocs * space->most && space->stalled > 0; seat++) {
+        struct process *process = &space->processes[seat];
 
         if (process->client == CLIENT_STALLED || process->client == CLIENT_SENDING)
-            put_go_on(space, pid);
+            put_go_on(space, seat / space->most);
         else if (process->guest == GUEST_GRANTING)
-            guest_go_on(space, pid);
+            guest_go_on(space, seat);
     }
     return space->stalled > 0;
 }
@@ -224,7 +250,7 @@ static bool open_hosts(struct dataspace *space, const struct dataspace_setup *se
         if (setup->homes[pid] >= space->hosts)
             space->hosts = setup->homes[pid] + 1;
     space->others = calloc(space->hosts, sizeof *space->others);
-    return space->others && service_find_owners(space, setup->homes);
+    return space->others != NULL;
 }
 
 static bool open_copies(struct dataspace *space, const struct dataspace_setup *setup)
@@ -234,9 +260,10 @@ static bool open_copies(struct dataspace *space, const struct dataspace_setup *s
                                   .ring = space->owners,
                                   .parts = space->owner_count,
                                   .nprocs = space->nprocs,
+                                  .replicated = space->replicas != NULL,
                                   .copies = setup->copies > 1 ? setup->copies : 1,
                                   .pool = setup->pool,
-                                  .log = setup->log};
+                                  .log = space->replicas ? UINT64_MAX : setup->log};
 
     if (copies.copies > space->owner_count)
         copies.copies = space->owner_count;
@@ -252,34 +279,38 @@ struct dataspace *dataspace_open(const struct dataspace_setup *setup,
 
     if (!space)
         return NULL;
-    *space = (struct dataspace){.calls = calls,
-                                .context = context,
-                                .host = setup->host,
-                                .nprocs = setup->nprocs,
-                                .piece = setup->piece,
-                                .pool = setup->pool};
-    space->processes = calloc(setup->nprocs, sizeof *space->processes);
-    if (!space->processes || !open_hosts(space, setup) || !open_copies(space, setup)) {
-        dataspace_close(space);
-        return NULL;
-    }
-    for (uint32_t pid = 0; pid < setup->nprocs; pid++)
-        space->processes[pid].home = setup->homes[pid];
-    return space;
+    *space = (struct dataspace){
+        .calls = calls,
+        .context = context,
+        .host = setup->host,
+        .nprocs = setup->nprocs,
+        .piece = setup->piece,
+        .log = setup->log,
+        .cut_every = setup->cut_every > 0 ? setup->cut_every : DATASPACE_CUT_EVERY,
+        .behind_most = setup->behind_most > 0 ? setup->behind_most : DATASPACE_BEHIND_MOST,
+        .pool = setup->pool};
+    if (open_hosts(space, setup) && replicas_open(space, setup) &&
+        service_find_owners(space, setup->homes) && open_copies(space, setup))
+        return space;
+    dataspace_close(space);
+    return NULL;
 }
 
 void dataspace_close(struct dataspace *space)
 {
     if (!space)
         return;
-    for (uint32_t pid = 0; space->processes && pid < space->nprocs; pid++) {
-        object_drop(space->processes[pid].object);
-        object_drop(space->processes[pid].put);
+    for (uint32_t i = 0; space->processes && i < space->nprocs * space->most; i++) {
+        object_drop(space->processes[i].object);
+        object_drop(space->processes[i].put);
     }
     for (uint32_t host = 0; space->others && host < space->hosts; host++)
         copying_forget(space, host);
     copies_close(space->copies);
     free(space->processes);
+    free(space->replicas);
+    free(space->leads);
+    free(space->places);
     free(space->others);
     free(space->owners);
     free(space);

@@ -18,6 +18,11 @@
  * number; a process of the lost host begins its next life elsewhere, dataspace_moved on all hosts,
  * and its requests wait until its host has asked all others what earlier lives have done.
  *
+ * Processes may have replicas, each on a host of its own, which make the same requests with the
+ * same numbers and are never restarted alone.  The first one to make a request carries it out; the
+ * others get what it got, or are told that it is stored.  Owners keep an answer until all replicas
+ * that live have it.  What replicas ask for is compared.
+ *
  * What can fail: no memory for an object; another host breaks a rule of the protocol.  Either is
  * told to the caller, who ends the job or drops the host.  With the term everything is over.
  */
@@ -51,6 +56,17 @@ struct dataspace_request {
     uint64_t size;   /* of the object of a put; room for the whole object of the others */
 };
 
+/* Replicas of a process have made different requests under one number. */
+struct dataspace_mismatch {
+    uint32_t pid;
+    uint64_t number;
+    uint32_t hosts[2]; /* of the second one, and of the first one as far as is known */
+    const void *tag;   /* of the second one; until the call returns */
+    uint32_t tag_size;
+    bool answered; /* only the data of a put, or the room for an object, is different: the second
+                      one is answered as if it were not; else nothing answers it */
+};
+
 struct dataspace_calls {
     /* Sends to the agent of another host, which gets messages in order, or is lost. */
     void (*send)(void *context, uint32_t host, const struct wire_message *message);
@@ -74,18 +90,34 @@ struct dataspace_calls {
     /* The process, which has come from a host that is lost, made no request with a larger number
      * than this one before. */
     void (*past)(void *context, uint32_t pid, uint64_t number);
+    /* Told on the host that owns the tag.  Later requests may differ, too. */
+    void (*mismatch)(void *context, const struct dataspace_mismatch *mismatch);
+    /* The replica on that host is so far behind the others that this host would have to keep more
+     * answers than it is allowed to.  It keeps them until the host is said to be lost; once for
+     * each replica. */
+    void (*too_far_behind)(void *context, uint32_t pid, uint32_t host);
 };
+
+#define DATASPACE_CUT_EVERY   64u
+#define DATASPACE_BEHIND_MOST 16u
 
 struct dataspace_setup {
     uint32_t host; /* own number */
     uint32_t nprocs;
     const uint32_t *homes; /* the host of each process when the term began; copied */
     uint32_t hosts;        /* how many there are; 0: those of homes */
-    uint32_t copies;       /* of each part, 1 to COPIES_MOST; 0: one */
-    uint32_t piece;        /* bytes that go to another host at a time, 1 to WIRE_PIECE_MAX */
-    struct pool *pool;     /* for the objects; it must outlive the dataspace */
-    uint64_t log;          /* bytes of answers that are kept for processes that are restarted, of
-                              each part */
+    /* Of each of these hosts the one in homes of whose processes it has replicas, with which it is
+     * a cell: itself if it is in homes, or has no processes.  At most WIRE_REPLICAS_MAX have the
+     * same one.  NULL: no process has replicas.  Copied. */
+    const uint32_t *leads;
+    uint32_t copies;   /* of each part, 1 to COPIES_MOST; 0: one */
+    uint32_t piece;    /* bytes that go to another host at a time, 1 to WIRE_PIECE_MAX */
+    struct pool *pool; /* for the objects; it must outlive the dataspace */
+    uint64_t log;      /* bytes of answers that are kept for processes that are restarted, or for
+                          replicas, of each part */
+    /* Where processes have replicas; 0: as in actual jobs. */
+    uint32_t cut_every;   /* requests, after which a replica says how far it is */
+    uint32_t behind_most; /* answers of a part that are kept for a replica whatever their bytes */
 };
 
 /* NULL: no memory. */
@@ -103,21 +135,21 @@ void dataspace_message(struct dataspace *space, uint32_t host, const struct wire
 /* Withdraws the get or read of a process of this host: calls->withdrawn, at once or later, unless
  * it is granted before.  No effect if it waits for no object. */
 void dataspace_withdraw(struct dataspace *space, uint32_t pid);
-/* A process of this host is lost, and begins its next life: its request is dropped. */
+/* A process of this host, without replicas, is lost, and begins its next life: its request is
+ * dropped. */
 void dataspace_restarted(struct dataspace *space, uint32_t pid);
 /* The host is lost, and does nothing any more.  No effect if that is known. */
 void dataspace_lost(struct dataspace *space, uint32_t host);
-/* The process's host is lost, and it begins its next life on that one.  The same calls are made on
- * all hosts, in one order, each behind dataspace_lost of where the process was. */
+/* The process's host is lost, and it begins its next life on that one; there are no replicas.  The
+ * same calls are made on all hosts, in one order, each behind dataspace_lost of where the process
+ * was. */
 void dataspace_moved(struct dataspace *space, uint32_t pid, uint32_t host);
 /* Whether the loss of a host could be borne as far as this one knows: there are copies, no answer
  * was given up that a process may still want, and no part is lost. */
 bool dataspace_bears_loss(const struct dataspace *space);
-/* Whether the process of this host makes requests again that it has made in an earlier life.  One
- * that waits has caught up. */
-bool dataspace_repeats(const struct dataspace *space, uint32_t pid);
 /* An image of the process of this host is durable, from which it would make no request with a
- * smaller number than this one.  All owners are told. */
+ * smaller number than this one.  All owners are told.  No effect with replicas: what they need is
+ * known from their requests. */
 void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number);
 /* The number of the last request of a process of this host. */
 uint64_t dataspace_number(const struct dataspace *space, uint32_t pid);

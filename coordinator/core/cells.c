@@ -142,6 +142,11 @@ static struct coord_host *find_living(const struct coord *state, uint32_t lead)
     return NULL;
 }
 
+bool coord_first_of_cell(const struct coord *state, const struct coord_host *host)
+{
+    return coord_has_cell(state, host) && find_living(state, host->lead) == host;
+}
+
 struct coord_host *coord_host_of(const struct coord *state, uint32_t pid)
 {
     return find_living(state, state->home[pid]);

@@ -53,6 +53,7 @@ static const struct rule {
     [WIRE_CLOSED] = {IN(COORD_CLOSING) | IN(COORD_GIVING_UP), IN(COORD_ABORTING) | TAKING,
                      coord_take_closed},
     [WIRE_BEARS] = {STARTED | TAKING, LATE, coord_take_bears},
+    [WIRE_OBJECTS] = {STARTED, LATE, coord_take_objects},
     [WIRE_ACCOUNT] = {TAKING, STARTED | LATE, coord_take_account},
 };
 
@@ -225,10 +226,11 @@ static bool allocate(struct coord *state)
     state->home = calloc(processes, sizeof(*state->home));
     state->moves_to = calloc(processes, sizeof(*state->moves_to));
     state->leads = calloc(2 * (size_t)state->host_count, sizeof(*state->leads));
+    state->lost = calloc(state->host_count, sizeof(*state->lost));
     uint32_t most = processes > state->host_count ? processes : state->host_count;
     state->numbers = calloc(2 * (size_t)most, sizeof(*state->numbers));
     return state->hosts && state->exited && state->home && state->moves_to && state->leads &&
-           state->numbers && allocate_placement(state, processes) &&
+           state->lost && state->numbers && allocate_placement(state, processes) &&
            (!coord_has_replicas(state) || coord_groups_allocate(&state->groups, processes)) &&
            allocate_snapshots(state, processes);
 }
@@ -342,6 +344,7 @@ void coord_free(struct coord *state)
     free(state->home);
     free(state->moves_to);
     free(state->leads);
+    free(state->lost);
     free(state->placement.hosts);
     free(state->placement.wanted);
     free(state->placement.next);
@@ -372,7 +375,7 @@ bool coord_can_lose(const struct coord *state, uint32_t host)
 {
     const struct coord_host *found = find_host(state, host);
     return found && (coord_goes_on_without(state, found) ||
-                     (state->phase == COORD_ENDING && coord_is_covered(state, found)));
+                     (state->phase == COORD_ENDING && coord_has_replicas(state)));
 }
 
 bool coord_can_outlive(const struct coord *state, uint32_t host)

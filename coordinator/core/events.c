@@ -294,7 +294,7 @@ void coord_decide_barrier(struct coord *state, struct coord_effects *effects)
         coord_say(state, effects, WIRE_CLOSING)->closing.whole = true;
         return;
     }
-    if (decision == WIRE_DECISION_GO && state->config.snapshots &&
+    if (decision == WIRE_DECISION_GO && state->config.snapshots && !state->has_objects &&
         state->superstep != state->takeover.spared) {
         enum policy_answer answer = coord_ask_policy(state);
         if (answer == POLICY_WAIT) {

@@ -32,10 +32,49 @@ int coord_take_bears(struct coord *state, struct coord_host *host,
     return 0;
 }
 
+/* ---- The dataspace of processes with replicas ---------------------------------------------- */
+
+static void say_losses(struct coord *state, struct coord_effects *effects)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (state->hosts[i].lost)
+            state->lost[count++] = state->hosts[i].id;
+    if (count > 0)
+        coord_say(state, effects, WIRE_LOSSES)->losses.hosts =
+            (struct wire_numbers){state->lost, count};
+}
+
+int coord_take_objects(struct coord *state, struct coord_host *host,
+                       const struct wire_message *message, struct coord_effects *effects)
+{
+    bool news = !state->has_objects;
+
+    (void)message;
+    if (!coord_has_replicas(state))
+        return coord_broken(effects, "host %u has no replicas of its processes", host->id);
+    state->has_objects = true;
+    if (news)
+        say_losses(state, effects);
+    return 0;
+}
+
+/* ---- Losses -------------------------------------------------------------------------------- */
+
+/* Its processes live elsewhere. */
+static void go_on_without(struct coord *state, struct coord_host *host,
+                          struct coord_effects *effects)
+{
+    if (state->has_objects)
+        say_losses(state, effects);
+    coord_go_on_without(state, host, effects);
+}
+
 int coord_take_link_lost(struct coord *state, struct coord_host *host,
                          const struct wire_message *message, struct coord_effects *effects)
 {
-    bool survives = coord_survives(state, host);
+    bool survives = coord_survives(state, host), taking_over = state->phase == COORD_TAKING_OVER;
 
     (void)message;
     coord_watch(state);
@@ -44,13 +83,11 @@ int coord_take_link_lost(struct coord *state, struct coord_host *host,
     quiet_restart(&state->quiet);
     if (survives)
         coord_survive(state, host, effects);
-    if (state->phase == COORD_TAKING_OVER && !coord_has_replicas(state))
+    if (taking_over) /* which finds out whether the term goes on */
         coord_take_over(state, effects);
     else if (!survives && !coord_goes_on_without(state, host))
         coord_end_of_host(state, host, effects);
-    else if (state->phase == COORD_TAKING_OVER)
-        coord_take_over(state, effects);
     else
-        coord_go_on_without(state, host, effects);
+        go_on_without(state, host, effects);
     return 0;
 }

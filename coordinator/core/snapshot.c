@@ -143,11 +143,20 @@ static void advance_ticket(struct coord *state, struct coord_effects *effects)
     say_persist(state, effects);
 }
 
+static void say_committed(struct coord *state, struct coord_effects *effects)
+{
+    struct wire_committed *committed = &say_of_ticket(state, effects, WIRE_COMMITTED)->committed;
+    committed->from = state->ticket.name.term;
+    committed->right = state->right;
+}
+
 static void commit(struct coord *state, struct coord_effects *effects)
 {
     struct policy_costs *costs = &state->facts.costs;
     coord_move_ticket(state, COORD_TICKET_ANNOUNCED);
     state->committed = state->ticket.name;
+    if (state->ticket.compared == (state->ticket.base ? 1 : state->processes))
+        state->right = state->committed;
     state->committed_begun_ns = state->ticket.begun_ns;
     coord_note_round(state, costs->commit_ns);
     costs->commit_ns = state->now_ns - state->ticket.begun_ns;
@@ -158,7 +167,7 @@ static void commit(struct coord *state, struct coord_effects *effects)
     state->failures = 0;
     state->facts.retry_ns = 0;
     say_saved(state, false, effects);
-    say_of_ticket(state, effects, WIRE_COMMITTED)->committed.from = state->ticket.name.term;
+    say_committed(state, effects);
     if (state->phase != COORD_SAVING)
         return;
     if (state->wish == COORD_WISH_STOP)
@@ -181,7 +190,7 @@ void coord_announce(struct coord *state, struct bspz_snapshot_name name, bool to
     coord_move_ticket(state, COORD_TICKET_ANNOUNCED);
     if (!told)
         say_saved(state, false, effects);
-    say_of_ticket(state, effects, WIRE_COMMITTED)->committed.from = name.term;
+    say_committed(state, effects);
 }
 
 static void spend(struct coord *state, uint64_t ns)
@@ -193,8 +202,8 @@ static void spend(struct coord *state, uint64_t ns)
 /* Whether it is of a snapshot that a former Processor Zero has begun, which was abandoned. */
 static bool is_of_former(const struct coord *state, uint64_t superstep)
 {
-    return state->takeover.any && (state->ticket.name.term == 0 ||
-                                   superstep > state->ticket.name.superstep);
+    return state->takeover.any &&
+           (state->ticket.name.term == 0 || superstep > state->ticket.name.superstep);
 }
 
 /* Whether a message concerns the ticket; one of an earlier ticket comes too late.  -EPROTO: of
@@ -301,6 +310,7 @@ int coord_take_image_durable(struct coord *state, struct coord_host *host,
         ticket->changed += image->facts.changed;
     }
     holders[have] = (uint16_t)index;
+    ticket->compared += image->compared;
     uint32_t needed = coord_copies(state);
     if (have + 1 == needed)
         ticket->missing--;
@@ -411,8 +421,8 @@ int coord_take_known(struct coord *state, struct coord_host *host,
 
 /* ---- Without a host ----------------------------------------------------------------------- */
 
-/* Whether the snapshot that is being taken needs it: an image of it, or a copy there, of which there
- * are as many as hosts were left when it began. */
+/* Whether the snapshot that is being taken needs it: an image of it, or a copy there, of which
+ * there are as many as hosts were left when it began. */
 static bool is_needed(const struct coord *state, const struct coord_host *host)
 {
     enum coord_ticket_state ticket = state->ticket.state;
@@ -477,7 +487,8 @@ static void save_and_stop(struct coord *state, const struct wire_message *messag
                       state->phase == COORD_SAVING || state->phase == COORD_CLOSING ||
                       state->phase == COORD_TAKING_OVER;
     bool to_choose = state->phase == COORD_WAITING && state->config.restore;
-    if (!state->config.snapshots || (!running && !at_end && !at_barrier && !to_choose)) {
+    if (!state->config.snapshots || (state->has_objects && running) ||
+        (!running && !at_end && !at_barrier && !to_choose)) {
         coord_stop_saved(state, NO_NEW, effects); /* nothing newer than the last snapshot */
         return;
     }
@@ -502,7 +513,7 @@ int coord_take_save(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "a request to save by signal %u", message->save.signal);
     if (message->save.stop)
         save_and_stop(state, message, effects);
-    else if (!state->config.snapshots || (move && !state->config.recover) ||
+    else if (!state->config.snapshots || state->has_objects || (move && !state->config.recover) ||
              state->phase == COORD_CLOSING || state->phase == COORD_ENDING ||
              (!move && state->phase == COORD_CAPTURING))
         effects->dropped = true; /* impossible, or in progress */

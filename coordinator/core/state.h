@@ -40,7 +40,7 @@ struct coord_host {
     uint32_t ahead; /* processes that it has been told to restore ahead, of one snapshot */
     bool ahead_ready;
     uint64_t position[2];
-    bool accounted;    /* in the place of another Processor Zero: it has said what it knows ... */
+    bool accounted; /* in the place of another Processor Zero: it has said what it knows ... */
     uint64_t captures_at; /* ... and waits at the barrier of that snapshot; 0: of none */
     bool bears;           /* its processes can be restarted alone elsewhere: survive.c */
     bool waits;           /* accounted: it had arrived at the barrier to be decided */
@@ -77,7 +77,8 @@ struct coord_ticket {
     struct wire_image *images;             /* per pid, complete when it is durable somewhere */
     uint16_t (*holders)[COORD_COPIES_MAX]; /* per pid: indexes of hosts with its image, plus 1 */
     uint32_t missing;                      /* images not yet durable on enough hosts */
-    uint64_t begun_ns;                     /* when its barrier was released */
+    uint32_t compared; /* images of processes whose replicas have been found to agree */
+    uint64_t begun_ns; /* when its barrier was released */
     uint64_t changed;
     bool follows;                /* not the first at a barrier of this term */
     uint64_t busy_ns, copied_ns; /* of the host with the greatest */
@@ -152,11 +153,11 @@ struct coord_takeover {
     bool ended;
     bool all_run, any_runs; /* have received RUN */
     bool stopped;           /* some have ended their processes */
-    bool over;             /* some know that the job is over, with that outcome */
+    bool over;              /* some know that the job is over, with that outcome */
     int32_t status;
     enum wire_cause cause;
-    bool resumes;          /* captured for a snapshot that is not: the processes go on in any case */
-    uint64_t spared;       /* no snapshot is taken at the end of this superstep */
+    bool resumes;    /* captured for a snapshot that is not: the processes go on in any case */
+    uint64_t spared; /* no snapshot is taken at the end of this superstep */
     struct bspz_snapshot_name committed;
     uint32_t accounts, survived; /* so many are there; hosts that were outlived before: former.c */
     bool differ;                 /* something was decided that not all have heard of ... */
@@ -173,6 +174,9 @@ struct coord {
     /* The program has no supersteps but those that snapshots make (lib/rt/safe_point.h): they are
      * not measured, and nothing is gained by asking for one. */
     bool saved_at_calls;
+    /* Processes have replicas, and use the dataspace: hosts are told who is lost, and there are no
+     * snapshots but snapshot 0. */
+    bool has_objects;
     bool registered;
     uint32_t registered_host; /* index */
     uint32_t wanted;
@@ -180,6 +184,7 @@ struct coord {
     uint32_t processes; /* 0 before PLACE */
     uint16_t *home;     /* per pid: index of its host, of several that of the lead of its cell */
     uint64_t *leads;    /* a list of messages: two entries for each host */
+    uint64_t *lost;     /* the list of LOSSES */
     struct coord_groups groups;
     uint16_t *moves_to; /* ... plus 1, where it is to be; 0: anywhere */
     struct placement
@@ -200,6 +205,7 @@ struct coord {
     struct coord_held *from; /* the one that is restored */
     struct coord_ticket ticket;
     struct bspz_snapshot_name committed; /* term 0: none */
+    struct bspz_snapshot_name right;     /* the newest of them that is known not to be wrong */
     uint64_t committed_begun_ns;         /* when its ticket was opened, if in this term */
     struct policy_facts facts;
     uint32_t failures;            /* consecutive failed snapshots */
@@ -335,10 +341,12 @@ bool coord_is_lead(const struct coord *state, const struct coord_host *host);
 /* What the hosts of a cell have in common, for placement.h: the least of them. */
 void coord_describe_cell(const struct coord *state, const struct coord_host *lead,
                          struct placement_host *description);
+/* Whether it is the first living one of its cell. */
+bool coord_first_of_cell(const struct coord *state, const struct coord_host *host);
 /* A living host that has the process, or NULL. */
 struct coord_host *coord_host_of(const struct coord *state, uint32_t pid);
-/* Whether all processes have a living host other than that one: what it has, or was lost before, has
- * replicas. */
+/* Whether all processes have a living host other than that one: what it has, or was lost before,
+ * has replicas. */
 bool coord_is_covered(const struct coord *state, const struct coord_host *without);
 /* Hosts that are not their own lead, each followed by its lead, for messages. */
 struct wire_numbers coord_leads(struct coord *state);
@@ -422,6 +430,9 @@ void coord_end_as(struct coord *state, int32_t status, enum wire_cause cause,
 void coord_end_to_move(struct coord *state, struct coord_effects *effects);
 /* The host is lost, and the term does not go on without it. */
 void coord_end_of_host(struct coord *state, struct coord_host *host, struct coord_effects *effects);
+/* The end is decided, and hosts are lost: those that are left finish, and the loss of processes
+ * that have not ended on any host is reported. */
+void coord_lost_after_end(struct coord *state, struct coord_effects *effects);
 /* Stops the job, which was requested after a snapshot: that is committed (text NULL), or will not
  * be, and the last one remains. */
 void coord_stop_saved(struct coord *state, const char *text, struct coord_effects *effects);
@@ -505,6 +516,6 @@ coord_take coord_take_host_ready, coord_take_registered, coord_take_ranks_ready,
     coord_take_quiet, coord_take_link_lost, coord_take_held, coord_take_term_recorded,
     coord_take_staged, coord_take_captured, coord_take_image_durable, coord_take_image_failed,
     coord_take_persisted, coord_take_known, coord_take_save, coord_take_closed,
-    coord_take_ahead_ready, coord_take_account, coord_take_bears;
+    coord_take_ahead_ready, coord_take_account, coord_take_bears, coord_take_objects;
 
 #endif

@@ -3,6 +3,12 @@
 
 #include <stdio.h>
 
+/* Each process is named once, by the first living host that has it. */
+static bool speaks(const struct coord *state, const struct coord_host *host)
+{
+    return !coord_has_replicas(state) || coord_first_of_cell(state, host);
+}
+
 static void end_stuck(struct coord *state, struct coord_effects *effects)
 {
     char text[COORD_TEXT_MAX];
@@ -10,7 +16,7 @@ static void end_stuck(struct coord *state, struct coord_effects *effects)
                                    "all processes wait, and nothing is on its way to them:");
 
     for (uint32_t i = 0; i < state->host_count && used < sizeof(text); i++) {
-        const char *waits = state->quiet.hosts[i].waits;
+        const char *waits = speaks(state, &state->hosts[i]) ? state->quiet.hosts[i].waits : NULL;
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s", waits ? waits : "");
     }
     coord_blame(state, WIRE_CAUSE_RANKS_STUCK, COORD_NOBODY, 1, 0, text);

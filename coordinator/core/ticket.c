@@ -29,6 +29,7 @@ void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
     memset(ticket->holders, 0, ticket->missing * sizeof(*ticket->holders));
     ticket->begun_ns = state->now_ns;
     ticket->changed = 0;
+    ticket->compared = 0;
     ticket->follows = state->facts.taken;
     ticket->busy_ns = ticket->copied_ns = 0;
     ticket->cost_ns = 0;
@@ -129,12 +130,16 @@ static uint64_t move_due_ns(const struct coord *state)
 
 static bool is_requested(const struct coord *state)
 {
+    if (state->has_objects)
+        return false;
     return state->wish == COORD_WISH_SAVE || state->wish == COORD_WISH_STOP ||
            move_due_ns(state) == 0;
 }
 
 static uint64_t due_ns(struct coord *state)
 {
+    if (state->has_objects)
+        return POLICY_NEVER;
     coord_know(state);
     state->facts.now_ns = state->now_ns;
     state->facts.writing = state->ticket.state != COORD_TICKET_NONE;

@@ -59,10 +59,12 @@ void bspz_plane_use(struct bspz_plane *plane);
 /* The calls of this program are safe points; before bsp_begin. */
 void bspz_safe_points_begin(void);
 
-/* Whether calls are safe points in this job: then a request that waits can be taken back. */
+/* Whether calls are safe points in this job: then a request that waits can be taken back.  Replicas
+ * of a process are at different calls, so with them there are no such snapshots. */
 static inline bool bspz_has_safe_points(void)
 {
-    return bspz_rt.safe_calls && bspz_rt.board->flags & BSPZ_BOARD_CALLS;
+    return bspz_rt.safe_calls && bspz_rt.board->flags & BSPZ_BOARD_CALLS &&
+           !(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS);
 }
 
 /* A process that is restarted alone makes calls again whose effects the others have seen: until it

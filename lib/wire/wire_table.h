@@ -262,6 +262,7 @@
     M(ABORT, abort, WIRE_FIELDS_ABORT, TO_ZERO)                                                    \
     M(QUIET, quiet, WIRE_FIELDS_QUIET, TO_ZERO)                                                    \
     M(BEARS, bears, WIRE_FIELDS_BEARS, TO_ZERO)                                                    \
+    M(OBJECTS, objects, WIRE_FIELDS_OBJECTS, TO_ZERO)                                              \
     M(RANKS_STOPPED, ranks_stopped, WIRE_FIELDS_RANKS_STOPPED, TO_ZERO)                            \
     M(HELD, held, WIRE_FIELDS_HELD, TO_ZERO)                                                       \
     M(STAGED, staged, WIRE_FIELDS_STAGED, TO_ZERO)                                                 \
@@ -287,6 +288,7 @@
     M(CONSULT, consult, WIRE_FIELDS_CONSULT, FROM_ZERO)                                            \
     M(ASK_QUIET, ask_quiet, WIRE_FIELDS_ASK_QUIET, FROM_ZERO)                                      \
     M(SURVIVED, survived, WIRE_FIELDS_SURVIVED, FROM_ZERO)                                         \
+    M(LOSSES, losses, WIRE_FIELDS_LOSSES, FROM_ZERO)                                               \
     M(FETCH, fetch, WIRE_FIELDS_FETCH, AMONG_AGENTS)                                               \
     M(PIECE, piece, WIRE_FIELDS_PIECE, AMONG_AGENTS)                                               \
     M(KEEP, keep, WIRE_FIELDS_KEEP, AMONG_AGENTS)                                                  \
@@ -301,9 +303,13 @@
     M(DATA_LOST, data_lost, WIRE_FIELDS_DATA_LOST, AMONG_AGENTS)                                   \
     M(DATA_COPY, data_copy, WIRE_FIELDS_DATA_COPY, AMONG_AGENTS)                                   \
     M(DATA_COPIED, data_copied, WIRE_FIELDS_DATA_COPIED, AMONG_AGENTS)                             \
+    M(DATA_AHEAD, data_ahead, WIRE_FIELDS_DATA_AHEAD, AMONG_AGENTS)                                \
     M(DATA_PAST, data_past, WIRE_FIELDS_DATA_PAST, AMONG_AGENTS)                                   \
     M(DATA_PAST_IS, data_past_is, WIRE_FIELDS_DATA_PAST_IS, AMONG_AGENTS)                          \
+    M(DATA_CALL, data_call, WIRE_FIELDS_DATA_CALL, AMONG_AGENTS)                                   \
+    M(DATA_HOW_FAR, data_how_far, WIRE_FIELDS_DATA_HOW_FAR, AMONG_AGENTS)                          \
     M(MEET, meet, WIRE_FIELDS_MEET, AMONG_AGENTS)                                                  \
+    M(GIVE_UP, give_up, WIRE_FIELDS_GIVE_UP, AMONG_AGENTS)                                         \
     M(MAIL, mail, WIRE_FIELDS_MAIL, AMONG_AGENTS)                                                  \
     M(MAIL_READ, mail_read, WIRE_FIELDS_MAIL_READ, AMONG_AGENTS)                                   \
     M(MAIL_MARK, mail_mark, WIRE_FIELDS_MAIL_MARK, AMONG_AGENTS)                                   \
@@ -654,7 +660,8 @@
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
 /* A fault has ended the term, but not necessarily the job: the fault as in ENDED; `superstep` of
- * the fault is the envelope's.  bad: the snapshot `not_restored` could not be.  moves: what is to
+ * the fault is the envelope's.  bad: the snapshot `not_restored` could not be.  right: newer ones
+ * are wrong, or may be, as replicas differ; term 0: none is known to be.  moves: what is to
  * be moved in the next term, by the decision of Processor Zero; moving_seconds: what its moves have
  * cost the job so far. */
 #define WIRE_FIELDS_TERM_OVER(F, E)                                                                \
@@ -664,6 +671,7 @@
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
     F(flag, bad, 0)                                                                                \
     E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, not_restored)                                 \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, right)                                        \
     F(text, text, WIRE_TEXT_MAX)                                                                   \
     F(move, moves, WIRE_RANKS_MAX)                                                                 \
     F(f64, moving_seconds, 0)                                                                      \
@@ -715,6 +723,8 @@
  * had its answer.  plain: the process is never restarted alone.  Objects go in pieces, in
  * order; a piece is at `offset` of the `size` bytes. */
 
+/* tag: with the first piece and with the last. */
+
 #define WIRE_FIELDS_DATA_PUT(F, E)                                                                 \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, life, WIRE_U32_MAX)                                                                     \
@@ -743,7 +753,8 @@
     F(u64, room, WIRE_OBJECT_MAX)
 
 /* The get or read of that process, of this tag, is taken back; answered by DATA_WITHDRAWN unless it
- * has been granted. */
+ * has been granted.  Of a life that has asked for nothing yet: what earlier ones have asked for is
+ * dropped, also an object that has come in part; not answered. */
 #define WIRE_FIELDS_DATA_WITHDRAW(F, E)                                                            \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, life, WIRE_U32_MAX)                                                                     \
@@ -766,7 +777,7 @@
     F(u32, life, WIRE_U32_MAX)
 
 /* An image of the process is durable that was made before this request: it repeats none with a
- * smaller number. */
+ * smaller number.  Where it has replicas: so far is the one on the sender's host. */
 #define WIRE_FIELDS_DATA_CUT(F, E)                                                                 \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u64, request, WIRE_U64_MAX)
@@ -797,6 +808,15 @@
     F(u32, part, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, change, WIRE_U64_MAX)
 
+/* To a host that backs a part: a piece of an object that the process is about to put there; at
+ * offset 0 it begins anew.  DATA_COPY of the put goes on behind the last of them.  size 0: the
+ * process does not put it after all. */
+#define WIRE_FIELDS_DATA_AHEAD(F, E)                                                               \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u64, size, WIRE_OBJECT_MAX)                                                                  \
+    F(u64, offset, WIRE_OBJECT_MAX)                                                                \
+    F(bytes, data, WIRE_PIECE_MAX)
+
 /* That life of the process begins on the sender's host, as the one before was lost: what has taken
  * effect of the process's requests?  round: of the question. */
 #define WIRE_FIELDS_DATA_PAST(F, E)                                                                \
@@ -809,6 +829,19 @@
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, round, WIRE_U32_MAX)                                                                    \
     F(u64, newest, WIRE_U64_MAX)
+
+/* Of a process with replicas, before DATA_ASK or the first DATA_PUT of each request.  what: compared
+ * with that of the other replicas, see bsprun/dataspace/copies.h. */
+#define WIRE_FIELDS_DATA_CALL(F, E)                                                                \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u64, what, WIRE_U64_MAX)
+
+/* How far is the replica of the process?  answers: so far is that of the sender, else request is 0.
+ */
+#define WIRE_FIELDS_DATA_HOW_FAR(F, E)                                                             \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(flag, answers, 0)                                                                            \
+    F(u64, request, WIRE_U64_MAX)
 
 /* ---- Messages from process to process: rings as in lib/shm/mail.h.  from, to: processes, that
  * write and read the ring; at: a position in it. */

@@ -139,12 +139,13 @@ static void post(struct dataspace *space, const uint8_t *step)
 static void message(struct dataspace *space, const uint8_t *step)
 {
     static const enum wire_kind kinds[] = {
-        WIRE_DATA_PUT,       WIRE_DATA_STORED,  WIRE_DATA_ASK, WIRE_DATA_GRANT,  WIRE_DATA_WITHDRAW,
-        WIRE_DATA_WITHDRAWN, WIRE_DATA_DIFFERS, WIRE_DATA_CUT, WIRE_DATA_COPIED, WIRE_DATA_PAST,
-        WIRE_DATA_PAST_IS,   WIRE_DATA_COPY,    WIRE_DATA_COPY};
+        WIRE_DATA_PUT,      WIRE_DATA_STORED,    WIRE_DATA_ASK,     WIRE_DATA_GRANT,
+        WIRE_DATA_WITHDRAW, WIRE_DATA_WITHDRAWN, WIRE_DATA_DIFFERS, WIRE_DATA_CUT,
+        WIRE_DATA_COPIED,   WIRE_DATA_PAST,      WIRE_DATA_PAST_IS, WIRE_DATA_COPY,
+        WIRE_DATA_COPY,     WIRE_DATA_AHEAD};
     static const char bytes[40];
     struct wire_bytes tag = {tags[step[3] % 8], (uint32_t)strlen(tags[step[3] % 8])};
-    struct wire_message message = {.kind = kinds[step[2] % 13]};
+    struct wire_message message = {.kind = kinds[step[2] % (sizeof kinds / sizeof *kinds)]};
     uint32_t pid = step[3] / 8 % 8;
     uint64_t size = number(step[4]), offset = number(step[5]), request = step[2] / 8 % 4;
     uint32_t life = step[2] / 32 % 4;
@@ -180,6 +181,9 @@ static void message(struct dataspace *space, const uint8_t *step)
         break;
     case WIRE_DATA_COPIED:
         message.data_copied = (struct wire_data_copied){pid % 4, request};
+        break;
+    case WIRE_DATA_AHEAD:
+        message.data_ahead = (struct wire_data_ahead){pid, size, offset, data};
         break;
     case WIRE_DATA_PAST:
         message.data_past = (struct wire_data_past){pid, life, (uint32_t)request};

@@ -42,7 +42,7 @@ def more_than_the_memory():
         check(len(lines(result, r"pid \d has seen all")) == 4, result.out)
     expect(bsprun("-np", 4, "--dataspace-memory", "3M", OBJECTS, "sizes", env={"TMPDIR": "/no/such/place"}), 1,
            err=r"^bsprun: no room on host \S+ for an object of \d+ bytes in the dataspace \(pid \d\), neither in "
-               r"memory \(--dataspace-memory\) nor in /no/such/place$")
+               r"memory \(--dataspace-memory\), where \d+ bytes are, nor in /no/such/place, where 0 are$")
     for word in ("0", "-1", "much", "3X"):
         expect(bsprun("--dataspace-memory", word, OBJECTS), 2,
                err=f"--dataspace-memory {word}: give bytes for objects in memory on each host")
@@ -79,14 +79,6 @@ def wrong_use():
            err=r"volpex_put: pid -1: called outside of the parallel part: volpex_init or bsp_begin comes first$")
 
 
-def not_with_replicas():
-    """Each replica would do it once more."""
-    result = expect(bsprun("--launcher", RSH, "--hosts", "h0:2,h1:2", "-np", 2, "--replicas", 2, OBJECTS, "ring"), 1,
-                    err=r"objects\.c:\d+: volpex_put: .*: a job whose processes have replicas has no dataspace: start it "
-                        r"without --replicas$")
-    check("got" not in result.out, result.out)
-
-
 def nobody_can_put_it():
     for where in HOSTS:
         for but in ("", "barrier"):
@@ -120,5 +112,5 @@ def a_process_that_dies():
 
 if __name__ == "__main__":
     main([everybody_gets_what_another_puts, a_token_excludes_the_others, objects_of_all_sizes, more_than_the_memory, tags_are_bytes,
-          within_supersteps, without_bsprun, wrong_use, not_with_replicas, nobody_can_put_it,
+          within_supersteps, without_bsprun, wrong_use, nobody_can_put_it,
           one_that_computes_may_put_it, a_process_that_dies])

@@ -301,6 +301,21 @@ static void wait_for_nothing(const char *but)
             volpex_get(tag, tag_of(tag, "no \"object\"", pid), &value, sizeof value);
 }
 
+/* What each replica of a process puts is another number. */
+static void differ(void)
+{
+    int value = getpid();
+    char tag[32];
+
+    for (int i = 0; i < 100; i++) {
+        volpex_put(tag, tag_of(tag, "differ", pid), &value, sizeof value);
+        volpex_get(tag, tag_of(tag, "differ", (pid + 1) % nprocs), &value, sizeof value);
+        value = getpid();
+        usleep(20000);
+    }
+    printf("pid %d is over\n", pid);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "ring";
@@ -336,6 +351,8 @@ int main(int argc, char **argv)
         line(argc > 2 ? argv[2] : NULL);
     else if (strcmp(what, "lines") == 0)
         lines((unsigned)atoi(argv[2]));
+    else if (strcmp(what, "differ") == 0)
+        differ();
     else if (strcmp(what, "wait") == 0)
         wait_for_nothing(argc > 2 ? argv[2] : "");
     volpex_finalize();

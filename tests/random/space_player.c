@@ -1,7 +1,7 @@
 /* space_player.c - random operations on the dataspace, with the times at which they began and
  * ended.
  *
- *   space_player SEED EPOCHS MOST PAUSE PATH
+ *   space_player SEED EPOCHS MOST PAUSE PATH [replicas]
  *
  * Each epoch has tags of its own, which some process fills first.  Every process puts, reads, and
  * gets, and puts back what it has got before it does anything else: so nobody waits for ever.
@@ -15,6 +15,8 @@
  * though: so into the file PATH.calls.PROCESS, which knows of no snapshot, it writes a line
  * whenever an operation begins, and the first of them counts.  Nothing is printed, as what depends
  * on the clock would differ when it is repeated.  PAUSE: microseconds between operations, at most.
+ * With the last argument each replica of a process has files of its own, PATH.PROCESS.NUMBER and
+ * PATH.calls.PROCESS.NUMBER, by its number in the system.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -42,6 +44,7 @@ static struct operation *done;
 static size_t count, room;
 static uint32_t *object;
 static const char *path;
+static int with_replicas;
 
 static uint32_t draw(uint32_t below)
 {
@@ -66,6 +69,14 @@ static void rest(void)
         nanosleep(&time, NULL);
 }
 
+static void name_file(char *name, size_t size, const char *kind)
+{
+    int used = snprintf(name, size, "%s%s.%d", path, kind, self);
+
+    if (with_replicas)
+        snprintf(name + used, size - (size_t)used, ".%d", (int)getpid());
+}
+
 /* Opened for each line: a file that is open at a snapshot would be cut off at a rollback. */
 static uint64_t call(void)
 {
@@ -73,7 +84,7 @@ static uint64_t call(void)
     char name[4096], line[64];
     int file, size;
 
-    snprintf(name, sizeof name, "%s.calls.%d", path, self);
+    name_file(name, sizeof name, ".calls");
     size = snprintf(line, sizeof line, "%zu %llu\n", count, (unsigned long long)called);
     file = open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0 || write(file, line, (size_t)size) != size || close(file) != 0)
@@ -151,18 +162,19 @@ static void play(int epoch, int processes)
 
 static void write_history(void)
 {
-    char name[4096];
+    char name[4096], whole[4200];
     FILE *file;
 
-    snprintf(name, sizeof name, "%s.%d", path, self);
-    file = fopen(name, "w");
+    name_file(name, sizeof name, "");
+    snprintf(whole, sizeof whole, "%s.part", name); /* who is killed leaves no half of one */
+    file = fopen(whole, "w");
     if (!file)
         exit(5);
     for (size_t i = 0; i < count; i++)
         fprintf(file, "%d.%d %s %u %llu %llu\n", done[i].epoch, done[i].tag, done[i].kind,
                 done[i].number, (unsigned long long)done[i].called,
                 (unsigned long long)done[i].returned);
-    if (fclose(file) != 0)
+    if (fclose(file) != 0 || rename(whole, name) != 0)
         exit(5);
 }
 
@@ -176,6 +188,7 @@ int main(int argc, char **argv)
     most = atoi(argv[3]);
     pause_us = atoi(argv[4]);
     path = argv[5];
+    with_replicas = argc > 6;
     object = malloc((size_t)most + 64);
     if (!object)
         return 4;

@@ -45,9 +45,9 @@ void agent_order_take(struct agent *agent, const struct wire_start *start)
     order->consult_every = start->consult_every;
     order->abort_at = start->abort_at;
     order->dataspace_memory = start->dataspace_memory;
-    /* For processes of a host that is lost, which are restarted alone on others. */
+    /* The processes of a host that is lost go on, in replicas or restarted alone on others. */
     order->dataspace_copies =
-        start->recover && start->alone && start->replicas < 2 ? start->copies : 1;
+        start->replicas > 1 || (start->recover && start->alone) ? start->copies : 1;
     order->replicas = start->replicas;
     order->replica_log = start->replica_log;
     order->on_mismatch = start->on_mismatch;

@@ -40,10 +40,6 @@ static void stop_if_wanted(const struct bspz_caller *caller)
 
 static void begin(enum bspz_call call, const struct bspz_caller *caller)
 {
-    if (bspz_rt.board->flags & BSPZ_BOARD_REPLICAS)
-        bspz_fail(caller->function, caller->line, caller->file,
-                  "a job whose processes have replicas has no dataspace: start it without "
-                  "--replicas");
     bspz_note(call, bspz_here(caller->file, caller->line));
     stop_if_wanted(caller);
 }

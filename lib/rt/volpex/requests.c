@@ -88,7 +88,8 @@ struct bspz_request *bspz_request_prepare(enum bspz_request_kind kind, const cha
     request->tag_size = (uint32_t)tag_size;
     request->size = size;
     request->safe = bspz_has_safe_points();
-    request->number = request->alone ? finished + 1 : 0;
+    request->number =
+        request->alone || bspz_rt.board->flags & BSPZ_BOARD_REPLICAS ? finished + 1 : 0;
     return request;
 }
 

@@ -76,6 +76,7 @@ static void on_answer(void *context, const struct asker *to, struct object *obje
         make(PACKET_ANSWER, object ? object->bytes : NULL, object ? object->size : 0, NULL, 0);
 
     object_drop(object);
+    host->answers++;
     packet->pid = to->pid;
     packet->life = to->life;
     packet->number = to->number;
@@ -207,6 +208,7 @@ static void carry_out(struct host *host, uint32_t from, const struct packet *pac
         .tag = tag,
         .tag_size = (uint32_t)strlen(tag)};
     uint32_t part = copies_part(host->copies, tag, request.tag_size);
+    uint64_t answers = host->answers;
     struct object *object;
 
     if (copies_owner(host->copies, part) != host->number)
@@ -230,8 +232,8 @@ static void carry_out(struct host *host, uint32_t from, const struct packet *pac
         object = object_make(host->pool, packet->size);
         memcpy(object->bytes, packet->data, packet->size);
         copies_put(host->copies, request, object);
+        summary.held += host->answers == answers; /* the others are to have it first */
     }
-    summary.held += copies_held(host->copies) > 0;
 }
 
 static void answered(struct world *world, const struct packet *packet)

@@ -330,8 +330,6 @@ static void check_end(struct world *world)
         if (host->lost)
             continue;
         waiting += copies_totals(host->copies).waiting;
-        if (copies_held(host->copies) > 0)
-            fail(world, "host %u never answers", i);
         for (uint32_t part = 0; part < world->host_count; part++)
             summary.taken_over += part != i && copies_owner(host->copies, part) == i;
     }

@@ -92,6 +92,7 @@ struct world {
         bool lost;
         struct pool *pool;
         struct copies *copies;
+        uint64_t answers;            /* that it has given */
         uint64_t last_moment[HOSTS]; /* when the last message to each other host comes */
         uint64_t heard_until[HOSTS]; /* of a host that is lost: what comes later does not */
     } hosts[HOSTS];

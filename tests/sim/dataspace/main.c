@@ -20,7 +20,8 @@
 #include "tests/sim/dataspace/zones.h"
 
 static struct {
-    uint64_t operations, waited, messages, full, spilled, truncated, stuck, withdrawn, late;
+    uint64_t operations, waited, messages, full, spilled, truncated, stuck, withdrawn, late, ahead,
+        not_after_all;
 } summary;
 
 static const char *const tag_names[TAGS] = {"", "a", "another tag"};
@@ -51,6 +52,7 @@ static void on_send(void *context, uint32_t to, const struct wire_message *messa
     size_t data = message->kind == WIRE_DATA_PUT     ? message->data_put.data.size
                   : message->kind == WIRE_DATA_GRANT ? message->data_grant.data.size
                   : message->kind == WIRE_DATA_COPY  ? message->data_copy.data.size
+                  : message->kind == WIRE_DATA_AHEAD ? message->data_ahead.data.size
                                                      : 0;
     size_t tag = message->kind == WIRE_DATA_PUT        ? message->data_put.tag.size
                  : message->kind == WIRE_DATA_ASK      ? message->data_ask.tag.size
@@ -79,6 +81,12 @@ static void on_send(void *context, uint32_t to, const struct wire_message *messa
         if (tag > 0)
             memcpy(bytes + data, message->data_copy.tag.data, tag);
         copy->data_copy.tag.data = bytes + data;
+    } else if (message->kind == WIRE_DATA_AHEAD) {
+        summary.ahead += message->data_ahead.size > 0;
+        summary.not_after_all += message->data_ahead.size == 0;
+        if (data > 0)
+            memcpy(bytes, message->data_ahead.data.data, data);
+        copy->data_ahead.data.data = bytes;
     } else if (message->kind == WIRE_DATA_GRANT) {
         memcpy(bytes, message->data_grant.data.data, data);
         copy->data_grant.data.data = bytes;
@@ -506,17 +514,21 @@ static int report(uint64_t count)
 {
     int missing = 0;
 
-    printf("%llu jobs: %llu operations, %llu messages, %llu times no room, %llu objects in files, "
-           "%llu cut short, %llu withdrawn, %llu too late for that, "
-           "%llu processes that wait at the end of %llu jobs\n",
-           (unsigned long long)count, (unsigned long long)summary.operations,
-           (unsigned long long)summary.messages, (unsigned long long)summary.full,
-           (unsigned long long)summary.spilled, (unsigned long long)summary.truncated,
-           (unsigned long long)summary.withdrawn, (unsigned long long)summary.late,
-           (unsigned long long)summary.waited, (unsigned long long)summary.stuck);
+    printf(
+        "%llu jobs: %llu operations, %llu messages, %llu times no room, %llu objects in files, "
+        "%llu cut short, %llu withdrawn, %llu too late for that, "
+        "%llu processes that wait at the end of %llu jobs, %llu pieces went ahead, of %llu objects "
+        "in vain\n",
+        (unsigned long long)count, (unsigned long long)summary.operations,
+        (unsigned long long)summary.messages, (unsigned long long)summary.full,
+        (unsigned long long)summary.spilled, (unsigned long long)summary.truncated,
+        (unsigned long long)summary.withdrawn, (unsigned long long)summary.late,
+        (unsigned long long)summary.waited, (unsigned long long)summary.stuck,
+        (unsigned long long)summary.ahead, (unsigned long long)summary.not_after_all);
     missing += !summary.operations + !summary.messages + !summary.full + !summary.spilled +
                !summary.truncated + !summary.withdrawn + !summary.late + !summary.waited +
-               !summary.stuck + (summary.stuck == count) + lives_report() + losses_report();
+               !summary.stuck + !summary.ahead + !summary.not_after_all + (summary.stuck == count) +
+               lives_report() + losses_report();
     return seeds_verdict("dataspace", missing);
 }
 

@@ -1,0 +1,235 @@
+"""A job of the dataspace whose processes have replicas (--replicas): hosts that are lost, stop or are slow, and what
+differs.
+
+replicated.py [SEED]: the moments and victims come from the seed, which is printed; without one from the clock.
+REPLICATED_JOBS=N: so many jobs in the storm, by hand.
+"""
+import json
+import os
+import random
+import re
+import signal
+import sys
+import time
+
+from harness import BIN, BSPRUN, Job, bsprun, check, expect, main, process_stat, run, scratch, wait_until
+
+BSPSTAT = os.path.join(BIN, "bspstat")
+OBJECTS = os.environ["INTEG_OBJECTS"]
+RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
+JOBS = int(os.environ.get("REPLICATED_JOBS", "2"))
+BACK = "restart 1 of"
+P = 3
+
+seed = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else time.time_ns() % 10**9
+chance = random.Random(seed)
+print(f"seed {seed}", flush=True)
+wanted = {}
+stores = 0
+
+
+def new_store():
+    global stores
+    stores += 1
+    return os.path.join(scratch, f"store {stores}")
+
+
+def names(count):
+    return [f"h{i}" for i in range(count)]
+
+
+def command(replicas, *options, hosts=None):
+    where = ",".join(f"{name}:3" for name in names(hosts or 2 * replicas))
+    return [BSPRUN, "-np", str(P), "--launcher", RSH, "--hosts", where, "--replicas", str(replicas), f"--ckpt={new_store()}",
+            "--rejoin", "off", *options]
+
+
+def answer(*words):
+    """The output, in any order, of a job that nothing happens to."""
+    if words not in wanted:
+        wanted[words] = sorted(expect(bsprun("-np", P, OBJECTS, *words), 0, no_err=True).out.splitlines())
+    return wanted[words]
+
+
+def shown_by(job):
+    return sorted(line for line in (line.rstrip("\r") for line in job.text().splitlines())
+                  if not line.startswith("bsprun: "))
+
+
+def check_answer(job, *words):
+    check(job.finish() == 0, f"seed {seed}", job.status, job.text())
+    check(shown_by(job) == answer(*words), f"seed {seed}", job.text())
+    job.check_gone()
+
+
+def agents_of(job):
+    """Agents by the names of their hosts, which are in their environments; not what they are about to start."""
+    agents = {}
+    for pid, name in job.members().items():
+        stat = process_stat(pid)
+        if name == "bspnode" and stat and stat[1] == job.os_pid:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                agents[re.search(rb"(?:^|\0)BSPZERO_HOST_NAME=([^\0]*)", file.read()).group(1).decode()] = pid
+    return agents
+
+
+def ranks_of(job, host):
+    """The processes of the host: children of its agent."""
+    agent = agents_of(job).get(host)
+    return [pid for pid, name in job.members().items()
+            if name == "integ_objects" and agent and (process_stat(pid) or (0, 0))[1] == agent]
+
+
+def lose(job, *hosts):
+    """Their agents are killed, at once: none sees the end of another one."""
+    agents = agents_of(job)
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for host in hosts:
+            os.kill(agents[host], number)
+
+
+def zero(job):
+    """The name of Processor Zero's host."""
+    return json.loads(expect(run([BSPSTAT, "--json", str(job.os_pid)]), 0).out)["zero"]
+
+
+def cell_of(job, host):
+    """The hosts with the same processes, as bsprun -v says."""
+    for line in re.findall(r"replicas: (host .*?): process", job.text()):
+        hosts = re.findall(r"host (\S+?)(?:,|$)", line)
+        if host in hosts:
+            return hosts
+    raise AssertionError(job.text())
+
+
+def without_faults():
+    for replicas in (2, 3):
+        for words in (("ring",), ("count", "30"), ("sizes",), ("tags",), ("mixed",), ("work", "60", "0"), ("steps", "12", "0")):
+            result = expect(run(command(replicas) + [OBJECTS, *words]), 0)
+            check(sorted(result.out.splitlines()) == answer(*words), replicas, words, result)
+            check(BACK not in result.err, result)
+
+
+def a_host_is_killed():
+    """Any of them, that of Processor Zero, and then another one."""
+    for which in ("any", "zero", "both"):
+        words = ("work", "500", "2000")
+        replicas = 3 if which == "both" else 2
+        with Job([*command(replicas, "-v"), OBJECTS, *words]) as job:
+            job.wait_for("round 80", P)
+            victim = zero(job) if which != "any" else chance.choice(names(4))
+            lose(job, victim)
+            job.wait_for(f"host {victim} was lost", 1)
+            job.wait_for("round 240", P)
+            if which == "both":
+                lose(job, chance.choice([name for name in names(6) if name != victim]))
+            check_answer(job, *words)
+            check(BACK not in job.text(), f"seed {seed}", job.text())
+
+
+def a_process_is_killed():
+    words = ("work", "300", "2000")
+    with Job([*command(2), OBJECTS, *words]) as job:
+        job.wait_for("round 80", P)
+        victim = chance.choice([name for name in names(4) if ranks_of(job, name)])
+        os.kill(chance.choice(ranks_of(job, victim)), signal.SIGKILL)
+        job.wait_for("its processes continue in their replicas", 1)
+        check_answer(job, *words)
+        check(BACK not in job.text(), f"seed {seed}", job.text())
+
+
+def one_is_slow():
+    """The processes of a host stop for a while, and are far behind then: they get what the others have got."""
+    words = ("work", "400", "1000")
+    with Job([*command(2), OBJECTS, *words]) as job:
+        job.wait_for("round 40", P)
+        slow = ranks_of(job, chance.choice([name for name in names(4) if ranks_of(job, name)]))
+        for pid in slow:
+            os.kill(pid, signal.SIGSTOP)
+        job.wait_for("round 240", P)
+        for pid in slow:
+            os.kill(pid, signal.SIGCONT)
+        check_answer(job, *words)
+        check("was lost" not in job.text() and BACK not in job.text(), f"seed {seed}", job.text())
+
+
+def one_stops():
+    """A host does not answer for longer than the heartbeat."""
+    words = ("work", "800", "2000")
+    with Job([*command(2, "--heartbeat", "1"), OBJECTS, *words]) as job:
+        job.wait_for("round 40", P)
+        host = chance.choice(names(4))
+        stopped = [agents_of(job)[host], *ranks_of(job, host)]
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        job.wait_for(f"host {host} was lost", 1)
+        check_answer(job, *words)
+        check(BACK not in job.text(), f"seed {seed}", job.text())
+
+
+def all_of_one_are_lost():
+    """Then all processes begin again, which is shown once."""
+    words = ("work", "300", "2000")
+    with Job([*command(2, "-v"), OBJECTS, *words]) as job:
+        job.wait_for("round 80", P)
+        hosts = cell_of(job, "h0")
+        check(len(hosts) == 2, hosts)
+        lose(job, *hosts)
+        check_answer(job, *words)
+        check(BACK in job.text(), f"seed {seed}", job.text())
+
+
+def nobody_can_go_on():
+    """Each process is named once."""
+    result = expect(run(command(2) + [OBJECTS, "wait"]), 1, err="all processes wait, and nothing is on its way to them:")
+    waits = re.findall(r"pid (\d): volpex_get of", result.err)
+    check(sorted(waits) == ["0", "1", "2"], result)
+    with Job([*command(2), OBJECTS, "wait"]) as job:
+        job.wait_for("ready", P)
+        lose(job, chance.choice(names(4)))
+        check(job.finish() == 1, job.status, job.text())
+        check(sorted(re.findall(r"pid (\d): volpex_get of", job.text())) == ["0", "1", "2"], job.text())
+
+
+def without_snapshots():
+    """A loss costs nothing without --ckpt, too."""
+    words = ("work", "300", "2000")
+    options = [word for word in command(2) if not word.startswith("--ckpt")]
+    with Job([*options, OBJECTS, *words]) as job:
+        job.wait_for("round 80", P)
+        lose(job, chance.choice(names(4)))
+        check_answer(job, *words)
+
+
+def they_differ():
+    """Each replica puts its own number: who puts it first is right with `continue`."""
+    text = (r"the replicas of process \d on host h\d and host h\d differ in their call 1 of the dataspace, of "
+            r'\"differ \d\"')
+    result = expect(run(command(2, "--on-mismatch", "end") + [OBJECTS, "differ"]), 1, err=text)
+    check("is over" not in result.out, result)
+    result = expect(run(command(2, "--max-restarts", "1") + [OBJECTS, "differ"]), 1, err=text)
+    check(BACK in result.err, result)
+    result = expect(run(command(2, "--on-mismatch", "continue") + [OBJECTS, "differ"]), 0, err=text)
+    check(sorted(result.out.splitlines()) == [f"pid {pid} is over" for pid in range(P)], result)
+
+
+def storm():
+    """At random moments hosts are lost, as long as each process has a replica or not."""
+    for _ in range(JOBS):
+        replicas = chance.choice([2, 3])
+        words = ("work", "500", "2000")
+        with Job([*command(replicas, "-v", "--rejoin", "0.3", "--max-restarts", "1000"), OBJECTS, *words]) as job:
+            job.wait_for("round 40", 1)
+            for _ in range(3):
+                time.sleep(chance.uniform(0, 0.7))
+                agents = agents_of(job)
+                if job.is_over() or len(agents) < 2:
+                    break
+                os.kill(agents[chance.choice(sorted(agents))], signal.SIGKILL)
+            check_answer(job, *words)
+            print(f"{job.text().count('was lost')} lost, back {BACK in job.text()}", flush=True)
+
+
+if __name__ == "__main__":
+    main([without_faults, a_host_is_killed, a_process_is_killed, one_is_slow, one_stops, all_of_one_are_lost,
+          nobody_can_go_on, without_snapshots, they_differ, storm])

@@ -1,0 +1,360 @@
+/* acts.c - what the replicas of the made-up world do: each makes the calls of its process, at a
+ * speed of its own; the first one to come to a call decides what it is.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/sim/dataspace/cells/world.h"
+#include "tests/sim/dataspace/zones.h"
+
+static struct {
+    uint64_t operations, repeated, waited, withdrawn, late, truncated, differed, stuck;
+} summary;
+
+static const char *const tag_names[TAGS + 1] = {"", "a", "another tag", "a tag of nobody"};
+
+static void plan(struct world *world, uint32_t pid, uint32_t host, uint64_t delay)
+{
+    struct action *action =
+        timeline_plan(&world->time, delay * world->processes[pid].replicas[host].slow);
+
+    action->kind = DO_ACT;
+    action->pid = pid;
+    action->from = host;
+}
+
+/* ---- Contents -------------------------------------------------------------------------------- */
+
+static unsigned char byte_of(uint32_t value, uint64_t at)
+{
+    return at < SIZE_LEAST ? (unsigned char)(value >> 8 * at)
+                           : (unsigned char)(value * 37 + (uint32_t)at * 11);
+}
+
+/* The size of an object follows from its number. */
+static uint64_t size_of(uint32_t value)
+{
+    uint64_t mixed = value * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+
+    return mixed % 3 == 0 ? SIZE_LEAST : SIZE_LEAST + mixed % (SIZE_MOST - SIZE_LEAST + 1);
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+/* Whether the replica makes the call that it makes otherwise than the others. */
+static bool is_faulty(const struct world *world, uint32_t pid, uint32_t host, uint32_t at)
+{
+    const struct fault *fault = &world->fault;
+
+    return fault->planned && fault->pid == pid && fault->host == host && fault->at == at;
+}
+
+static void post(struct world *world, uint32_t pid, uint32_t host)
+{
+    struct process *process = &world->processes[pid];
+    struct replica *replica = &process->replicas[host];
+    struct dataspace_request *request = &replica->request;
+
+    request->piece = replica->window;
+    request->length = WINDOW;
+    if (request->kind == DATASPACE_PUT) {
+        uint64_t left = request->size - replica->done;
+
+        request->length = (uint32_t)(left < WINDOW ? left : WINDOW);
+        for (uint32_t i = 0; i < request->length; i++)
+            replica->window[i] = byte_of(process->calls[replica->at].value, replica->done + i);
+        if (is_faulty(world, pid, host, replica->at) && !world->fault.tag)
+            replica->window[request->length - 1] ^= 1;
+    }
+    replica->posted = true;
+    dataspace_posted(world->hosts[host].space, pid, request);
+    hosts_go_on(world, &world->hosts[host]);
+}
+
+static void make_call(struct world *world, uint32_t pid)
+{
+    struct process *process = &world->processes[pid];
+    struct call *call = &process->calls[process->made++];
+
+    calls_make(&world->time, world->histories, TAGS, &world->seen, call);
+    call->size = call->kind == LINEAR_PUT            ? size_of(call->value)
+                 : timeline_chance(&world->time, 20) ? SIZE_LEAST + pick(world, 60)
+                                                     : SIZE_MOST;
+}
+
+static void call(struct world *world, uint32_t pid, uint32_t host)
+{
+    static const enum dataspace_kind kinds[] = {DATASPACE_PUT, DATASPACE_GET, DATASPACE_READ};
+    static const char *const names[] = {"put", "get", "read"};
+    struct process *process = &world->processes[pid];
+    struct replica *replica = &process->replicas[host];
+    const struct call *call = &process->calls[replica->at];
+    uint32_t tag = call->tag;
+
+    if (is_faulty(world, pid, host, replica->at)) {
+        if (world->fault.tag)
+            tag = TAGS;
+        world->fault.done = world->fault.tag || call->kind == LINEAR_PUT;
+        summary.differed += world->fault.done;
+    }
+    replica->done = 0;
+    replica->busy = true;
+    replica->request = (struct dataspace_request){.kind = kinds[call->kind],
+                                                  .number = replica->at + 1,
+                                                  .tag = tag_names[tag],
+                                                  .tag_size = (uint32_t)strlen(tag_names[tag]),
+                                                  .size = call->size};
+    note(world, "pid %u on host %u calls %s of \"%s\" (%u), its call %u", pid, host,
+         names[call->kind], tag_names[tag], call->value, replica->at);
+    post(world, pid, host);
+}
+
+/* Returns the number of the object that the replica has got. */
+static uint32_t check_data(struct world *world, uint32_t pid, const struct replica *replica)
+{
+    uint32_t value;
+
+    if (replica->done < SIZE_LEAST)
+        fail(world, "pid %u gets an object of %llu bytes", pid, (unsigned long long)replica->done);
+    memcpy(&value, replica->data, SIZE_LEAST);
+    if (world->fault.done)
+        return value;
+    if (replica->done > size_of(value))
+        fail(world, "pid %u gets more than was put", pid);
+    summary.truncated += replica->done < size_of(value);
+    for (uint64_t i = 0; i < replica->done; i++)
+        if (replica->data[i] != byte_of(value, i))
+            fail(world, "pid %u: byte %llu of object %u is wrong", pid, (unsigned long long)i,
+                 value);
+    return value;
+}
+
+static void finish_call(struct world *world, uint32_t pid, uint32_t host)
+{
+    struct process *process = &world->processes[pid];
+    struct replica *replica = &process->replicas[host];
+    const struct call *call = &process->calls[replica->at];
+    uint32_t value = call->kind == LINEAR_PUT ? call->value : check_data(world, pid, replica);
+
+    if (!world->fault.done) {
+        if (calls_return(&world->time, world->histories, &world->seen, call, pid, value))
+            summary.operations++;
+        else
+            summary.repeated++;
+    }
+    replica->busy = false;
+    replica->at++;
+    note(world, "pid %u on host %u returns (%u)", pid, host, value);
+    plan(world, pid, host, pick(world, 60));
+}
+
+bool acts_are_over(const struct process *process, const struct replica *replica)
+{
+    return replica->at == process->count;
+}
+
+static void act(struct world *world, uint32_t pid, uint32_t host)
+{
+    struct process *process = &world->processes[pid];
+    struct replica *replica = &process->replicas[host];
+
+    if (world->hosts[host].lost)
+        return;
+    if (replica->busy && replica->done < replica->request.size) {
+        post(world, pid, host);
+    } else if (replica->busy) {
+        finish_call(world, pid, host);
+    } else if (!acts_are_over(process, replica)) {
+        if (replica->at == process->made)
+            make_call(world, pid);
+        call(world, pid, host);
+    }
+}
+
+/* ---- What the service says ------------------------------------------------------------------- */
+
+void acts_answered(struct world *world, uint32_t host, uint32_t pid, uint64_t size, uint32_t length)
+{
+    struct replica *replica = &world->processes[pid].replicas[host];
+
+    if (!replica->is || !replica->posted)
+        fail(world, "pid %u gets an answer on host %u that it does not wait for", pid, host);
+    if (replica->request.kind != DATASPACE_PUT) {
+        if (length > WINDOW || replica->done + length > size || size > replica->request.size)
+            fail(world, "pid %u gets %u bytes behind %llu of %llu", pid, length,
+                 (unsigned long long)replica->done, (unsigned long long)size);
+        memcpy(replica->data + replica->done, replica->window, length);
+        replica->request.size = size;
+    }
+    summary.late += replica->taken_back;
+    replica->taken_back = false;
+    replica->done += length;
+    replica->posted = false;
+    plan(world, pid, host, 1 + pick(world, 10));
+}
+
+/* The replica posts it again after the snapshot. */
+void acts_withdrawn(struct world *world, uint32_t host, uint32_t pid)
+{
+    struct replica *replica = &world->processes[pid].replicas[host];
+
+    if (!replica->is || !replica->posted || !replica->taken_back ||
+        replica->request.kind == DATASPACE_PUT || replica->done > 0)
+        fail(world, "a request of pid %u is withdrawn on host %u that does not wait", pid, host);
+    note(world, "pid %u on host %u has taken its request back", pid, host);
+    summary.withdrawn++;
+    replica->posted = replica->taken_back = false;
+    plan(world, pid, host, 1 + pick(world, 100));
+}
+
+/* ---- The world ------------------------------------------------------------------------------- */
+
+static void withdraw(struct world *world, uint32_t pid, uint32_t host)
+{
+    struct replica *replica = &world->processes[pid].replicas[host];
+    const struct host *on = &world->hosts[host];
+
+    if (world->stuck || on->lost || !replica->is || !dataspace_waits_for(on->space, pid))
+        return;
+    world->withdrawn_at = world->time.now;
+    replica->taken_back = true;
+    dataspace_withdraw(on->space, pid);
+}
+
+void acts_carry_out(struct world *world, const struct action *action)
+{
+    if (action->kind == DO_ACT)
+        act(world, action->pid, action->from);
+    else
+        withdraw(world, action->pid, action->from);
+}
+
+static void plan_fault(struct world *world)
+{
+    struct fault *fault = &world->fault;
+
+    fault->planned = pick(world, 8) == 0;
+    fault->pid = (uint32_t)pick(world, world->process_count);
+    fault->host = (uint32_t)pick(world, world->host_count);
+    while (!world->processes[fault->pid].replicas[fault->host].is)
+        fault->host = (fault->host + 1) % world->host_count;
+    fault->at = (uint32_t)pick(world, OPERATIONS) / 2;
+    fault->tag = pick(world, 2) == 0;
+}
+
+void acts_begin(struct world *world)
+{
+    for (uint32_t pid = 0; pid < world->process_count; pid++) {
+        struct process *process = &world->processes[pid];
+
+        process->count = (uint32_t)pick(world, OPERATIONS + 1);
+        for (uint32_t host = 0; host < world->host_count; host++) {
+            if (world->leads[host] != process->lead)
+                continue;
+            process->replicas[host].is = true;
+            process->replicas[host].slow =
+                pick(world, 4) == 0 ? 1 + (uint32_t)pick(world, SLOW) : 1;
+            plan(world, pid, host, pick(world, 50));
+        }
+    }
+    for (uint64_t i = pick(world, WITHDRAWALS + 1); i > 0; i--) {
+        struct action *action = timeline_plan(&world->time, pick(world, LOSSES_WITHIN));
+
+        action->kind = DO_WITHDRAW;
+        action->pid = (uint32_t)pick(world, world->process_count);
+        action->from = (uint32_t)pick(world, world->host_count);
+    }
+    plan_fault(world);
+}
+
+static void check_histories(struct world *world)
+{
+    for (uint32_t tag = 0; tag < TAGS; tag++) {
+        const struct history *history = &world->histories[tag];
+        bool waits = false;
+
+        for (unsigned i = 0; i < history->count; i++)
+            waits |= history->operations[i].returned == LINEAR_NEVER;
+        if (!zones_hold(history->operations, history->count, waits && !world->over))
+            fail(world, "no order of the operations on \"%s\" explains them", tag_names[tag]);
+    }
+}
+
+/* All that live are at the same call, and wait there or are over. */
+static uint32_t check_process(struct world *world, uint32_t pid)
+{
+    const struct process *process = &world->processes[pid];
+    uint32_t waits = 0, at = UINT32_MAX;
+
+    for (uint32_t host = 0; host < world->host_count; host++) {
+        const struct replica *replica = &process->replicas[host];
+
+        if (!replica->is || world->hosts[host].lost)
+            continue;
+        if (at != UINT32_MAX && at != replica->at)
+            fail(world, "replicas of pid %u end before calls %u and %u", pid, at, replica->at);
+        at = replica->at;
+        if (replica->busy && replica->request.kind == DATASPACE_PUT)
+            fail(world, "the put of pid %u on host %u never returns", pid, host);
+        if (replica->busy != !!dataspace_waits_for(world->hosts[host].space, pid))
+            fail(world, "pid %u %s on host %u", pid, replica->busy ? "hangs" : "is waited for",
+                 host);
+        if (!replica->busy && !acts_are_over(process, replica))
+            fail(world, "pid %u does not go on on host %u", pid, host);
+        waits += replica->busy;
+    }
+    return waits;
+}
+
+/* The replica has made a put with other data than the others: that is told when another has made
+ * it, too. */
+static void check_fault(struct world *world)
+{
+    const struct process *process = &world->processes[world->fault.pid];
+
+    for (uint32_t host = 0; host < world->host_count; host++)
+        if (!world->fault.tag && host != world->fault.host && process->replicas[host].is &&
+            process->replicas[host].at > world->fault.at &&
+            process->replicas[world->fault.host].at > world->fault.at)
+            fail(world, "nobody has seen that pid %u differs on host %u", world->fault.pid,
+                 world->fault.host);
+}
+
+void acts_check_end(struct world *world)
+{
+    uint32_t waits = 0;
+
+    if (world->over && world->fault.done)
+        return;
+    if (world->fault.done)
+        check_fault(world);
+    if (world->fault.done)
+        return;
+    check_histories(world);
+    if (world->over)
+        return;
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        waits += check_process(world, pid);
+    if (world->stuck != (waits > 0))
+        fail(world, "%u replicas wait, and Processor Zero says that %s", waits,
+             world->stuck ? "none can go on" : "nothing is wrong");
+    summary.waited += waits;
+    summary.stuck += world->stuck;
+}
+
+int acts_report(void)
+{
+    const uint64_t *seen = (const uint64_t *)&summary;
+    int missing = 0;
+
+    printf("%llu operations, %llu of them by other replicas too; %llu cut short, %llu withdrawn, "
+           "%llu too late for that, %llu replicas that differ, %llu that wait at the end of %llu "
+           "jobs\n",
+           (unsigned long long)summary.operations, (unsigned long long)summary.repeated,
+           (unsigned long long)summary.truncated, (unsigned long long)summary.withdrawn,
+           (unsigned long long)summary.late, (unsigned long long)summary.differed,
+           (unsigned long long)summary.waited, (unsigned long long)summary.stuck);
+    for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
+        missing += seen[i] == 0;
+    return missing;
+}

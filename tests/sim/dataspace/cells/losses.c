@@ -1,0 +1,313 @@
+/* losses.c - hosts of the made-up world that are lost, as long as each process has a replica that
+ * lives; and the search for processes that wait for ever.
+ *
+ * What a host has sent shortly before comes, or its end does not.  Some time later Processor Zero,
+ * which is on none of them, tells all others, each on the link on which it is asked whether its
+ * processes wait.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/sim/dataspace/cells/world.h"
+
+#define LOOK_EVERY 40u
+#define LOOKS_MOST 800u  /* after which nothing will change any more */
+#define SETTLED    3000u /* after which nothing of a withdrawal is on its way */
+
+static struct {
+    uint64_t lost, two, cut_off, back;
+} summary;
+
+/* ---- A loss ---------------------------------------------------------------------------------- */
+
+static bool has_replica(const struct world *world, uint32_t pid)
+{
+    for (uint32_t host = 0; host < world->host_count; host++)
+        if (world->processes[pid].replicas[host].is && !world->hosts[host].lost)
+            return true;
+    return false;
+}
+
+static void lose(struct world *world, uint32_t number)
+{
+    struct host *host = &world->hosts[number];
+    bool borne = true;
+    struct action *action;
+
+    if (host->lost || world->stuck)
+        return;
+    host->lost = true;
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        borne &= has_replica(world, pid);
+    if (!borne) {
+        host->lost = false; /* all would go back */
+        return;
+    }
+    note(world, "host %u is lost", number);
+    summary.lost++;
+    summary.two += ++world->lost == 2;
+    for (uint32_t i = 0; i < world->host_count; i++)
+        host->heard_until[i] = world->time.now + pick(world, 60);
+    action = timeline_plan(&world->time, 1 + pick(world, 200));
+    action->kind = DO_DECIDE;
+    action->from = number;
+}
+
+bool losses_let_pass(struct world *world, const struct action *action)
+{
+    const struct host *from = &world->hosts[action->from];
+    bool comes = !world->hosts[action->to].lost &&
+                 (!from->lost || world->time.now <= from->heard_until[action->to]);
+
+    summary.cut_off += !comes;
+    return comes;
+}
+
+void losses_part_lost(struct world *world, const struct host *host)
+{
+    if (world->lost < world->copies)
+        fail(world, "a part with %u copies is lost with %u hosts", world->copies, world->lost);
+    note(world, "host %u has no copy of a part: all go back", host->number);
+    summary.back++;
+    world->over = true;
+}
+
+/* ---- Processor Zero -------------------------------------------------------------------------- */
+
+static uint64_t delay(struct world *world)
+{
+    return 1 + pick(world, timeline_chance(&world->time, 15) ? 900 : 30);
+}
+
+/* In order with what was planned before for the same way. */
+static struct action *plan(struct world *world, enum action_kind kind, uint64_t *last)
+{
+    uint64_t when = world->time.now + delay(world);
+    struct action *action;
+
+    if (when < *last)
+        when = *last;
+    *last = when;
+    action = timeline_plan(&world->time, when - world->time.now);
+    action->kind = kind;
+    return action;
+}
+
+static bool has_processes(const struct world *world, uint32_t host)
+{
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        if (world->processes[pid].replicas[host].is)
+            return true;
+    return false;
+}
+
+static void decide(struct world *world, uint32_t lost)
+{
+    world->decided++;
+    world->quiet.hosts[lost].asked = false;
+    quiet_restart(&world->quiet);
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        struct action *action;
+
+        if (i == lost)
+            continue;
+        action = plan(world, DO_TOLD, &world->hosts[i].last_asked);
+        action->from = lost;
+        action->to = i;
+    }
+}
+
+static void told(struct world *world, struct host *host, uint32_t lost)
+{
+    if (host->lost)
+        return;
+    note(world, "host %u is told that host %u is lost", host->number, lost);
+    dataspace_lost(host->space, lost);
+    host->knows[lost] = true;
+    hosts_go_on(world, host);
+}
+
+/* ---- Whether all wait ------------------------------------------------------------------------ */
+
+/* At the end there is a barrier, which is complete when all processes have reached it. */
+static void tell(struct world *world, struct host *host, uint64_t round)
+{
+    struct dataspace_traffic traffic = dataspace_traffic(host->space);
+    struct wire_message message = {.kind = WIRE_QUIET};
+    struct wire_quiet *quiet = &message.quiet;
+    uint32_t here = 0, over = 0;
+    struct action *action;
+
+    *quiet = (struct wire_quiet){.host = host->number,
+                                 .round = round,
+                                 .quiet = true,
+                                 .sent = traffic.sent,
+                                 .received = traffic.received,
+                                 .arrived = 1,
+                                 .held = WIRE_NEVER,
+                                 .waits = ""};
+    for (uint32_t pid = 0; pid < world->process_count; pid++) {
+        const struct process *process = &world->processes[pid];
+        const struct replica *replica = &process->replicas[host->number];
+
+        if (!replica->is)
+            continue;
+        here++;
+        if (!replica->busy && acts_are_over(process, replica)) {
+            over++;
+            quiet->held = 0;
+        } else {
+            quiet->arrived = 0;
+            quiet->quiet &= replica->busy && dataspace_waits_for(host->space, pid);
+        }
+    }
+    quiet->quiet = quiet->quiet && here > 0;
+    if (!quiet->quiet && round == 0)
+        return;
+    action = plan(world, DO_HEAR_QUIET, &host->last_quiet);
+    action->from = host->number;
+    action->message = malloc(sizeof message);
+    if (!action->message)
+        abort();
+    *action->message = message;
+}
+
+/* Is it true that none of them can go on? */
+static void check_stuck(struct world *world)
+{
+    uint64_t sent = 0, received = 0;
+
+    if (world->fault.done || world->decided < world->lost ||
+        (world->withdrawn_at > 0 && world->time.now < world->withdrawn_at + SETTLED))
+        return;
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        if (world->hosts[i].lost)
+            continue;
+        sent += dataspace_traffic(world->hosts[i].space).sent;
+        received += dataspace_traffic(world->hosts[i].space).received;
+    }
+    if (sent != received)
+        fail(world, "said to be stuck while messages are on their way");
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        for (uint32_t host = 0; host < world->host_count; host++) {
+            const struct process *process = &world->processes[pid];
+
+            if (process->replicas[host].is && !world->hosts[host].lost &&
+                !acts_are_over(process, &process->replicas[host]) &&
+                !dataspace_waits_for(world->hosts[host].space, pid))
+                fail(world, "said to be stuck while pid %u can go on on host %u", pid, host);
+        }
+}
+
+static void hear(struct world *world, const struct wire_quiet *quiet)
+{
+    switch (quiet_take(&world->quiet, quiet->host, quiet)) {
+    case QUIET_ASK:
+        for (uint32_t i = 0; i < world->host_count; i++) {
+            struct action *action;
+
+            if (!world->quiet.hosts[i].asked)
+                continue;
+            action = plan(world, DO_ASK_QUIET, &world->hosts[i].last_asked);
+            action->to = i;
+            action->number = world->quiet.round;
+        }
+        break;
+    case QUIET_STUCK:
+        note(world, "stuck");
+        check_stuck(world);
+        world->stuck = true;
+        break;
+    case QUIET_NOTHING:
+        break;
+    }
+}
+
+static void look(struct world *world, struct host *host)
+{
+    struct action *next;
+
+    if (host->lost || world->stuck || world->looks++ > LOOKS_MOST)
+        return;
+    tell(world, host, 0);
+    next = timeline_plan(&world->time, LOOK_EVERY);
+    next->kind = DO_LOOK;
+    next->from = host->number;
+}
+
+void losses_carry_out(struct world *world, const struct action *action)
+{
+    struct host *from = &world->hosts[action->from], *to = &world->hosts[action->to];
+
+    switch (action->kind) {
+    case DO_LOSE_HOST:
+        lose(world, action->from);
+        break;
+    case DO_DECIDE:
+        decide(world, action->from);
+        break;
+    case DO_TOLD:
+        told(world, to, action->from);
+        break;
+    case DO_LOOK:
+        look(world, from);
+        break;
+    case DO_HEAR_QUIET:
+        if (!world->stuck && world->quiet.hosts[action->from].asked)
+            hear(world, &action->message->quiet);
+        free(action->message);
+        break;
+    default:
+        if (!to->lost)
+            tell(world, to, action->number);
+        break;
+    }
+}
+
+/* ---- The world ------------------------------------------------------------------------------- */
+
+void losses_begin(struct world *world)
+{
+    uint64_t when = pick(world, LOSSES_WITHIN);
+    unsigned count = pick(world, 2) == 0 ? 0 : (unsigned)pick(world, LOSSES + 1);
+
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t host = (uint32_t)pick(world, world->host_count);
+        struct action *action;
+
+        /* Often one soon after another, while the parts of the first are being taken over. */
+        when = pick(world, 2) == 0 ? when + pick(world, 200) : pick(world, LOSSES_WITHIN);
+        if (!seeds_keeps_fault(&world->time.job, i))
+            continue;
+        action = timeline_plan(&world->time, when);
+        action->kind = DO_LOSE_HOST;
+        action->from = host;
+    }
+    if (!quiet_begin(&world->quiet, world->host_count))
+        abort();
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        struct action *action = timeline_plan(&world->time, pick(world, LOOK_EVERY));
+
+        action->kind = DO_LOOK;
+        action->from = i;
+        world->quiet.hosts[i].asked = has_processes(world, i);
+    }
+}
+
+void losses_end(struct world *world)
+{
+    quiet_end(&world->quiet);
+}
+
+int losses_report(void)
+{
+    const uint64_t *seen = (const uint64_t *)&summary;
+    int missing = 0;
+
+    printf("%llu hosts lost, in %llu jobs two; %llu messages cut off; %llu jobs went back\n",
+           (unsigned long long)summary.lost, (unsigned long long)summary.two,
+           (unsigned long long)summary.cut_off, (unsigned long long)summary.back);
+    for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
+        missing += seen[i] == 0;
+    return missing;
+}

@@ -1,0 +1,360 @@
+/* main.c - processes with replicas that put, get and read in a made-up world, driven by one seed:
+ * messages take their time, links are full, pieces are small, some replicas are slow, requests are
+ * withdrawn for a while as for a snapshot, hosts are lost as long as each process has a replica
+ * (losses.c), a replica does something else than the others.
+ *
+ *   dataspace_cells [OPTIONS of seeds.h]
+ *
+ * Checked: every object that is returned was put, whole, under that tag; all replicas of a process
+ * get the same; the operations on each tag, each of which ends when the first replica has returned
+ * from it, have an order that explains them (zones.h); who still waits at the end has nothing to
+ * wait for, and then, and only then, Processor Zero has found out (quiet.h); hosts do not complain
+ * of each other; all go back only if as many hosts are lost as there are copies; other data are
+ * found out, and nothing else is said to differ; answers that all have got are not kept.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/sim/dataspace/cells/world.h"
+
+static struct {
+    uint64_t messages, full, spilled, mismatches, unlike, behind;
+} summary;
+
+/* ---- Hosts ----------------------------------------------------------------------------------- */
+
+static void on_send(void *context, uint32_t to, const struct wire_message *message)
+{
+    struct host *host = context;
+    struct world *world = host->world;
+    uint64_t delay = 1 + pick(world, timeline_chance(&world->time, 10) ? 500 : 20);
+    struct wire_message *copy = malloc(sizeof *copy);
+    char error[WIRE_ERROR_SIZE];
+    struct action *action;
+
+    if (host->knows[to])
+        fail(world, "host %u writes to host %u, and knows that it is lost", host->number, to);
+    if (!copy)
+        abort();
+    if (wire_copy(message, copy, error, sizeof error) != 0)
+        fail(world, "host %u sends what it must not: %s", host->number, error);
+    if (world->time.now + delay < host->last_moment[to])
+        delay = host->last_moment[to] - world->time.now;
+    host->last_moment[to] = world->time.now + delay;
+    host->queued[to]++;
+    summary.messages++;
+    action = timeline_plan(&world->time, delay);
+    action->kind = DO_DELIVER;
+    action->from = host->number;
+    action->to = to;
+    action->message = copy;
+}
+
+static bool on_has_room(void *context, uint32_t to)
+{
+    const struct host *host = context;
+    bool room = host->queued[to] < IN_FLIGHT;
+
+    summary.full += !room;
+    return room;
+}
+
+static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t length)
+{
+    const struct host *host = context;
+
+    acts_answered(host->world, host->number, pid, size, length);
+}
+
+static void on_withdrawn(void *context, uint32_t pid)
+{
+    const struct host *host = context;
+
+    acts_withdrawn(host->world, host->number, pid);
+}
+
+static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
+{
+    const struct host *host = context;
+
+    fail(host->world, "no memory for pid %u: %llu", pid, (unsigned long long)bytes);
+}
+
+static void on_broken(void *context, uint32_t other, const char *complaint)
+{
+    const struct host *host = context;
+
+    fail(host->world, "host %u complains of host %u: %s", host->number, other, complaint);
+}
+
+static void on_differs(void *context, uint32_t pid)
+{
+    const struct host *host = context;
+
+    fail(host->world, "pid %u is said to do something else than before", pid);
+}
+
+static void on_part_lost(void *context)
+{
+    const struct host *host = context;
+
+    losses_part_lost(host->world, host);
+}
+
+static void on_mismatch(void *context, const struct dataspace_mismatch *mismatch)
+{
+    const struct host *host = context;
+    struct world *world = host->world;
+    const struct fault *fault = &world->fault;
+
+    note(world, "pid %u differs in call %llu on hosts %u and %u", mismatch->pid,
+         (unsigned long long)mismatch->number, mismatch->hosts[0], mismatch->hosts[1]);
+    if (!fault->done || mismatch->pid != fault->pid || mismatch->number <= fault->at ||
+        (!fault->tag && mismatch->number != fault->at + 1) || mismatch->answered != !fault->tag ||
+        mismatch->hosts[0] == mismatch->hosts[1])
+        fail(world, "pid %u is said to differ in call %llu on hosts %u and %u", mismatch->pid,
+             (unsigned long long)mismatch->number, mismatch->hosts[0], mismatch->hosts[1]);
+    for (int i = 0; i < 2; i++)
+        if (!world->processes[fault->pid].replicas[mismatch->hosts[i]].is)
+            fail(world, "pid %u is said to be on host %u", fault->pid, mismatch->hosts[i]);
+    summary.mismatches++;
+    summary.unlike += fault->tag;
+    world->over = true;
+}
+
+/* Its host is given up, or it catches up. */
+static void on_too_far_behind(void *context, uint32_t pid, uint32_t of)
+{
+    struct host *host = context;
+    struct world *world = host->world;
+    struct action *action;
+
+    note(world, "host %u says that pid %u is too far behind on host %u", host->number, pid, of);
+    if (!world->processes[pid].replicas[of].is || host->knows[of] || host->too_far[pid][of])
+        fail(world, "pid %u is said to be too far behind on host %u", pid, of);
+    host->too_far[pid][of] = true;
+    summary.behind++;
+    if (pick(world, 2) == 0)
+        return;
+    action = timeline_plan(&world->time, pick(world, 100));
+    action->kind = DO_LOSE_HOST;
+    action->from = of;
+}
+
+static const struct dataspace_calls calls = {.send = on_send,
+                                             .has_room = on_has_room,
+                                             .answer = on_answer,
+                                             .withdrawn = on_withdrawn,
+                                             .no_memory = on_no_memory,
+                                             .broken = on_broken,
+                                             .differs = on_differs,
+                                             .part_lost = on_part_lost,
+                                             .mismatch = on_mismatch,
+                                             .too_far_behind = on_too_far_behind};
+
+void hosts_go_on(struct world *world, struct host *host)
+{
+    struct action *action;
+
+    if (host->lost || host->goes_on || !dataspace_go_on(host->space))
+        return;
+    host->goes_on = true;
+    action = timeline_plan(&world->time, 5);
+    action->kind = DO_GO_ON;
+    action->from = host->number;
+}
+
+/* ---- The world ------------------------------------------------------------------------------- */
+
+/* Which hosts are a cell, and which processes each cell has; some have none. */
+static void make_cells(struct world *world, uint32_t *homes)
+{
+    uint32_t cells, cell_of[HOSTS], lead[CELLS], count[CELLS] = {0};
+
+    world->host_count = 1 + (uint32_t)pick(world, HOSTS);
+    if (world->host_count > world->time.job.hosts)
+        world->host_count = (uint32_t)world->time.job.hosts;
+    cells = 1 + (uint32_t)pick(world, CELLS);
+    if (cells > world->host_count)
+        cells = world->host_count;
+    if (world->host_count > cells * REPLICAS)
+        world->host_count = cells * REPLICAS;
+    for (uint32_t host = 0; host < world->host_count; host++) {
+        uint32_t cell = host < cells ? host : (uint32_t)pick(world, cells);
+
+        while (count[cell] == REPLICAS)
+            cell = (cell + 1) % cells;
+        cell_of[host] = cell;
+        if (count[cell]++ == 0 || pick(world, 2) == 0)
+            lead[cell] = host;
+    }
+    for (uint32_t host = 0; host < world->host_count; host++)
+        world->leads[host] = lead[cell_of[host]];
+    world->process_count = 1 + (uint32_t)pick(world, PROCESSES);
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        world->processes[pid].lead = homes[pid] = lead[pick(world, cells)];
+}
+
+/* No more than there are hosts with processes. */
+static uint32_t pick_copies(struct world *world)
+{
+    uint32_t copies = 1 + (uint32_t)pick(world, COPIES), owners = 0;
+
+    for (uint32_t host = 0; host < world->host_count; host++)
+        for (uint32_t pid = 0; pid < world->process_count; pid++)
+            if (world->processes[pid].lead == world->leads[host]) {
+                owners++;
+                break;
+            }
+    return copies < owners ? copies : owners;
+}
+
+static void make_world(struct world *world, const struct seeds_job *job)
+{
+    uint32_t homes[PROCESSES];
+
+    memset(world, 0, sizeof *world);
+    timeline_begin(&world->time, sizeof(struct action), job);
+    make_cells(world, homes);
+    world->copies = pick_copies(world);
+    world->cut_every = 1 + (uint32_t)pick(world, 4);
+    world->log = pick(world, 3) == 0 ? UINT64_MAX : pick(world, 800);
+    acts_begin(world);
+    losses_begin(world);
+    timeline_take_course(&world->time);
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        struct host *host = &world->hosts[i];
+        struct pool *pool = pool_open(MEMORY, SMALL, &calls_files, &summary.spilled);
+        struct dataspace_setup setup = {.host = i,
+                                        .nprocs = world->process_count,
+                                        .homes = homes,
+                                        .hosts = world->host_count,
+                                        .leads = world->leads,
+                                        .copies = world->copies,
+                                        .piece = PIECE,
+                                        .pool = pool,
+                                        .log = world->log,
+                                        .cut_every = world->cut_every,
+                                        .behind_most = 1};
+
+        *host = (struct host){.world = world, .number = i, .pool = pool};
+        host->space = dataspace_open(&setup, &calls, host);
+        if (!host->space)
+            fail(world, "no memory");
+    }
+}
+
+static void drop(struct wire_message *message)
+{
+    wire_message_free(message);
+    free(message);
+}
+
+static void carry_out(struct world *world, const struct action *action)
+{
+    struct host *to = &world->hosts[action->to];
+
+    if (action->kind < DO_LOOK)
+        world->looks = 0;
+    switch (action->kind) {
+    case DO_ACT:
+    case DO_WITHDRAW:
+        acts_carry_out(world, action);
+        break;
+    case DO_DELIVER:
+        world->hosts[action->from].queued[action->to]--;
+        if (losses_let_pass(world, action)) {
+            dataspace_message(to->space, action->from, action->message);
+            hosts_go_on(world, to);
+        }
+        drop(action->message);
+        break;
+    case DO_GO_ON:
+        world->hosts[action->from].goes_on = false;
+        hosts_go_on(world, &world->hosts[action->from]);
+        break;
+    default:
+        losses_carry_out(world, action);
+        break;
+    }
+}
+
+/* What all have got is not kept but for the last few answers. */
+static void check_logs(struct world *world)
+{
+    uint32_t pid;
+
+    for (uint32_t i = 0; i < world->host_count && world->lost == 0 && !world->fault.done; i++)
+        if (dataspace_logged(world->hosts[i].space, &pid) >
+            (uint64_t)world->process_count * (world->cut_every + 1) * (64 + SIZE_MOST))
+            fail(world, "host %u keeps %llu bytes of answers", i,
+                 (unsigned long long)dataspace_logged(world->hosts[i].space, &pid));
+}
+
+static void check_traffic(struct world *world)
+{
+    uint64_t sent = 0, received = 0;
+
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        if (world->hosts[i].lost)
+            continue;
+        sent += dataspace_traffic(world->hosts[i].space).sent;
+        received += dataspace_traffic(world->hosts[i].space).received;
+    }
+    if (sent != received)
+        fail(world, "%llu messages were sent, %llu came", (unsigned long long)sent,
+             (unsigned long long)received);
+}
+
+static void run(const struct seeds_job *job)
+{
+    static struct world world;
+    struct action action;
+
+    make_world(&world, job);
+    while (!world.over && timeline_next(&world.time, &action))
+        carry_out(&world, &action);
+    acts_check_end(&world);
+    if (!world.over) {
+        check_traffic(&world);
+        check_logs(&world);
+    }
+    while (timeline_next(&world.time, &action)) { /* what all that went back had on its way */
+        if (action.kind == DO_DELIVER)
+            drop(action.message);
+        else if (action.kind == DO_HEAR_QUIET)
+            free(action.message);
+    }
+    for (uint32_t i = 0; i < world.host_count; i++) {
+        dataspace_close(world.hosts[i].space);
+        pool_close(world.hosts[i].pool);
+    }
+    losses_end(&world);
+    timeline_end(&world.time);
+}
+
+static int report(uint64_t count)
+{
+    const uint64_t *seen = (const uint64_t *)&summary;
+    int missing = 0;
+
+    printf(
+        "%llu jobs: %llu messages, %llu times no room, %llu objects in files, %llu replicas were "
+        "found to differ, %llu of them in what they call, %llu to be too far behind\n",
+        (unsigned long long)count, (unsigned long long)summary.messages,
+        (unsigned long long)summary.full, (unsigned long long)summary.spilled,
+        (unsigned long long)summary.mismatches, (unsigned long long)summary.unlike,
+        (unsigned long long)summary.behind);
+    for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
+        missing += seen[i] == 0;
+    return seeds_verdict("dataspace_cells", missing + acts_report() + losses_report());
+}
+
+int main(int argc, char **argv)
+{
+    static const struct seeds_program program = {
+        .name = "dataspace_cells", .count = 1000, .run = run, .report = report};
+
+    return seeds_main(&program, argc, argv);
+}

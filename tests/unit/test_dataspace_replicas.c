@@ -1,0 +1,318 @@
+/* test_dataspace_replicas.c - processes with replicas: single put, identical get, what differs, as
+ * the owner of a tag sees it.  Losses at any moment are played in tests/sim/dataspace.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/dataspace/service.h"
+#include "tests/unit/suite.h"
+
+#define WINDOW 8u
+
+/* Process 0 is on hosts 0 and 2, process 1 on hosts 1 and 3; this is host 0. */
+static const uint32_t homes[] = {0, 1}, leads[] = {0, 1, 0, 1};
+static struct dataspace *space;
+static struct pool *pool;
+static char ours[8];
+static unsigned char window[WINDOW];
+
+static struct {
+    unsigned answers, withdrawn, complaints, mismatches;
+    unsigned granted[4], stored[4], forgotten[4]; /* by host */
+    struct dataspace_mismatch mismatch;
+    unsigned char data[WINDOW];
+} seen;
+
+static void on_send(void *context, uint32_t host, const struct wire_message *message)
+{
+    (void)context;
+    if (message->kind == WIRE_DATA_GRANT) {
+        seen.granted[host]++;
+        memcpy(seen.data, message->data_grant.data.data, message->data_grant.data.size);
+    }
+    seen.stored[host] += message->kind == WIRE_DATA_STORED;
+    seen.forgotten[host] += message->kind == WIRE_DATA_WITHDRAWN;
+}
+
+static bool on_has_room(void *context, uint32_t host)
+{
+    (void)context, (void)host;
+    return true;
+}
+
+static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t length)
+{
+    (void)context, (void)size, (void)length;
+    ck_assert_uint_eq(pid, 0);
+    seen.answers++;
+}
+
+static void on_withdrawn(void *context, uint32_t pid)
+{
+    (void)context, (void)pid;
+    seen.withdrawn++;
+}
+
+static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
+{
+    (void)context, (void)pid, (void)bytes;
+    ck_abort_msg("no memory");
+}
+
+static void on_broken(void *context, uint32_t host, const char *complaint)
+{
+    (void)context, (void)host, (void)complaint;
+    seen.complaints++;
+}
+
+static void on_mismatch(void *context, const struct dataspace_mismatch *mismatch)
+{
+    (void)context;
+    seen.mismatches++;
+    seen.mismatch = *mismatch;
+}
+
+static const struct dataspace_calls calls = {.send = on_send,
+                                             .has_room = on_has_room,
+                                             .answer = on_answer,
+                                             .withdrawn = on_withdrawn,
+                                             .no_memory = on_no_memory,
+                                             .broken = on_broken,
+                                             .mismatch = on_mismatch};
+
+static void open_space(uint32_t copies)
+{
+    struct dataspace_setup setup = {.host = 0,
+                                    .nprocs = 2,
+                                    .homes = homes,
+                                    .hosts = 4,
+                                    .leads = leads,
+                                    .copies = copies,
+                                    .piece = 64,
+                                    .log = UINT64_MAX};
+
+    setup.pool = pool = pool_open(UINT64_MAX, 1, NULL, NULL);
+    space = dataspace_open(&setup, &calls, NULL);
+    ck_assert_ptr_nonnull(space);
+    memset(&seen, 0, sizeof seen);
+    for (int i = 0; i < 1000; i++) {
+        snprintf(ours, sizeof ours, "t%d", i);
+        if (dataspace_owner(space, ours, strlen(ours)) == 0)
+            return;
+    }
+    ck_abort_msg("no tag belongs to host 0");
+}
+
+static void set_up(void)
+{
+    open_space(1);
+}
+
+static void tear_down(void)
+{
+    dataspace_close(space);
+    pool_close(pool);
+}
+
+static void post(uint64_t number, enum dataspace_kind kind, const char *text)
+{
+    struct dataspace_request one = {.kind = kind,
+                                    .number = number,
+                                    .tag = ours,
+                                    .tag_size = (uint32_t)strlen(ours),
+                                    .piece = window,
+                                    .length =
+                                        kind == DATASPACE_PUT ? (uint32_t)strlen(text) : WINDOW,
+                                    .size = kind == DATASPACE_PUT ? strlen(text) : WINDOW};
+
+    if (kind == DATASPACE_PUT)
+        memcpy(window, text, strlen(text));
+    dataspace_posted(space, 0, &one);
+}
+
+/* As a replica of process 1 on that host would; place: of the host in its cell. */
+static void say_call(uint32_t host, uint64_t what)
+{
+    struct wire_message message = {.kind = WIRE_DATA_CALL};
+
+    message.data_call.pid = 1;
+    message.data_call.what = what | (host == 3);
+    dataspace_message(space, host, &message);
+}
+
+static void ask(uint32_t host, uint64_t number, uint64_t what)
+{
+    struct wire_message message = {.kind = WIRE_DATA_ASK};
+
+    say_call(host, what);
+    message.data_ask.pid = 1;
+    message.data_ask.request = number;
+    message.data_ask.tag = (struct wire_bytes){ours, (uint32_t)strlen(ours)};
+    message.data_ask.removes = true;
+    message.data_ask.room = 100;
+    dataspace_message(space, host, &message);
+}
+
+static void put(uint32_t host, uint64_t number, uint64_t what, const char *text)
+{
+    struct wire_message message = {.kind = WIRE_DATA_PUT};
+
+    say_call(host, what);
+    message.data_put.pid = 1;
+    message.data_put.request = number;
+    message.data_put.tag = (struct wire_bytes){ours, (uint32_t)strlen(ours)};
+    message.data_put.size = strlen(text);
+    message.data_put.data = (struct wire_bytes){text, (uint32_t)strlen(text)};
+    dataspace_message(space, host, &message);
+}
+
+#define CALL    (UINT64_C(7) << 32)
+#define CONTENT (UINT64_C(5) << 4)
+
+START_TEST(all_replicas_that_wait_get_the_same_object_once)
+{
+    ask(1, 1, CALL);
+    ask(3, 1, CALL);
+    ck_assert_uint_eq(dataspace_totals(space).waiting, 1);
+    post(1, DATASPACE_PUT, "one");
+    ck_assert_uint_eq(seen.granted[1], 1);
+    ck_assert_uint_eq(seen.granted[3], 1);
+    ck_assert_mem_eq(seen.data, "one", 3);
+    ck_assert_uint_eq(dataspace_totals(space).objects, 0);
+}
+END_TEST
+
+START_TEST(a_later_replica_gets_what_the_first_one_got)
+{
+    post(1, DATASPACE_PUT, "one");
+    ask(1, 1, CALL);
+    post(2, DATASPACE_PUT, "two");
+    ask(3, 1, CALL);
+    ck_assert_uint_eq(seen.granted[3], 1);
+    ck_assert_mem_eq(seen.data, "one", 3);
+    ck_assert_uint_eq(dataspace_totals(space).objects, 1);
+}
+END_TEST
+
+START_TEST(a_put_takes_effect_once)
+{
+    put(3, 1, CALL, "one");
+    ck_assert_uint_eq(seen.stored[3], 1);
+    post(1, DATASPACE_GET, "");
+    ck_assert_uint_eq(seen.answers, 1);
+    put(1, 1, CALL, "one");
+    ck_assert_uint_eq(seen.stored[1], 1);
+    ck_assert_uint_eq(dataspace_totals(space).objects, 0);
+}
+END_TEST
+
+START_TEST(one_that_withdraws_leaves_the_others_waiting)
+{
+    struct wire_message message = {.kind = WIRE_DATA_WITHDRAW};
+
+    ask(1, 1, CALL);
+    ask(3, 1, CALL);
+    message.data_withdraw.pid = 1;
+    message.data_withdraw.tag = (struct wire_bytes){ours, (uint32_t)strlen(ours)};
+    dataspace_message(space, 1, &message);
+    ck_assert_uint_eq(seen.forgotten[1], 1);
+    ck_assert_uint_eq(dataspace_totals(space).waiting, 1);
+    post(1, DATASPACE_PUT, "one");
+    ck_assert_uint_eq(seen.granted[1], 0);
+    ck_assert_uint_eq(seen.granted[3], 1);
+    ask(1, 1, CALL);
+    ck_assert_uint_eq(seen.granted[1], 1);
+}
+END_TEST
+
+START_TEST(the_loss_of_the_host_of_one_leaves_the_others_waiting)
+{
+    struct wire_message copied = {.kind = WIRE_DATA_COPIED, .data_copied = {0, 2}};
+
+    tear_down();
+    open_space(2);
+    ask(1, 1, CALL);
+    ask(3, 1, CALL);
+    dataspace_lost(space, 3);
+    ck_assert_uint_eq(dataspace_totals(space).waiting, 1);
+    post(1, DATASPACE_PUT, "one");
+    ck_assert_uint_eq(seen.granted[1], 0);
+    dataspace_message(space, 1, &copied); /* the put, and what it granted */
+    ck_assert_uint_eq(seen.granted[1], 1);
+    ck_assert_uint_eq(seen.granted[3], 0);
+}
+END_TEST
+
+static void expect_mismatch(uint64_t number, uint32_t second, uint32_t first, bool answered)
+{
+    ck_assert_uint_eq(seen.mismatches, 1);
+    ck_assert_uint_eq(seen.mismatch.pid, 1);
+    ck_assert_uint_eq(seen.mismatch.number, number);
+    ck_assert_uint_eq(seen.mismatch.hosts[0], second);
+    ck_assert_uint_eq(seen.mismatch.hosts[1], first);
+    ck_assert_uint_eq(seen.mismatch.answered, answered);
+}
+
+START_TEST(data_that_differ_are_told_and_answered)
+{
+    put(3, 1, CALL, "one");
+    put(1, 1, CALL | CONTENT, "two");
+    expect_mismatch(1, 1, 3, true);
+    ck_assert_uint_eq(seen.stored[1], 1);
+    post(1, DATASPACE_GET, "");
+    ck_assert_mem_eq(window, "one", 3);
+}
+END_TEST
+
+START_TEST(another_call_is_told_and_not_answered)
+{
+    put(3, 1, CALL, "one");
+    put(1, 1, 2 * CALL, "one");
+    expect_mismatch(1, 1, 3, false);
+    ck_assert_uint_eq(seen.stored[1], 0);
+}
+END_TEST
+
+START_TEST(a_request_past_one_that_waits_differs)
+{
+    ask(1, 1, CALL);
+    ask(3, 2, CALL);
+    expect_mismatch(2, 3, 1, false);
+}
+END_TEST
+
+START_TEST(a_request_that_was_made_elsewhere_differs)
+{
+    put(3, 2, CALL, "one");
+    put(1, 1, CALL, "one");
+    expect_mismatch(1, 1, 3, false);
+}
+END_TEST
+
+START_TEST(a_replica_speaks_for_itself)
+{
+    say_call(1, 1);
+    ck_assert_uint_eq(seen.complaints, 1);
+    ask(2, 1, 0); /* it has no replica of process 1 */
+    ck_assert_uint_ge(seen.complaints, 2);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {all_replicas_that_wait_get_the_same_object_once,
+                                  a_later_replica_gets_what_the_first_one_got,
+                                  a_put_takes_effect_once,
+                                  one_that_withdraws_leaves_the_others_waiting,
+                                  the_loss_of_the_host_of_one_leaves_the_others_waiting,
+                                  data_that_differ_are_told_and_answered,
+                                  another_call_is_told_and_not_answered,
+                                  a_request_past_one_that_waits_differs,
+                                  a_request_that_was_made_elsewhere_differs,
+                                  a_replica_speaks_for_itself};
+
+    return suite_run_tests("dataspace replicas", tests, sizeof tests / sizeof *tests, set_up,
+                           tear_down);
+}
