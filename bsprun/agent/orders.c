@@ -238,6 +238,9 @@ static void release(struct agent *agent, const struct wire_message *message)
     }
     if (superstep + 1 != agent_decided_consulted(agent))
         return; /* a barrier of bsp_end at which no rank waits here */
+    if (message->release.decision != WIRE_DECISION_SNAPSHOT)
+        agent_known_decided(agent, superstep, message->release.consult,
+                            message->release.decision == WIRE_DECISION_END);
     agent_decided_measure(agent, message->release.measure);
     agent_decided_let_out(agent, message->release.decision == WIRE_DECISION_END);
     agent_dataspace_mark(agent);

@@ -194,6 +194,13 @@ static void scan_consultation(struct agent *agent)
     agent_measure_free(&arrive);
 }
 
+bool agent_awaits_decision(const struct agent *agent)
+{
+    uint64_t consulted = agent_decided_consulted(agent);
+
+    return consulted > 0 && atomic_load(&agent_board(agent)->answered) < consulted;
+}
+
 void agent_arrive_again(struct agent *agent)
 {
     struct wire_arrive arrive = {.barrier = WIRE_BARRIER_SYNC};
@@ -203,7 +210,7 @@ void agent_arrive_again(struct agent *agent)
         agent_arrived(agent, passed, &arrive);
         return;
     }
-    if (consulted == 0 || atomic_load(&agent_board(agent)->answered) >= consulted)
+    if (!agent_awaits_decision(agent))
         return;
     arrive.barrier = barrier_of(agent, consulted - 1);
     agent_arrived(agent, consulted - 1, &arrive);

@@ -6,6 +6,7 @@
 
 #include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/barrier.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/decided.h"
@@ -20,8 +21,11 @@
 #include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/replica_objects.h"
+#include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/survive.h"
 #include "bsprun/agent/zero.h"
+#include "lib/shm/board.h"
 
 struct kept_account {
     struct kept_account *next;
@@ -32,7 +36,8 @@ struct kept_account {
 
 bool agent_awaits_successor(const struct agent *agent)
 {
-    return agent_has_replicas(agent) && agent_job(agent) != JOB_REWINDING;
+    return (agent_has_replicas(agent) && agent_job(agent) != JOB_REWINDING) ||
+           agent_survive_awaits(agent);
 }
 
 static void give_account(struct agent *agent)
@@ -51,6 +56,9 @@ static void give_account(struct agent *agent)
     account->ready = known.ready;
     account->runs = known.runs;
     account->over = agent_ended_elsewhere(agent);
+    account->survived = agent_survived(agent);
+    account->arrived = agent_awaits_decision(agent);
+    account->asked = atomic_load(&agent_board(agent)->consult_from) < known.next;
     account->stopped = job_is_stopping(agent_job(agent)) || agent_job(agent) == JOB_REWINDING;
     if (account->over) {
         account->status = agent_outcome(agent)->status;
@@ -137,8 +145,9 @@ void agent_take_over(struct agent *agent, const struct wire_message *message)
 {
     const struct wire_take_over *order = &message->take_over;
 
-    if (message->envelope.term != agent_term(agent) || !agent_has_replicas(agent) ||
-        agent_zero(agent) || agent_election(agent)->pending)
+    if (message->envelope.term != agent_term(agent) ||
+        (!agent_has_replicas(agent) && !agent_wants_copies(agent)) || agent_zero(agent) ||
+        agent_election(agent)->pending)
         return;
     agent_peers_succeed(agent, order->elected);
     if (order->elected == agent_host(agent) && agent_is_finished(agent)) {
@@ -192,6 +201,7 @@ void agent_taken_over(struct agent *agent, const struct wire_message *message)
         agent_say_all_ready(agent); /* the processes of other hosts were not yet */
     if (agent_zero(agent) && known.runs)
         agent_tell_running(agent); /* the former one may not have been heard */
+    agent_survive_again(agent);
     agent_snapshots_settle(agent, message->taken_over.committed);
     catch_up(agent, &message->taken_over);
     if (agent_has_dataspace(agent))

@@ -64,6 +64,18 @@ static void tell_bears(struct agent *agent)
     agent_tell_zero(agent, &message);
 }
 
+bool agent_survive_awaits(const struct agent *agent)
+{
+    return agent->survival && agent_job(agent) == JOB_RUNNING &&
+           (agent_here(agent) == 0 || agent_alone_suits(agent));
+}
+
+void agent_survive_again(struct agent *agent)
+{
+    if (agent->survival)
+        agent->survival->bears = agent->survival->burdened = false;
+}
+
 /* ---- Barriers ------------------------------------------------------------------------------- */
 
 static struct bspz_line *line_of(const struct agent *agent, int pid, uint64_t superstep)

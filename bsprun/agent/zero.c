@@ -258,7 +258,7 @@ int agent_succeed(struct agent *agent, struct bspz_snapshot_name committed)
     struct coord_predecessor predecessor = {.leads = agent_cells_list(agent),
                                             .committed = committed};
     uint64_t *homes = calloc((size_t)agent_nprocs(agent) + 1, sizeof *homes);
-    int error = homes && predecessor.leads.items ? 0 : -ENOMEM;
+    int error = homes && (predecessor.leads.items || !agent_has_replicas(agent)) ? 0 : -ENOMEM;
 
     /* The own number stands for the own lead in agent_homes. */
     for (int pid = 0; !error && pid < agent_nprocs(agent); pid++)

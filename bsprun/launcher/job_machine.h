@@ -34,7 +34,8 @@
  * beginning, lost ones are tried again in this way now and then.
  *
  * Where the processes of a host can be restarted alone on others (BEARABLE), its loss is Processor
- * Zero's to decide: the term goes on (SURVIVED), or is over (TERM_OVER).
+ * Zero's to decide: the term goes on (SURVIVED), or is over (TERM_OVER).  If it is the host of
+ * Processor Zero another one is named (TAKE_OVER), and decides that.
  *
  * EXIT is emitted exactly once, as the last effect of all.
  */

@@ -64,14 +64,6 @@ void machine_replace_late(struct job_machine *machine, struct job_effects *effec
     }
 }
 
-bool machine_has_asked(const struct job_machine *machine)
-{
-    for (uint32_t i = 0; i < machine->config.host_count; i++)
-        if (machine->hosts[i].asked)
-            return true;
-    return false;
-}
-
 /* The term does not go on: they are replaced as if it had ended at once. */
 static void settle_asked(struct job_machine *machine)
 {
@@ -168,6 +160,10 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
         bool of_zero = host->id == machine->zero;
         host->state = HOST_GONE;
         if (of_zero && machine_can_succeed(machine)) {
+            host->usable = event->usable;
+            machine_succeed(machine, effects);
+        } else if (of_zero && machine_can_outlive_zero(machine)) {
+            host->asked = true;
             host->usable = event->usable;
             machine_succeed(machine, effects);
         } else if (machine->config.replicas && !of_zero) {

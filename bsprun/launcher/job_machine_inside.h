@@ -111,6 +111,9 @@ struct job_effect *machine_add(struct job_machine *machine, struct job_effects *
                                enum job_effect_kind kind);
 void machine_move(struct job_machine *machine, enum job_machine_state to);
 struct machine_host *machine_find(const struct job_machine *machine, uint32_t id);
+/* Whether Processor Zero of this term has been asked about a loss, and has not said that the term
+ * goes on. */
+bool machine_has_asked(const struct job_machine *machine);
 /* Checks the invariants between events; `effects` are those of the last one. */
 void machine_check(const struct job_machine *machine, const struct job_effects *effects);
 /* The number of hosts in that state. */
@@ -122,9 +125,6 @@ struct coord_outcome machine_host_lost(void);
 /* The present term is over: begins the next one, unless that is not wanted or pointless. */
 void machine_recover(struct job_machine *machine, const struct coord_outcome *outcome,
                      struct job_effects *effects);
-/* Whether Processor Zero of this term has been asked about a loss, and has not said that the term
- * goes on. */
-bool machine_has_asked(const struct job_machine *machine);
 /* Ends the job because of a lost host. */
 void machine_end_of_loss(struct job_machine *machine, struct job_effects *effects);
 /* Excludes a host from the job; a spare may replace it. */
@@ -140,6 +140,9 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
 /* Whether another host can take the place of that of Processor Zero, which is lost: the processes run
  * in replicas. */
 bool machine_can_succeed(const struct job_machine *machine);
+/* Whether the term may go on with another one, as those on its host can be restarted alone: the new
+ * one decides, and it is asked about (SURVIVED, or TERM_OVER). */
+bool machine_can_outlive_zero(const struct job_machine *machine);
 /* Another one does.  The host is no longer of the term. */
 void machine_succeed(struct job_machine *machine, struct job_effects *effects);
 /* The same for a host that lives: it must leave. */

@@ -63,6 +63,14 @@ static void check_host(const struct job_machine *machine, const struct machine_h
         assert(host->state != HOST_WAITING);
 }
 
+bool machine_has_asked(const struct job_machine *machine)
+{
+    for (uint32_t i = 0; i < machine->config.host_count; i++)
+        if (machine->hosts[i].asked)
+            return true;
+    return false;
+}
+
 void machine_check(const struct job_machine *machine, const struct job_effects *effects)
 {
     for (uint32_t i = 0; i < machine->config.host_count; i++)

@@ -1,4 +1,5 @@
-/* job_machine_zero.c - another Processor Zero in the same term, where processes have replicas.
+/* job_machine_zero.c - another Processor Zero in the same term, where processes have replicas or
+ * can be restarted alone.
  *
  * Happy path: its host is lost once all hosts have snapshot 0 -> TAKE_OVER; what the former one was
  * asked for is asked again.
@@ -26,6 +27,12 @@ bool machine_can_succeed(const struct job_machine *machine)
            !machine->cut_short && machine->placed_term == machine->term && pick(machine);
 }
 
+bool machine_can_outlive_zero(const struct job_machine *machine)
+{
+    return machine_find(machine, machine->zero)->bears && !machine->closed &&
+           !machine_has_asked(machine) && machine->state == JOB_MACHINE_RUNNING && pick(machine);
+}
+
 static void ask_again(struct job_machine *machine, struct job_effects *effects)
 {
     const struct job_event *end = &machine->asked_to_end;
@@ -47,7 +54,10 @@ void machine_succeed(struct job_machine *machine, struct job_effects *effects)
 {
     uint32_t former = machine->zero;
     machine->zero = pick(machine)->id;
-    machine->succeeded_term = machine->term;
+    if (machine->config.replicas)
+        machine->succeeded_term = machine->term;
+    for (uint32_t i = 0; i < machine->config.host_count; i++)
+        machine->hosts[i].bears = false; /* it says so anew */
     machine_add(machine, effects, JOB_EFFECT_TAKE_OVER)->peer = former;
     ask_again(machine, effects);
 }

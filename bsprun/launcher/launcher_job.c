@@ -76,13 +76,15 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
 static void take_over(struct launcher *launcher, const struct job_effect *effect)
 {
     struct wire_message message = {.kind = WIRE_TAKE_OVER};
+    bool replicas = replica_view_any(&launcher->replicas);
     uint64_t lost[HOSTS_MAX];
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         if (!job_machine_goes_on(launcher->machine, i)) {
             lost[count++] = i;
-            output_lose(&launcher->output, i);
+            if (replicas)
+                output_lose(&launcher->output, i);
         }
     message.take_over.elected = effect->host;
     message.take_over.lost = (struct wire_numbers){lost, count};
@@ -90,8 +92,9 @@ static void take_over(struct launcher *launcher, const struct job_effect *effect
         message.take_over.committed = launcher->committed;
     notices_say(
         &launcher->common.notices,
-        "host %s was lost; processes with replicas elsewhere continue there, and host %s is "
-        "Processor Zero now",
+        replicas ? "host %s was lost; processes with replicas elsewhere continue there, and host "
+                   "%s is Processor Zero now"
+                 : "host %s was lost; host %s is Processor Zero now",
         launcher->agents.items[effect->peer].name, launcher->agents.items[effect->host].name);
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         if (job_machine_goes_on(launcher->machine, i))

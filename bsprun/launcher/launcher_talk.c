@@ -449,8 +449,7 @@ static void on_message(void *context, struct launcher_agent *agent,
         break;
     case WIRE_INPUT_TAKEN:
         if (present)
-            stdin_taken(&launcher->input, agent, message->input_taken.position,
-                        message->input_taken.digest);
+            stdin_taken(&launcher->input, agent, &message->input_taken);
         break;
     case WIRE_SAVED:
         tell_saved(launcher, message);

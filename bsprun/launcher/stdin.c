@@ -125,8 +125,8 @@ void stdin_set_reader(struct stdin_relay *relay, struct launcher_agent *agent)
         relay->readers[place] = agent;
 }
 
-void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent, uint64_t position,
-                 uint64_t digest)
+void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent,
+                 const struct wire_input_taken *taken)
 {
     const struct options *options = relay->common->options;
     bool first = is_open(relay) && !input_is_open(&relay->input);
@@ -138,12 +138,14 @@ void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent, uint64
     if (place == WIRE_REPLICAS_MAX)
         return;
     relay->readers[place] = agent;
+    if (taken->begins)
+        input_leave(&relay->input, place);
     if (first && !options->input_differs)
-        input_expect(&relay->input, digest);
-    if (!input_taken(&relay->input, place, position)) {
+        input_expect(&relay->input, taken->digest);
+    if (!input_taken(&relay->input, place, taken->position)) {
         snprintf(text, sizeof text,
                  "what the job had read of its input from position %llu on is no longer kept",
-                 (unsigned long long)position);
+                 (unsigned long long)taken->position);
         tell_wrong(relay, text);
         return;
     }

@@ -32,8 +32,8 @@ void stdin_free(struct stdin_relay *relay);
 /* Process 0 is on that host. */
 void stdin_set_reader(struct stdin_relay *relay, struct launcher_agent *agent);
 /* INPUT_TAKEN. */
-void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent, uint64_t position,
-                 uint64_t digest);
+void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent,
+                 const struct wire_input_taken *taken);
 /* MARK, and the commit of the snapshot. */
 void stdin_mark(struct stdin_relay *relay, const struct launcher_agent *agent,
                 struct bspz_snapshot_name name, uint64_t position);

@@ -95,6 +95,10 @@ int coord_take_ahead_ready(struct coord *state, struct coord_host *host,
     struct coord_ahead *ahead = &state->ahead;
     const struct wire_ahead_ready *ready = &message->ahead_ready;
 
+    if (host->ahead == 0 && state->takeover.any) {
+        effects->dropped = true; /* the former Processor Zero had told it to */
+        return 0;
+    }
     if (host->ahead == 0)
         return coord_broken(effects, "host %u restores ahead what it was not told to", host->id);
     if (!bspz_snapshot_same(ready->name, ahead->name)) {

@@ -90,7 +90,7 @@
  * Surviving.  Where the processes use nothing but the dataspace, of which other hosts keep copies,
  * the loss of a host while they run does not end the term: its processes are restarted alone on
  * other hosts, from the newest committed snapshot (SURVIVED), if the host has said before that they
- * can be (BEARS).  Neither Processor Zero's own host nor that of process 0 is one of these
+ * can be (BEARS).  If it is Processor Zero's own host, bsprun names another one, as with replicas
  * (survive.c).
  *
  * Terms.  Every message carries the term it was sent in.  One of an older term is ignored; one of a
@@ -274,7 +274,7 @@ struct coord_config {
     const struct coord_lineage *lineage; /* how earlier terms began; NULL: none; copied */
     struct bspz_snapshot_name avoid[COORD_AVOID_MAX]; /* snapshots that could not be restored */
     uint32_t avoid_count;
-    struct coord_predecessor predecessor; /* of the same term: with replicas only */
+    struct coord_predecessor predecessor; /* of the same term: with replicas, or `survives` */
     /* Called with every change of state, for a trace; may be NULL. */
     void (*moved)(void *context, enum coord_phase from, enum coord_phase to);
     void *context;

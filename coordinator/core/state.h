@@ -43,6 +43,7 @@ struct coord_host {
     bool accounted; /* in the place of another Processor Zero: it has said what it knows ... */
     uint64_t captures_at; /* ... and waits at the barrier of that snapshot; 0: of none */
     bool bears;           /* its processes can be restarted alone elsewhere: survive.c */
+    bool waits;           /* accounted: it had arrived at the barrier to be decided */
     uint32_t gained;      /* the newest SURVIVED by which it has got some; 0: none */
 };
 
@@ -158,6 +159,9 @@ struct coord_takeover {
     bool resumes;    /* captured for a snapshot that is not: the processes go on in any case */
     uint64_t spared; /* no snapshot is taken at the end of this superstep */
     struct bspz_snapshot_name committed;
+    uint32_t accounts, survived; /* so many are there; hosts that were outlived before: former.c */
+    bool differ;                 /* something was decided that not all have heard of ... */
+    bool asked;                  /* CONSULT has come to some */
 };
 
 struct coord {
@@ -283,6 +287,18 @@ bool coord_begin_takeover(struct coord *state, const struct coord_predecessor *p
 /* A host has said what it knows, or is lost: goes on if no other is waited for. */
 void coord_take_over(struct coord *state, struct coord_effects *effects);
 
+/* ---- former.c ---- */
+
+/* Says the newest committed snapshot again, if it is of this term.  told: which one bsprun knows. */
+void coord_announce_again(struct coord *state, struct bspz_snapshot_name told,
+                          struct coord_effects *effects);
+/* In the place of another Processor Zero, without replicas: notes what the host knows, before
+ * coord_take_account does; and when all have said that: the term goes on without the former one's
+ * host, or is over. */
+void coord_note_account(struct coord *state, struct coord_host *host,
+                        const struct wire_account *account);
+void coord_outlive_former(struct coord *state, struct coord_effects *effects);
+
 /* ---- losses.c ---- */
 
 /* Whether the term goes on although that host is lost. */
@@ -292,6 +308,8 @@ bool coord_goes_on_without(const struct coord *state, const struct coord_host *h
 
 /* Whether its processes can be restarted alone elsewhere while they run, as far as it has said. */
 bool coord_bears_loss(const struct coord *state, const struct coord_host *host);
+/* Whether another one can take them. */
+bool coord_can_settle(const struct coord *state, const struct coord_host *host);
 /* Whether the term goes on without that host, as its processes are restarted alone elsewhere. */
 bool coord_survives(const struct coord *state, const struct coord_host *host);
 /* They are: chooses hosts for them, and says so; coord_go_on_without follows. */
@@ -434,6 +452,8 @@ void coord_open_ticket(struct coord *state, uint64_t superstep, bool base);
 /* Plans the next barrier to be decided. */
 void coord_plan(struct coord *state);
 void coord_plan_timer(struct coord *state, struct coord_effects *effects);
+/* The same if nothing was planned: asks at once if it is due. */
+void coord_plan_anew(struct coord *state, struct coord_effects *effects);
 /* Asks for the next possible barrier. */
 void coord_consult(struct coord *state, struct coord_effects *effects);
 /* The same when a snapshot has ended, since only then it is known when the next is due. */

@@ -21,7 +21,7 @@ static bool may_take(const struct coord *state, const struct coord_host *host,
                      const struct coord_host *lost)
 {
     return host != lost && host->ready && !host->lost && host->count > 0 && !host->arrived &&
-           (!host->drained || state->all_drained);
+           !host->waits && (!host->drained || state->all_drained);
 }
 
 static int64_t room_of(const struct coord_host *host)
@@ -48,26 +48,22 @@ static struct coord_host *find_taker(const struct coord *state, const struct coo
 
 /* ---- May it be? ---------------------------------------------------------------------------- */
 
-/* Process 0, and who reads the input of the job, stay where they are. */
-static bool is_bound(const struct coord *state, const struct coord_host *host)
-{
-    uint32_t reader = state->config.stdin_pid;
-
-    return host->id == state->config.own || coord_lives_on(state, 0, host) ||
-           (reader < state->processes && coord_lives_on(state, reader, host));
-}
-
 bool coord_bears_loss(const struct coord *state, const struct coord_host *host)
 {
     return state->config.survives && !coord_has_replicas(state) && host->bears &&
-           state->processes > 0 && host->count > 0 && !is_bound(state, host);
+           state->processes > 0 && host->count > 0;
+}
+
+bool coord_can_settle(const struct coord *state, const struct coord_host *host)
+{
+    return find_taker(state, host) != NULL;
 }
 
 bool coord_survives(const struct coord *state, const struct coord_host *host)
 {
     return state->phase == COORD_RUNNING && coord_bears_loss(state, host) && !host->lost &&
-           !host->arrived && state->committed.term > 0 && state->ahead.missing == 0 &&
-           find_taker(state, host);
+           host->id != state->config.own && !host->arrived && state->committed.term > 0 &&
+           state->ahead.missing == 0 && find_taker(state, host);
 }
 
 /* ---- It is --------------------------------------------------------------------------------- */

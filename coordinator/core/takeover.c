@@ -1,5 +1,6 @@
 /* takeover.c - Processor Zero in the place of another one of the same term, whose host was lost
- * while the processes ran in replicas, or were made of snapshot 0 on all hosts.
+ * while the processes ran in replicas, or were made of snapshot 0 on all hosts; or can be restarted
+ * alone (former.c).
  *
  * Happy path: bsprun has named this one -> ACCOUNT of every living host -> TAKEN_OVER, which says
  * the newest decision that any of them knew -> RUNNING; or PLACING, until the processes of all are
@@ -63,11 +64,14 @@ static bool take_leads(struct coord *state, struct wire_numbers leads)
 
 bool coord_begin_takeover(struct coord *state, const struct coord_predecessor *predecessor)
 {
-    if (!coord_has_replicas(state) || predecessor->homes.count > state->config.processes_max)
+    bool replicas = coord_has_replicas(state);
+
+    if ((!replicas && !state->config.survives) ||
+        predecessor->homes.count > state->config.processes_max)
         return false;
     for (uint32_t i = 0; i < state->host_count; i++) {
         struct coord_host *host = &state->hosts[i];
-        host->lead = COORD_NO_CELL;
+        host->lead = replicas ? COORD_NO_CELL : (uint16_t)i;
         host->ready = host->captured = true;
     }
     state->phase = COORD_TAKING_OVER;
@@ -152,15 +156,6 @@ static void say(struct coord *state, struct coord_effects *effects)
     release->consult = COORD_NEVER;
 }
 
-static void announce_again(struct coord *state, struct bspz_snapshot_name told,
-                           struct coord_effects *effects)
-{
-    state->committed = state->takeover.committed;
-    if (state->config.snapshots && state->committed.term == state->config.term)
-        coord_announce(state, state->committed, bspz_snapshot_same(told, state->committed),
-                       effects);
-}
-
 /* Whether some host still makes its processes. */
 static bool some_are_made(const struct coord *state)
 {
@@ -179,7 +174,7 @@ static void go_on_placing(struct coord *state, struct coord_effects *effects)
     taken = &coord_say(state, effects, WIRE_TAKEN_OVER)->taken_over;
     taken->consult = COORD_NEVER;
     taken->committed = state->takeover.committed;
-    announce_again(state, state->committed, effects);
+    coord_announce_again(state, state->committed, effects);
 }
 
 static void go_on(struct coord *state, struct coord_effects *effects)
@@ -201,7 +196,7 @@ static void go_on(struct coord *state, struct coord_effects *effects)
                       : captured > 0  ? COORD_CAPTURING
                                       : COORD_RUNNING);
     say(state, effects);
-    announce_again(state, told, effects);
+    coord_announce_again(state, told, effects);
     if (takeover->ended)
         coord_lost_after_end(state, effects);
 }
@@ -229,6 +224,10 @@ void coord_take_over(struct coord *state, struct coord_effects *effects)
         state->config.copies = 1;
     if (state->takeover.over) {
         coord_end_as(state, state->takeover.status, state->takeover.cause, effects);
+        return;
+    }
+    if (!coord_has_replicas(state)) {
+        coord_outlive_former(state, effects);
         return;
     }
     if (!state->takeover.stopped && !state->takeover.ended && !coord_is_covered(state, NULL)) {
@@ -265,6 +264,7 @@ int coord_take_account(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u knows what cannot be", host->id);
     if (account->captures > 0 && account->captures < account->decided)
         return coord_broken(effects, "host %u captures what it has passed", host->id);
+    coord_note_account(state, host, account);
     host->accounted = true;
     host->shared = account->shared;
     host->ranks_ready = account->ready || account->runs;

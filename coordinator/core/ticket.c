@@ -207,16 +207,20 @@ void coord_plan_timer(struct coord *state, struct coord_effects *effects)
     coord_set_timer(state, effects, COORD_TIMER_SNAPSHOT, (due - 1) / 1000000u + 1);
 }
 
+void coord_plan_anew(struct coord *state, struct coord_effects *effects)
+{
+    if (due_ns(state) > 0)
+        coord_plan_timer(state, effects);
+    else
+        coord_consult(state, effects);
+}
+
 void coord_plan_next(struct coord *state, struct coord_effects *effects)
 {
     if (state->phase != COORD_RUNNING ||
         (state->config.rule.kind != POLICY_AUTO && move_due_ns(state) == POLICY_NEVER))
         return;
-    if (due_ns(state) > 0) {
-        coord_plan_timer(state, effects);
-        return;
-    }
-    coord_consult(state, effects);
+    coord_plan_anew(state, effects);
 }
 
 enum policy_answer coord_ask_policy(struct coord *state)

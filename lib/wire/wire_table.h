@@ -713,10 +713,12 @@
  * is reported durable before that. */
 #define WIRE_FIELDS_MARK(F, E)    F(u64, input, WIRE_U64_MAX)
 
-/* Process 0 can take more input: `position` is the end of what its stream has.  digest: in the
- * first one of a term, that of the input read up to there; 0: unknown. */
+/* Process 0 can take more input: `position` is the end of what its stream has.  begins: it begins
+ * there (again), whatever it was sent before; digest: then that of the input read up to there; 0:
+ * unknown. */
 #define WIRE_FIELDS_INPUT_TAKEN(F, E)                                                              \
     F(u64, position, WIRE_U64_MAX)                                                                 \
+    F(flag, begins, 0)                                                                             \
     F(u64, digest, WIRE_U64_MAX)
 
 #include "lib/wire/wire_zero.h"

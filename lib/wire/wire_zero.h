@@ -175,7 +175,9 @@
  * the snapshot at whose barrier its processes wait for RESUME, 0: none.  committed: the newest one
  * it knows of; right: as COMMITTED has said.  shared: as in HOST_READY.  ready: it has, or would
  * have, sent RANKS_READY. runs: it has received RUN.  stopped: it has ended its processes.  over:
- * it has received END, with that status and cause. */
+ * it has received END, with that status and cause.  survived: of so many losses of hosts it knows
+ * where the processes are now (SURVIVED).  arrived: it has said so of the barrier to be decided.
+ * asked: CONSULT has come since the newest decision. */
 #define WIRE_FIELDS_ACCOUNT(F, E)                                                                  \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, decided, WIRE_U64_MAX)                                                                  \
@@ -190,7 +192,10 @@
     F(flag, stopped, 0)                                                                            \
     F(flag, over, 0)                                                                               \
     F(i32, status, WIRE_STATUS_MAX)                                                                \
-    F(u32, cause, WIRE_CAUSE_LAST)
+    F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
+    F(u32, survived, WIRE_HOSTS_MAX)                                                               \
+    F(flag, arrived, 0)                                                                            \
+    F(flag, asked, 0)
 
 /* The job has `processes` processes; process i lives on host host_of[i], and on each host for which
  * leads names that one: hosts in pairs, one with replicas and the one whose processes it has, too.

@@ -247,6 +247,31 @@ static void line(const char *path)
         fclose(file);
 }
 
+/* Who has input reads it all, slowly, and puts how far it has come; the others wait until it is
+ * over. */
+static void lines(unsigned us)
+{
+    char text[4096];
+    long count = 0, bytes = 0, sum = 0;
+
+    while (fgets(text, sizeof text, stdin)) {
+        count++;
+        bytes += (long)strlen(text);
+        for (const char *at = text; *at; at++)
+            sum = (sum * 31 + *at) % 1000003;
+        if (count % 50 == 0)
+            volpex_put("lines", 5, &count, sizeof count);
+        if (count % 500 == 0)
+            printf("%ld lines\n", count), fflush(stdout);
+        usleep(us);
+    }
+    if (count > 0) {
+        printf("in all %ld lines, %ld bytes, sum %ld\n", count, bytes, sum);
+        volpex_put("end", 3, &count, sizeof count);
+    }
+    volpex_read("end", 3, &count, sizeof count);
+}
+
 static void wrong(void)
 {
     int value = 0;
@@ -324,6 +349,8 @@ int main(int argc, char **argv)
         crash();
     else if (strcmp(what, "line") == 0)
         line(argc > 2 ? argv[2] : NULL);
+    else if (strcmp(what, "lines") == 0)
+        lines((unsigned)atoi(argv[2]));
     else if (strcmp(what, "differ") == 0)
         differ();
     else if (strcmp(what, "wait") == 0)

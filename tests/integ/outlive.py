@@ -37,9 +37,18 @@ def new_store():
     return os.path.join(scratch, f"store {stores}")
 
 
-def command(*options, hosts=HOSTS):
+def late_rsh(late):
+    """Starts agents as RSH does, that of one host last, which Processor Zero is then not at."""
+    path = os.path.join(scratch, f"{late} is late")
+    with open(path, "w") as file:
+        file.write(f'#!/bin/sh\n[ "$1" = {late} ] && sleep 1\nexec {RSH} "$@"\n')
+    os.chmod(path, 0o755)
+    return shlex.quote(path)
+
+
+def command(*options, hosts=HOSTS, late=None):
     slots = ",".join(f"{name}:{count}" for name, count in hosts.items())
-    return [BSPRUN, "--launcher", RSH, "--hosts", slots, f"--ckpt={new_store()}", "--rejoin", "off", *options]
+    return [BSPRUN, "--launcher", late_rsh(late) if late else RSH, "--hosts", slots, f"--ckpt={new_store()}", "--rejoin", "off", *options]
 
 
 def work(rounds):
@@ -90,9 +99,14 @@ def lose(job, *hosts):
             os.kill(agents[host], number)
 
 
+def zero_of(job):
+    """The host of Processor Zero."""
+    return json.loads(expect(run([BSPSTAT, "--json", str(job.os_pid)]), 0).out)["zero"]
+
+
 def not_zero(job, *hosts):
     """Those of these hosts where Processor Zero is not, in any order."""
-    zero = json.loads(expect(run([BSPSTAT, "--json", str(job.os_pid)]), 0).out)["zero"]
+    zero = zero_of(job)
     left = [host for host in hosts if host != zero]
     return chance.sample(left, len(left))
 
@@ -142,13 +156,105 @@ def one_after_the_other():
         check_answer(job, rounds)  # with the last one there may be one copy
 
 
+def the_first_host():
+    """Process 0 is as any other, but its end is that of the job."""
+    rounds = 400
+    with Job([*command("-v", "--every", "1000s", late="h0"), *work(rounds)]) as job:
+        job.wait_for("round 80", 5)
+        before = ranks_of(job, *HOSTS) - ranks_of(job, "h0")
+        check(not_zero(job, "h0") and len(before) == 4, before)
+        lose(job, "h0")
+        job.wait_for("host h0 was lost; process 0 is restarted alone on host h", 1)
+        job.wait_for("round 200", 5)
+        check(before <= set(job.members()), before, job.members(), job.text())
+        check_answer(job, rounds)
+        check(TOGETHER not in job.text(), job.text())
+
+
+def reader_of(job):
+    """The host of the process whose input is not /dev/null."""
+    for host in HOSTS:
+        for pid in ranks_of(job, host):
+            if os.readlink(f"/proc/{pid}/fd/0").startswith("pipe:"):
+                return host
+    return None
+
+
+def who_reads_the_input():
+    """It is given it again on its new host; it moves on as long as Processor Zero is elsewhere."""
+    count, given = 6000, os.path.join(scratch, "much input")
+    with open(given, "w") as file:
+        file.writelines(f"line {number} {'x' * 200}\n" for number in range(count))
+    wanted = sorted(expect(bsprun("-np", 5, OBJECTS, "lines", 0, stdin=open(given)), 0).out.splitlines())
+    check(any(line.startswith(f"in all {count} lines, {os.path.getsize(given)} bytes, ") for line in wanted), wanted)
+    for reader, late, every in (0, "h0", "1000s"), (0, "h0", "0.3s"), (3, "h2", "0.3s"):
+        with Job([*command("--every", every, "--stdin", str(reader), late=late), OBJECTS, "lines", "400"], stdin=open(given)) as job:
+            for losses, lines in enumerate((1000, 2500, 4500)):
+                job.wait_for(f"{lines} lines", 1)
+                victim = reader_of(job)
+                if losses > 0 and not not_zero(job, victim):
+                    break
+                lose(job, victim)
+                job.wait_for(f"{ELSEWHERE}|{TOGETHER}", losses + 1)  # while a snapshot is being taken all go back
+            check(job.finish() == 0 and shown_by(job) == wanted, job.status, wanted, job.text())
+            check(every == "0.3s" or TOGETHER not in job.text(), job.text())
+            job.check_gone()
+
+
+def processor_zero():
+    """Another host is named in its place, as long as there is one; what the former one was asked for is asked again."""
+    rounds = 800
+    with Job([*command("-v", "--every", "1000s"), *work(rounds)]) as job:
+        job.wait_for("round 80", 5)
+        zeros = []
+        for number in range(3):
+            zeros.append(zero_of(job))
+            before = ranks_of(job, *HOSTS) - ranks_of(job, zeros[-1])
+            lose(job, zeros[-1])
+            job.wait_for(f"host {zeros[-1]} was lost; host h. is Processor Zero now")
+            job.wait_for(f"host {zeros[-1]} was lost; process.* restarted alone on host")
+            check(before <= set(job.members()) and TOGETHER not in job.text(), before, job.members(), job.text())
+            job.wait_for(f"round {200 * (number + 1)}", 5)
+            if number == 0:
+                expect(run([BSPCTL, "--wait", str(job.os_pid), "save"]), 0)
+        check(len(set(zeros)) == 3, zeros)
+        check_answer(job, rounds)
+        check(TOGETHER not in job.text(), job.text())
+
+
+def processor_zero_is_silent():
+    """What it may still do when it wakes up nobody hears."""
+    rounds = 1000
+    with Job([*command("--every", "1000s", "--heartbeat", "1"), *work(rounds)]) as job:
+        job.wait_for("round 80", 5)
+        zero = zero_of(job)
+        agent = agents_of(job)[zero]
+        os.kill(agent, signal.SIGSTOP)
+        job.wait_for(f"host {zero} was lost; process.* restarted alone on host")
+        os.kill(agent, signal.SIGCONT)
+        check_answer(job, rounds)
+        check(TOGETHER not in job.text(), job.text())
+
+
+def processor_zero_and_another():
+    """At once: nobody knows enough, whichever loss is noticed first."""
+    rounds = 300
+    with Job([*command("--every", "1000s"), *work(rounds)]) as job:
+        job.wait_for("round 80", 5)
+        zero = zero_of(job)
+        lose(job, *chance.sample([zero, not_zero(job, *HOSTS)[0]], 2))
+        check_answer(job, rounds)
+        check(TOGETHER in job.text(), f"seed {seed}", job.text())
+
+
 def all_go_back():
-    """Where nobody else has what is lost, or process 0 and Processor Zero are there."""
-    for options, hosts in ((["--copies", "1"], ["h1"]), ([], ["h0"]), (["--recover", "all"], ["h2"]), ([], ["h1", "h2"])):
+    """Where nobody else has what is lost."""
+    for options, hosts in ((["--copies", "1"], ["h1"]), (["--copies", "1"], []), (["--recover", "all"], ["h2"]),
+                           (["--recover", "all"], []), ([], ["h1", "h2"])):
         rounds = 300
         with Job([*command("--every", "1000s", *options), *work(rounds)]) as job:
             job.wait_for("round 80", 5)
-            lose(job, *hosts)
+            lose(job, *(hosts or [zero_of(job)]))
             check_answer(job, rounds)
             check(TOGETHER in job.text(), options, hosts, job.text())
 
@@ -205,4 +311,5 @@ def saved_and_moved_after_it():
 
 
 if __name__ == "__main__":
-    main([one_host, one_after_the_other, all_go_back, saved_and_moved_after_it, storm])
+    main([one_host, the_first_host, who_reads_the_input, processor_zero, processor_zero_is_silent,
+          processor_zero_and_another, one_after_the_other, all_go_back, saved_and_moved_after_it, storm])

@@ -9,7 +9,7 @@ import signal
 import time
 
 from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, run, scratch, wait_until
-from kills import ONE, SEVERAL, chance, kill_one, new_store, seed, shown_by
+from kills import ONE, SEVERAL, chance, kill_one, new_store, ranks_of, seed, shown_by
 
 BSPSTAT = os.path.join(BIN, "bspstat")
 BSPCTL = os.path.join(BIN, "bspctl")
@@ -137,24 +137,45 @@ def counted():
     check(facts["restarted_alone"] == 2 and facts["faults"] == facts["rollbacks"] == 0, facts)
 
 
-def files_and_input():
+def files():
     """What a process has done otherwise than by the dataspace cannot be told apart: all go back."""
     path, given = os.path.join(scratch, "kept open"), os.path.join(scratch, "input")
     with open(given, "w") as file:
         file.write("a line\n" * 3)
-    for pid, reason in ((1, "it has files open for writing"), (0, "it has read input since it was saved")):
-        with Job([BSPRUN, "-np", "3", f"--ckpt={new_store()}", "--every", "1000s", OBJECTS, "line", path],
+    with Job([BSPRUN, "-np", "3", f"--ckpt={new_store()}", "--every", "1000s", OBJECTS, "line", path], stdin=open(given)) as job:
+        ospids = job.wait_ready(3)
+        job.wait_for(": a line", 3)
+        time.sleep(0.5)  # its open files are looked at ten times a second
+        os.kill(ospids[1], signal.SIGKILL)
+        job.wait_for(TOGETHER, 1)
+        check("it has files open for writing" in job.text(), job.text())
+        job.signal(signal.SIGINT)
+        job.finish()
+
+
+def reader_of(job):
+    """The process whose input is not /dev/null."""
+    return next(pid for pid in ranks_of(job, OBJECTS) if os.readlink(f"/proc/{pid}/fd/0").startswith("pipe:"))
+
+
+def input_again():
+    """Who reads the input is given it again from its image on, whatever has been read or is on its way."""
+    count, given = 6000, os.path.join(scratch, "much input")
+    with open(given, "w") as file:
+        file.writelines(f"line {number} {'x' * 200}\n" for number in range(count))
+    wanted = expect(bsprun("-np", "3", OBJECTS, "lines", "0", stdin=open(given)), 0).out.splitlines()
+    check(wanted[-1].startswith(f"in all {count} lines, {os.path.getsize(given)} bytes, "), wanted)
+    for reader, every in ((0, "1000s"), (0, "0.2s"), (2, "0.2s")):
+        with Job([BSPRUN, "-np", "3", "--stdin", str(reader), f"--ckpt={new_store()}", "--every", every, OBJECTS, "lines", "300"],
                  stdin=open(given)) as job:
-            ospids = job.wait_ready(3)
-            job.wait_for(": a line", 3)
-            time.sleep(0.5)  # its open files are looked at ten times a second
-            os.kill(ospids[pid], signal.SIGKILL)
-            job.wait_for(TOGETHER, 1)
-            check(reason in job.text(), job.text())
-            job.signal(signal.SIGINT)
-            job.finish()
+            for kills, lines in enumerate((1000, 2500, 4500), start=1):
+                job.wait_for(f"{lines} lines", 1)
+                os.kill(reader_of(job), signal.SIGKILL)
+                job.wait_for(ALONE, kills)
+            check(job.finish() == 0, job.status, job.text())
+            check(shown_by(job) == wanted and TOGETHER not in job.text(), wanted, job.text())
 
 
 if __name__ == "__main__":
     main([storm_on_one_host, storm_on_several_hosts, from_the_beginning, all_if_wanted, a_fault_of_its_own, nobody_can_put_it,
-          saved_after_it, counted, files_and_input])
+          saved_after_it, counted, files, input_again])

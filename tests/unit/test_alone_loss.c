@@ -20,8 +20,6 @@ START_TEST(who_is_restarted_alone)
     ck_assert_int_eq(alone_judge(&facts), ALONE_RESTARTED);
     facts.restarts = ALONE_MOST;
     ck_assert_int_eq(alone_judge(&facts), ALONE_TOO_OFTEN);
-    facts.has_read = true;
-    ck_assert_int_eq(alone_judge(&facts), ALONE_HAS_READ);
     facts.shares = true;
     ck_assert_int_eq(alone_judge(&facts), ALONE_SHARES);
     facts.at_barrier = true;

@@ -120,6 +120,27 @@ START_TEST(the_next_snapshot_has_the_new_homes)
 }
 END_TEST
 
+/* Process 0, and who reads the input, are as any other. */
+START_TEST(the_first_process_goes_elsewhere)
+{
+    start_on(3, SAVING(EVERY(100), .own = 3, .stdin_pid = 1));
+    all_bear();
+    ck_assert(coord_can_outlive(coord, 0));
+    ck_assert_int_eq(lost(0), 0);
+    ck_assert_uint_eq(message_of(WIRE_SURVIVED)->survived.moves.count, 2);
+    ck_assert_uint_eq(host_of(0), 3);
+    ck_assert_uint_eq(host_of(1), 3);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    save_now(false);
+    arrived_knowing(7, 0, WIRE_BARRIER_CALL, 1);
+    arrived_knowing(3, 0, WIRE_BARRIER_CALL, 1);
+    captured(7, 0);
+    SAY(CAPTURED, .captured = {.host = 3, .input = 11, .input_digest = 5});
+    ck_assert_uint_eq(coord->ticket.input, 11); /* as its new host says */
+    ck_assert_uint_eq(coord->ticket.input_digest, 5);
+}
+END_TEST
+
 START_TEST(one_after_the_other)
 {
     const struct wire_survived *survived;
@@ -154,7 +175,7 @@ static void expect_end_by_loss_of(uint32_t host)
 START_TEST(all_go_back_where_it_cannot_be)
 {
     start_bearing(3);
-    expect_end_by_loss_of(0); /* process 0, and Processor Zero */
+    expect_end_by_loss_of(0); /* Processor Zero */
     start_on(3, SAVING(EVERY(100)));
     bears(3, true);
     expect_end_by_loss_of(7); /* it has not said so */
@@ -164,9 +185,6 @@ START_TEST(all_go_back_where_it_cannot_be)
     start_on(3, SAVING(EVERY(100), .own = 7));
     all_bear();
     expect_end_by_loss_of(7); /* Processor Zero's own */
-    start_on(3, SAVING(EVERY(100), .stdin_pid = 3));
-    all_bear();
-    expect_end_by_loss_of(7); /* who reads the input */
     start_bearing(3);
     ck_assert_int_eq(arrived(7, 0, WIRE_BARRIER_END), 0);
     expect_end_by_loss_of(7); /* all its processes are at the barrier */
@@ -185,7 +203,7 @@ START_TEST(bsprun_knows_whom_to_ask_about)
 {
     start_on(3, SAVING(EVERY(100)));
     bears(0, true);
-    ck_assert_uint_eq(effects.count, 0); /* it has process 0 */
+    ck_assert_uint_eq(message_of(WIRE_BEARABLE)->bearable.of, 0); /* its own, for a successor */
     bears(7, true);
     ck_assert_uint_eq(effects.items[0].kind, COORD_EFFECT_TELL);
     ck_assert_uint_eq(message_of(WIRE_BEARABLE)->bearable.of, 7);
@@ -279,16 +297,178 @@ START_TEST(who_waits_is_asked_anew)
 }
 END_TEST
 
+/* ---- In the place of Processor Zero ---- */
+
+/* Host 7 in the place of host 0, which is lost with the processes 0 and 1. */
+static void succeed(uint32_t hosts)
+{
+    static const uint64_t homes[] = {0, 0, 7, 7, 3, 3};
+
+    start(hosts, SAVING(EVERY(100), .own = 7, .survives = true, .copies = 2,
+                        .predecessor = {{homes, 6}, {NULL, 0}, {2, 3}}));
+    ck_assert_int_eq(coord_phase(coord), COORD_TAKING_OVER);
+    ck_assert_int_eq(lost(0), 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_TAKING_OVER);
+}
+
+#define KNOWING(from, ...)                                                                         \
+    SAY(ACCOUNT,                                                                                   \
+        .account = {.host = from, .consult = COORD_NEVER, .committed = {2, 3}, __VA_ARGS__})
+#define ACCOUNT(from, ...)                                                                         \
+    KNOWING(from, .decided = 2, .ready = true, .runs = true, .survived = 0, __VA_ARGS__)
+
+START_TEST(another_processor_zero)
+{
+    const struct wire_survived *survived;
+
+    succeed(3);
+    KNOWING(7, .decided = 2, .runs = true, .survived = 1);
+    ck_assert_uint_eq(effects.count, 0);
+    KNOWING(3, .decided = 2, .runs = true, .survived = 1);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert_uint_eq(message_of(WIRE_TAKEN_OVER)->taken_over.decided, 2);
+    ck_assert_uint_eq(message_of(WIRE_COMMITTED)->envelope.superstep, 2);
+    ck_assert(!has_message(WIRE_CONSULT));
+    survived = &message_of(WIRE_SURVIVED)->survived;
+    ck_assert_uint_eq(survived->lost, 0);
+    ck_assert_uint_eq(survived->number, 2);
+    ck_assert_uint_eq(survived->moves.count, 2);
+    ck_assert_uint_eq(survived->name.superstep, 2);
+    ck_assert_uint_eq(message_of(WIRE_SURVIVED)->envelope.superstep, 2);
+    ck_assert_uint_eq(host_of(0), 3);
+    ck_assert_uint_eq(host_of(1), 3);
+    known(7, 2);
+    known(3, 2);
+    ck_assert_int_eq(coord->ticket.state, COORD_TICKET_NONE);
+    SAY(AHEAD_READY, .ahead_ready = {.host = 3, .name = {2, 3}}); /* the former one had asked */
+    ck_assert(effects.dropped);
+    save_now(false);
+    arrived_knowing(7, 2, WIRE_BARRIER_CALL, 2);
+    arrived_knowing(3, 2, WIRE_BARRIER_CALL, 2);
+    ck_assert_int_eq(message_of(WIRE_RELEASE)->release.decision, WIRE_DECISION_SNAPSHOT);
+}
+END_TEST
+
+/* ... which, too, may be lost, or lose others. */
+START_TEST(it_outlives_others)
+{
+    succeed(3);
+    ACCOUNT(7, .arrived = false);
+    ACCOUNT(3, .arrived = false);
+    known(7, 2);
+    known(3, 2);
+    bears(3, true);
+    ck_assert(message_of(WIRE_BEARABLE)->bearable.bears);
+    lost(3);
+    ck_assert_uint_eq(message_of(WIRE_SURVIVED)->survived.number, 2);
+    for (uint32_t pid = 0; pid < 6; pid++)
+        ck_assert_uint_eq(host_of(pid), 7);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+END_TEST
+
+/* Who waits at a barrier says so again, and takes no processes; who was asked for one, and who was
+ * not, is asked. */
+START_TEST(what_was_asked_is_asked_again)
+{
+    succeed(3);
+    ACCOUNT(7, .arrived = true, .asked = true);
+    ACCOUNT(3, .arrived = false);
+    ck_assert_uint_eq(host_of(0), 3);
+    ck_assert_uint_eq(host_of(1), 3);
+    ck_assert(has_message(WIRE_CONSULT));
+    ck_assert_int_eq(arrived_knowing(7, 2, WIRE_BARRIER_CALL, 0), 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert_int_eq(arrived_knowing(3, 2, WIRE_BARRIER_CALL, 1), 0);
+    ck_assert(has_message(WIRE_RELEASE));
+    tear_down();
+
+    succeed(3); /* a request that bsprun makes again meanwhile */
+    save_now(false);
+    ACCOUNT(7, .arrived = false);
+    ACCOUNT(3, .arrived = false);
+    ck_assert(has_message(WIRE_CONSULT));
+}
+END_TEST
+
+static void expect_that_all_go_back(void)
+{
+    ck_assert(!has_message(WIRE_SURVIVED));
+    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
+    ck_assert_int_eq(coord_outcome(coord).cause, WIRE_CAUSE_HOST_LOST);
+    ck_assert(coord_outcome(coord).again);
+    tear_down();
+}
+
+START_TEST(all_go_back_if_not_all_know_the_same)
+{
+    succeed(3); /* a loss */
+    KNOWING(7, .decided = 2, .runs = true, .survived = 1);
+    ACCOUNT(3, .arrived = false);
+    expect_that_all_go_back();
+    succeed(3); /* a barrier */
+    KNOWING(7, .decided = 3, .runs = true);
+    ACCOUNT(3, .arrived = false);
+    expect_that_all_go_back();
+    succeed(3); /* a snapshot is being taken */
+    ACCOUNT(7, .arrived = false);
+    ACCOUNT(3, .captures = 3);
+    expect_that_all_go_back();
+    succeed(3); /* one has given up the former one */
+    ACCOUNT(7, .arrived = false);
+    ACCOUNT(3, .stopped = true);
+    expect_that_all_go_back();
+    succeed(3); /* not all run */
+    ACCOUNT(7, .arrived = false);
+    KNOWING(3, .decided = 2, .ready = true);
+    expect_that_all_go_back();
+    succeed(3); /* nobody can take the processes */
+    ACCOUNT(7, .arrived = true);
+    ACCOUNT(3, .arrived = true);
+    expect_that_all_go_back();
+    succeed(3); /* another one is lost */
+    ACCOUNT(7, .arrived = false);
+    lost(3);
+    expect_that_all_go_back();
+    start(1, CONFIG());
+}
+END_TEST
+
+/* A host that has no processes is not missed, but says what it knows. */
+START_TEST(an_idle_host_has_a_say)
+{
+    succeed(4);
+    ACCOUNT(7, .arrived = false);
+    ACCOUNT(3, .arrived = false);
+    ck_assert_int_eq(coord_phase(coord), COORD_TAKING_OVER);
+    ACCOUNT(5, .arrived = false);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    tear_down();
+
+    succeed(4);
+    ACCOUNT(7, .arrived = false);
+    lost(5);
+    ACCOUNT(3, .arrived = false);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {its_processes_go_on_elsewhere,
                                   the_next_snapshot_has_the_new_homes,
+                                  the_first_process_goes_elsewhere,
                                   one_after_the_other,
                                   all_go_back_where_it_cannot_be,
                                   bsprun_knows_whom_to_ask_about,
                                   an_open_snapshot_is_abandoned,
                                   barriers_across_a_loss,
-                                  who_waits_is_asked_anew};
+                                  who_waits_is_asked_anew,
+                                  another_processor_zero,
+                                  it_outlives_others,
+                                  what_was_asked_is_asked_again,
+                                  all_go_back_if_not_all_know_the_same,
+                                  an_idle_host_has_a_say};
 
     return suite_run_tests("coord_survive", tests, sizeof tests / sizeof *tests, NULL, tear_down);
 }

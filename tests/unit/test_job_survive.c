@@ -126,11 +126,107 @@ START_TEST(not_asked)
 }
 END_TEST
 
+/* ---- Processor Zero's own host --------------------------------------------------------------- */
+
+static void lose_zero(void)
+{
+    start_running();
+    EVENT(BEARABLE, .term = 1, .host = 4, .bears = true);
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+}
+
+START_TEST(another_processor_zero)
+{
+    lose_zero();
+    ck_assert_int_eq(effects.items[0].kind, JOB_EFFECT_TAKE_OVER);
+    ck_assert_uint_eq(effects.items[0].peer, 4);
+    ck_assert_uint_eq(job_machine_zero(machine), 2);
+    ck_assert(!job_machine_goes_on(machine, 4));
+    ck_assert(job_machine_goes_on(machine, 9));
+    EVENT(SURVIVED, .term = 1, .host = 4);
+    ck_assert_int_eq(job_machine_state(machine), JOB_MACHINE_RUNNING);
+    EVENT(BEARABLE, .term = 1, .host = 2, .bears = true);
+    EVENT(AGENT_LOST, .host = 2); /* that one, too */
+    ck_assert_int_eq(effects.items[0].kind, JOB_EFFECT_TAKE_OVER);
+    ck_assert_uint_eq(job_machine_zero(machine), 9);
+    EVENT(SURVIVED, .term = 1, .host = 2);
+    EVENT(CLOSING, .term = 1);
+    expect("C");
+    EVENT(ENDED, .term = 1, .outcome = {.status = 0});
+    expect("F");
+    ck_assert_uint_eq(job_machine_fault(machine).restarts, 0);
+}
+END_TEST
+
+/* What the former one was asked for is asked again. */
+START_TEST(a_snapshot_is_asked_for_again)
+{
+    start_running();
+    EVENT(BEARABLE, .term = 1, .host = 4, .bears = true);
+    EVENT(SAVE);
+    expect("S");
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    ck_assert_int_eq(effects.items[0].kind, JOB_EFFECT_TAKE_OVER);
+    ck_assert_int_eq(effects.items[1].kind, JOB_EFFECT_SAVE);
+}
+END_TEST
+
+START_TEST(the_new_one_ends_the_term)
+{
+    lose_zero();
+    EVENT(TERM_OVER, .term = 1, .outcome = loss());
+    expect("A!");
+    ck_assert_uint_eq(effects.items[0].host, 4);
+    ck_assert_uint_eq(job_machine_fault(machine).restarts, 1);
+    EVENT(AGENT_UP, .host = 4);
+    expect("E");
+    tear_down();
+
+    lose_zero(); /* the new one is lost, too, before it could say anything */
+    EVENT(AGENT_LOST, .host = 2, .usable = true);
+    expect("AA!");
+    tear_down();
+
+    lose_zero(); /* another one is, and nobody has said that it could be */
+    EVENT(AGENT_LOST, .host = 9, .usable = true);
+    expect("AA!");
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(AGENT_UP, .host = 9);
+    expect("E");
+}
+END_TEST
+
+/* It would not know enough. */
+START_TEST(no_other_one)
+{
+    start_running();
+    EVENT(BEARABLE, .term = 1, .host = 4, .bears = true);
+    EVENT(AGENT_LOST, .host = 2, .usable = true); /* another loss is being handled */
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    expect("AA!");
+    tear_down();
+
+    start_running();
+    EVENT(BEARABLE, .term = 1, .host = 4, .bears = true);
+    EVENT(CLOSING, .term = 1); /* processes may have left */
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    ck_assert_int_ne(effects.items[0].kind, JOB_EFFECT_TAKE_OVER);
+    ck_assert_int_ne(job_machine_state(machine), JOB_MACHINE_RUNNING);
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {the_term_goes_on, it_comes_back, a_spare_comes, the_term_is_over,
+    const TTest *const tests[] = {the_term_goes_on,
+                                  it_comes_back,
+                                  a_spare_comes,
+                                  the_term_is_over,
 
-                                  not_asked};
+                                  not_asked,
+                                  another_processor_zero,
+                                  a_snapshot_is_asked_for_again,
+                                  the_new_one_ends_the_term,
+                                  no_other_one};
 
     return suite_run_tests("job_survive", tests, sizeof tests / sizeof *tests, NULL, tear_down);
 }

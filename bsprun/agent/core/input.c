@@ -144,12 +144,21 @@ uint64_t agent_input_digest(const struct agent *agent)
 
 /* ---- INPUT ---- */
 
-static void say_taken(struct agent_input *input, uint64_t digest)
+static void say_taken(struct agent_input *input)
 {
     struct wire_message message = {.kind = WIRE_INPUT_TAKEN};
 
     message.input_taken.position = input->written;
-    message.input_taken.digest = digest;
+    agent_send(input->agent, &message);
+}
+
+static void say_begins(struct agent_input *input)
+{
+    struct wire_message message = {.kind = WIRE_INPUT_TAKEN};
+
+    message.input_taken.position = input->written;
+    message.input_taken.begins = true;
+    message.input_taken.digest = input->digest;
     agent_send(input->agent, &message);
 }
 
@@ -204,21 +213,28 @@ static void write_waiting(struct agent_input *input)
     if (input->ends)
         end_input(input);
     else
-        say_taken(input, BSPZ_DIGEST_UNKNOWN);
+        say_taken(input);
 }
 
+/* What was on its way when the input was rewound may be some of what is sent again. */
 void agent_input_take(struct agent *agent, const struct wire_message *message)
 {
     struct agent_input *input = agent->input;
     const struct wire_input *news = &message->input;
+    uint64_t known;
+    size_t added;
 
     if (!input || agent_is_finished(agent) || message->envelope.term != agent_term(agent) ||
         agent_job(agent) == JOB_REWINDING || input->writer < 0 || input->ends ||
-        news->position != input->written + input->waiting ||
-        news->data.size > sizeof input->bytes - input->waiting)
+        news->position > input->written + input->waiting)
         return;
-    memcpy(input->bytes + input->waiting, news->data.data, news->data.size);
-    input->waiting += news->data.size;
+    known = input->written + input->waiting - news->position;
+    added = news->data.size > known ? news->data.size - (size_t)known : 0;
+    if (added > sizeof input->bytes - input->waiting)
+        return;
+    if (added > 0)
+        memcpy(input->bytes + input->waiting, (const char *)news->data.data + known, added);
+    input->waiting += added;
     input->ends = news->end;
     write_waiting(input);
 }
@@ -261,5 +277,5 @@ void agent_input_rewind(struct agent *agent, uint64_t position, uint64_t digest)
     input->pending = 0;
     if (input->writer < 0)
         open_again(input);
-    say_taken(input, digest);
+    say_begins(input);
 }

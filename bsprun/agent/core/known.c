@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "bsprun/agent/core/agent_inside.h"
-#include "bsprun/agent/core/cells.h"
 
 struct agent_known {
     struct known facts;
@@ -92,7 +91,7 @@ static void keep_abort(struct agent *agent, const struct wire_message *message)
 
 bool agent_known_lets(struct agent *agent, const struct wire_message *message)
 {
-    if (message->kind == WIRE_ABORT && message != agent->known->abort && agent_has_replicas(agent))
+    if (message->kind == WIRE_ABORT && message != agent->known->abort)
         keep_abort(agent, message);
     return !agent->known->waits || message->kind == WIRE_ACCOUNT;
 }

@@ -1,5 +1,5 @@
-/* known.h - what this host knows of the decisions of Processor Zero in the term, where processes
- * have replicas: for the one that takes the place of another (succession.h).
+/* known.h - what this host knows of the decisions of Processor Zero in the term: for the one that
+ * takes the place of another (succession.h).
  *
  * From the account it gives of that until the new one answers, it tells Processor Zero nothing
  * else; what it would have said is said again then.

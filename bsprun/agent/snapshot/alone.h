@@ -47,6 +47,8 @@ bool agent_alone_restart(struct agent *agent, int pid, const struct verdict *ver
  * whether they do, as more than one have processes. */
 bool agent_wants_copies(const struct agent *agent);
 bool agent_keeps_copies(const struct agent *agent);
+/* Whether there are processes here, and all use nothing but the dataspace. */
+bool agent_alone_suits(const struct agent *agent);
 /* Whether all processes of this host could be restarted alone on another one, as far as that depends
  * on them. */
 bool agent_alone_bears(struct agent *agent);

@@ -5,6 +5,10 @@
 #include "bsprun/agent/snapshot/alone_loss.h"
 #include "bsprun/agent/snapshot/inside.h"
 
+struct lone_input {
+    uint64_t position, digest; /* digest: of what had been read */
+};
+
 /* A process of this host. */
 struct lone {
     /* Restored: it is not in its place yet; expected: it comes from a lost host. */
@@ -15,8 +19,8 @@ struct lone {
     struct bspz_image_name name;
     struct bspz_snapshot_name snapshot; /* term 0: none either */
     uint64_t saved_ns;                  /* when it was last saved, or began */
-    uint64_t input;                     /* position in the job's input then */
-    uint64_t next_input;                /* ... when the present one was recorded */
+    struct lone_input input;            /* where it was in the job's input then */
+    struct lone_input next_input;       /* ... when the present one was recorded */
     struct alone_images images;
 };
 
@@ -30,17 +34,23 @@ struct agent_alone {
     bool recorded;     /* the process has gone on */
     uint64_t begun_ns; /* when it was ordered, or recorded */
     struct bspz_snapshot_name name;
-    uint64_t count;   /* of images so far */
-    uint64_t next_ns; /* the next one not before */
-    uint64_t took_ns; /* the last one */
-    bool said;        /* that one has failed */
+    uint64_t count;        /* of images so far */
+    uint64_t next_ns;      /* the next one not before */
+    uint64_t took_ns;      /* the last one */
+    bool said;             /* that one has failed */
     uint64_t committed_ns; /* the newest snapshot of all, or the beginning */
     /* The processes that are being fetched: from that snapshot, from that host. */
     struct bspz_snapshot_name coming;
     uint32_t left;
 };
 
-/* alone_restart.c: starts the process from its last image.  False: `why`. */
+/* What has been read of the input here. */
+struct lone_input agent_alone_input(const struct agent *agent);
+
+/* alone_restart.c: starts the process from its last image, with the input from there on.  False:
+ * `why`. */
 bool agent_alone_start(struct agent *agent, int pid, char *why);
+/* Whether process 0 is on this host, and is the child of another program (a script). */
+bool agent_is_wrapped(const struct agent *agent);
 
 #endif

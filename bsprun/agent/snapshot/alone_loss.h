@@ -2,8 +2,8 @@
  * and from which image; pure.
  *
  * It is, if nothing but the dataspace has carried effects of it to others, or of others to it,
- * since its image: not a barrier that it has reached, not an open file, not the input of the job.
- * Otherwise all go back to the last snapshot (rank_loss.h).
+ * since its image: not a barrier that it has reached, not an open file.  Input of the job it is
+ * given again.  Otherwise all go back to the last snapshot (rank_loss.h).
  */
 #ifndef BSPRUN_AGENT_ALONE_LOSS_H
 #define BSPRUN_AGENT_ALONE_LOSS_H
@@ -20,7 +20,6 @@ struct alone_facts {
     bool has_image;    /* there is one of it, or one of process 0 in bsp_begin */
     bool at_barrier;   /* it has reached a barrier that is not over for it */
     bool shares;       /* it has files open for writing, or shares them with others */
-    bool has_read;     /* ... read input since its image */
     uint32_t restarts; /* from that image so far */
 };
 
@@ -30,7 +29,6 @@ enum alone_verdict {
     ALONE_UNSAVED,
     ALONE_AT_BARRIER,
     ALONE_SHARES,
-    ALONE_HAS_READ,
     ALONE_TOO_OFTEN,
     ALONE_VERDICTS
 };

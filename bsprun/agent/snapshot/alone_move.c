@@ -34,9 +34,8 @@
 
 /* ---- Could it be restarted elsewhere? ------------------------------------------------------- */
 
-/* Whether they all use nothing but the dataspace; not so in most programs, which need no look at
- * their files. */
-static bool suit(const struct agent *agent)
+/* Not so in most programs, which need no look at their files. */
+bool agent_alone_suits(const struct agent *agent)
 {
     for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid) && !bspz_rank_of(agent_board(agent), pid)->request.alone)
@@ -48,7 +47,8 @@ bool agent_alone_bears(struct agent *agent)
 {
     const struct agent_snapshots *snapshots = snapshots_of(agent);
 
-    if (!snapshots || !snapshots->alone || agent_job(agent) != JOB_RUNNING || !suit(agent))
+    if (!snapshots || !snapshots->alone || agent_job(agent) != JOB_RUNNING ||
+        !agent_alone_suits(agent) || agent_is_wrapped(agent))
         return false;
     agent_note_bound(agent);
     for (int pid = 0; pid < agent_nprocs(agent); pid++)
@@ -127,6 +127,19 @@ static bool is_expected(const struct agent *agent, int pid)
            bspz_snapshot_same(alone->lones[pid].snapshot, alone->coming);
 }
 
+/* Where it was in the job's input. */
+static bool find_input(struct agent *agent, struct lone *lone, char *why)
+{
+    struct sources sources = {.store = agent_store(agent)};
+    int error;
+    const struct manifest *manifest = agent_manifest_of(&sources, lone->snapshot, &error, why);
+
+    if (manifest)
+        lone->input = (struct lone_input){agent_input_of(manifest), manifest->input_digest};
+    agent_free_sources(&sources);
+    return manifest != NULL;
+}
+
 static void begin(struct agent *agent, int pid)
 {
     struct agent_alone *alone = snapshots_of(agent)->alone;
@@ -134,7 +147,7 @@ static void begin(struct agent *agent, int pid)
     char why[AGENT_WHY];
 
     lone->state = LONE_RUNS;
-    if (!agent_alone_start(agent, pid, why)) {
+    if (!find_input(agent, lone, why) || !agent_alone_start(agent, pid, why)) {
         cannot_go_on(agent, pid, why);
         return;
     }
@@ -206,7 +219,6 @@ void agent_alone_receive(struct agent *agent, struct bspz_snapshot_name from, ui
         lone->snapshot = from;
         lone->left = lost;
         lone->saved_ns = alone->committed_ns;
-        lone->input = agent_input_position(agent);
         alone_images_begin(&lone->images, IMAGE_TOGETHER);
     }
     agent_alone_look_for(agent);

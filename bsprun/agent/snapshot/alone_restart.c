@@ -10,6 +10,7 @@
 #include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/input.h"
+#include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/pause.h"
@@ -28,6 +29,13 @@
 
 /* ---- May it be? ------------------------------------------------------------------------------ */
 
+bool agent_is_wrapped(const struct agent *agent)
+{
+    pid_t root = agent_root(agent)->ospid;
+
+    return agent_is_here(agent, 0) && root != 0 && root != agent_process(agent, 0)->ospid;
+}
+
 /* Whether it has published its arrival at a barrier that is not over for it. */
 static bool is_at_barrier(const struct bspz_rank *rank)
 {
@@ -42,19 +50,15 @@ static struct alone_facts look_at(struct agent *agent, int pid)
     const struct agent_snapshots *snapshots = snapshots_of(agent);
     const struct bspz_rank *rank = bspz_rank_of(agent_board(agent), pid);
     const struct lone *lone = &snapshots->alone->lones[pid];
-    pid_t ospid = agent_process(agent, pid)->ospid;
 
     agent_note_bound(agent);
     return (struct alone_facts){
         .wanted = snapshots->lone_restarts,
         .suits = rank->request.alone,
-        .runs = agent_job(agent) == JOB_RUNNING &&
-                (pid > 0 || agent_root(agent)->ospid == 0 || agent_root(agent)->ospid == ospid),
+        .runs = agent_job(agent) == JOB_RUNNING && (pid > 0 || !agent_is_wrapped(agent)),
         .has_image = lone->fd >= 0 || lone->snapshot.term > 0,
         .at_barrier = is_at_barrier(rank),
         .shares = agent_is_bound(agent, pid) || opened_writes(snapshots->opened, pid),
-        .has_read =
-            pid == agent_order(agent)->stdin_pid && agent_input_position(agent) != lone->input,
         .restarts = lone->images.restarts,
     };
 }
@@ -121,6 +125,7 @@ static bool take_its_place(struct agent *agent, int pid, pid_t ospid)
 bool agent_alone_start(struct agent *agent, int pid, char *why)
 {
     struct agent_snapshots *snapshots = snapshots_of(agent);
+    const struct lone *lone = &snapshots->alone->lones[pid];
     struct sources sources = {.store = agent_store(agent)};
     struct chain chain;
     pid_t ospid = -1;
@@ -129,6 +134,8 @@ bool agent_alone_start(struct agent *agent, int pid, char *why)
         shares_take(snapshots->shares);
     if (open_chain(agent, pid, &sources, &chain, why) == 0) {
         clear_place(agent, pid);
+        if (pid == agent_order(agent)->stdin_pid)
+            agent_input_rewind(agent, lone->input.position, lone->input.digest);
         ospid = agent_start_of_image(agent, pid, &chain, &sources, -1, why);
     }
     agent_chain_close(&chain);

@@ -395,7 +395,7 @@ static void committed(struct agent *agent, struct bspz_snapshot_name name)
         if (ticket_may_move(ticket->state, TICKET_PERSISTED))
             ticket_move(&ticket->state, TICKET_PERSISTED);
     }
-    if (agent_has_replicas(agent) && bspz_snapshot_same(agent_committed(agent), name)) {
+    if (bspz_snapshot_same(agent_committed(agent), name)) {
         message.envelope.superstep = name.superstep; /* another Processor Zero says it again */
         agent_tell_zero(agent, &message);
         return;

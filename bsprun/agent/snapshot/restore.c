@@ -75,20 +75,18 @@ static int start_process(struct agent *agent, int pid, struct bspz_snapshot_name
 static void wind_back(struct agent *agent, const struct manifest *manifest)
 {
     static const uint64_t nothing[2];
-    uint64_t input = 0, output[2] = {0, 0};
+    uint64_t output[2] = {0, 0};
 
     for (uint32_t i = 0; i < manifest->streams.count; i++) {
         const struct manifest_stream *stream = &manifest->streams.items[i];
 
-        if (stream->number == 0)
-            input = stream->position;
-        else
+        if (stream->number > 0)
             output[stream->number - 1] += stream->position;
     }
     agent_relay_set_counts(agent, agent_is_here(agent, 0) ? output : nothing);
     agent_relay_set_superstep(agent, manifest->name.superstep);
     if (agent_is_here(agent, agent_order(agent)->stdin_pid))
-        agent_input_rewind(agent, input, manifest->input_digest);
+        agent_input_rewind(agent, agent_input_of(manifest), manifest->input_digest);
 }
 
 /* The superstep of the snapshot at the end of the chain of process 0, as far as it is here: all

@@ -28,6 +28,14 @@ const struct manifest *agent_manifest_of(struct sources *sources, struct bspz_sn
     return manifest;
 }
 
+uint64_t agent_input_of(const struct manifest *manifest)
+{
+    for (uint32_t i = 0; i < manifest->streams.count; i++)
+        if (manifest->streams.items[i].number == 0)
+            return manifest->streams.items[i].position;
+    return 0;
+}
+
 void agent_free_sources(struct sources *sources)
 {
     while (sources->count > 0)

@@ -14,6 +14,8 @@ struct sources {
 /* NULL, then *error (-errno) and `why` (AGENT_WHY bytes); the manifest belongs to `sources`. */
 const struct manifest *agent_manifest_of(struct sources *sources, struct bspz_snapshot_name name,
                                          int *error, char *why);
+/* The number of bytes of the job's input that had been read. */
+uint64_t agent_input_of(const struct manifest *manifest);
 void agent_free_sources(struct sources *sources);
 
 #endif

@@ -138,7 +138,8 @@ void hosts_start(struct world *world, const struct action *action)
     if (process->life != action->life || world->hosts[process->host].lost)
         return;
     process->lives = true;
-    process->done = process->saved;
+    process->done = process->captured[process->from];
+    world->asked[process->left] = false;
     call_later(world, action->pid);
 }
 
@@ -148,6 +149,7 @@ void hosts_start(struct world *world, const struct action *action)
 static void go_on(struct world *world, uint32_t h, uint64_t superstep)
 {
     world->hosts[h].superstep = superstep + 1;
+    world->hosts[h].captures = 0;
     for (uint32_t pid = 0; pid < world->pids; pid++) {
         struct process *process = &world->processes[pid];
 
@@ -169,12 +171,15 @@ static void capture(struct world *world, uint32_t h, uint64_t superstep)
 {
     struct wire_message message = {.kind = WIRE_CAPTURED, .envelope.superstep = superstep};
 
+    if (superstep + 1 >= STEPS_MOST)
+        timeline_fail(&world->time, "too many supersteps");
+    world->hosts[h].captures = superstep + 1;
     message.captured.host = h;
     world_tell_zero(world, h, &message);
     for (uint32_t pid = 0; pid < world->pids; pid++) {
         if (!is_here(world, h, pid))
             continue;
-        world->processes[pid].captured = world->processes[pid].done;
+        world->processes[pid].captured[superstep + 1] = world->processes[pid].done;
         message =
             (struct wire_message){.kind = WIRE_IMAGE_DURABLE, .envelope.superstep = superstep + 1};
         message.image_durable.host = h;
@@ -191,6 +196,8 @@ static void release(struct world *world, uint32_t h, const struct wire_message *
     if (superstep + 1 != host->consulted)
         return;
     host->consult_from = message->release.consult;
+    if (message->release.decision == WIRE_DECISION_GO)
+        host->next = message->release.consult;
     if (message->release.decision == WIRE_DECISION_SNAPSHOT) {
         capture(world, h, superstep);
     } else if (message->release.decision == WIRE_DECISION_GO) {
@@ -235,6 +242,8 @@ static void survive(struct world *world, uint32_t h, const struct action *action
             continue;
         host->met[pid] = superstep;
         process->host = h;
+        process->left = order->lost;
+        process->from = order->name.superstep;
         process->life++;
         process->superstep = superstep;
         process->at_barrier = process->lives = false;
@@ -259,13 +268,64 @@ static void meet(struct world *world, uint32_t h, const struct action *action)
     scan(world, h);
 }
 
+/* ---- Another Processor Zero ----------------------------------------------------------------- */
+
+static bool has_arrived(const struct host *host)
+{
+    return host->told == host->superstep + 1 && host->captures == 0;
+}
+
+void hosts_take_over(struct world *world, const struct action *action)
+{
+    uint32_t h = action->host;
+    struct host *host = &world->hosts[h];
+    struct wire_message message = {.kind = WIRE_ACCOUNT};
+
+    host->zero = action->from;
+    host->waits = true;
+    for (uint32_t lost = 0; lost < world->host_count; lost++)
+        host->deaf_to[lost] = host->deaf_to[lost] || action->ends[lost];
+    if (host->zero == h)
+        world_succeed(world, h);
+    message.account = (struct wire_account){.host = h,
+                                            .decided = host->superstep,
+                                            .consult = host->next,
+                                            .captures = host->captures,
+                                            .committed = host->committed,
+                                            .shared = true,
+                                            .ready = true,
+                                            .runs = true,
+                                            .survived = host->survived,
+                                            .arrived = has_arrived(host),
+                                            .asked = host->consult_from < host->next};
+    world_tell_zero(world, h, &message);
+}
+
+static void taken_over(struct world *world, uint32_t h)
+{
+    struct host *host = &world->hosts[h];
+    struct wire_message message = {.kind = WIRE_ARRIVE, .envelope.superstep = host->superstep};
+
+    message.arrive = (struct wire_arrive){
+        .host = h, .barrier = barrier_of(world, h, host->superstep), .survived = host->survived};
+    if (has_arrived(host))
+        world_tell_zero(world, h, &message);
+    message = (struct wire_message){.kind = WIRE_BEARS};
+    message.bears.host = h;
+    message.bears.bears = host->bears;
+    world_tell_zero(world, h, &message);
+}
+
 void hosts_hear(struct world *world, uint32_t h, const struct action *action)
 {
     const struct wire_message *message = &action->message;
     struct wire_message answer = {.envelope.superstep = message->envelope.superstep};
 
-    if (world->hosts[h].deaf_to[action->from])
+    if (world->hosts[h].deaf_to[action->from] ||
+        (message->kind != WIRE_MEET && action->from != world->hosts[h].zero))
         return;
+    if (message->kind != WIRE_MEET)
+        world->hosts[h].waits = false;
     switch (message->kind) {
     case WIRE_MEET:
         meet(world, h, action);
@@ -280,7 +340,7 @@ void hosts_hear(struct world *world, uint32_t h, const struct action *action)
         release(world, h, message);
         break;
     case WIRE_RESUME:
-        world->hosts[h].consult_from = message->resume.consult;
+        world->hosts[h].consult_from = world->hosts[h].next = message->resume.consult;
         go_on(world, h, message->envelope.superstep);
         break;
     case WIRE_PERSIST:
@@ -288,7 +348,11 @@ void hosts_hear(struct world *world, uint32_t h, const struct action *action)
         answer.persisted.host = h;
         world_tell_zero(world, h, &answer);
         break;
+    case WIRE_TAKEN_OVER:
+        taken_over(world, h);
+        break;
     case WIRE_COMMITTED:
+        world->hosts[h].committed.superstep = message->envelope.superstep;
         answer.kind = WIRE_KNOWN;
         answer.known.host = h;
         world_tell_zero(world, h, &answer);

@@ -3,12 +3,14 @@
  * processes are restarted alone on others (bsprun/agent/survive.c).
  *
  * What is modelled:
- *   links      keep the order between two hosts, with random delays; of a lost host's last messages
- * each other host gets the beginning, more or less of them barriers   a board for each host with
- * the arrivals that it knows of: its own, by blocks of hosts (all processes that began there), and
- * by MEET of those that have moved processes  count calls; they stop at one when a snapshot is due,
- * and at the end; a new life begins at the newest committed snapshot, and stops nowhere until it
- * has caught up losses     of hosts but the one of Processor Zero and process 0, at any moment
+ * - Links keep the order between two hosts, with random delays; of a lost host's last messages each
+ *   other host gets the beginning, more or less of them.
+ * - Each host has a board with the arrivals that it knows of: its own, by blocks of hosts (all
+ *   processes that began there), and by MEET of those that have moved.
+ * - Processes count calls; they stop at one when a snapshot is due, and at the end; a new life
+ * begins at the newest committed snapshot, and stops nowhere until it has caught up.
+ * - Hosts are lost at any moment.  bsprun notices some time later, and names another host for
+ * Processor Zero if that of the former one was lost: each host hears of it at another moment.
  */
 #ifndef SIM_SURVIVE_WORLD_H
 #define SIM_SURVIVE_WORLD_H
@@ -18,6 +20,7 @@
 
 #define HOSTS_MOST 5u
 #define PIDS_MOST  8u
+#define STEPS_MOST 64u
 
 enum action_kind {
     DO_HEAR,
@@ -28,6 +31,8 @@ enum action_kind {
     DO_LOOK,
     DO_LOSE,
     DO_NOTICE,
+    DO_TAKE_OVER,
+    DO_SAVED,
     DO_SAVE
 };
 
@@ -59,12 +64,18 @@ struct host {
     bool moved[PIDS_MOST]; /* here, from elsewhere */
     uint64_t met[PIDS_MOST];
     struct line lines[PIDS_MOST][2];
+    uint32_t zero; /* where Processor Zero is, as it knows */
+    bool waits;    /* for that one's TAKEN_OVER */
+    bool bears;
+    uint64_t next; /* the next barrier to be decided, as the newest decision has said */
+    uint64_t captures;
+    struct bspz_snapshot_name committed;
 };
 
 struct process {
-    uint32_t host, life, began;
+    uint32_t host, life, began, left; /* left: the lost host from which it has come */
     bool lives, at_barrier, ends, gone;
-    uint64_t superstep, done, total, farthest, captured, saved;
+    uint64_t superstep, done, total, farthest, captured[STEPS_MOST], from;
 };
 
 struct world {
@@ -75,13 +86,23 @@ struct world {
     uint64_t link[HOSTS_MOST][HOSTS_MOST]; /* when its last message arrives */
     uint64_t cut[HOSTS_MOST][HOSTS_MOST];  /* what a lost host sent arrives up to then */
     struct coord *zero;
+    uint32_t zero_at;           /* its host */
+    bool committed[STEPS_MOST]; /* by any Processor Zero */
     bool over;
+    /* bsprun. */
+    uint32_t named; /* the host of Processor Zero */
+    bool noticed[HOSTS_MOST], bears[HOSTS_MOST], asked[HOSTS_MOST];
+    bool closed, wants_snapshot, back;
+    struct bspz_snapshot_name saved;
+    uint64_t cut_off[HOSTS_MOST];    /* what a lost host told it arrives up to then */
+    struct action early[HOSTS_MOST]; /* accounts for a Processor Zero that is none yet */
+    uint32_t early_count;
 };
 
 /* What happened in all jobs; each is to happen. */
 struct survive_summary {
     uint64_t ended, back, lost, outlived, moved, snapshots, released, taken_back, held_up,
-        abandoned;
+        abandoned, succeeded, refused, early;
 };
 extern struct survive_summary survive_summary;
 
@@ -93,6 +114,8 @@ void hosts_call(struct world *world, const struct action *action);
 void hosts_start(struct world *world, const struct action *action);
 void hosts_met(struct world *world, uint32_t h);
 void hosts_look(struct world *world, uint32_t h);
+/* TAKE_OVER, of bsprun. */
+void hosts_take_over(struct world *world, const struct action *action);
 
 /* ---- main.c ---- */
 
@@ -100,5 +123,7 @@ void hosts_look(struct world *world, uint32_t h);
 struct action *world_send(struct world *world, uint32_t from, uint32_t to,
                           const struct wire_message *message);
 void world_tell_zero(struct world *world, uint32_t from, const struct wire_message *message);
+/* Processor Zero is made on that host, in the place of another. */
+void world_succeed(struct world *world, uint32_t h);
 
 #endif
