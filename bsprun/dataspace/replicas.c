@@ -157,7 +157,5 @@ void replicas_differ(struct dataspace *space, const struct copies_mismatch *of)
     for (uint32_t i = 0; i < space->most && mismatch.hosts[1] == asker->host; i++)
         if (space->processes[asker->pid * space->most + i].home != NOWHERE)
             mismatch.hosts[1] = space->processes[asker->pid * space->most + i].home;
-    if (!of->answered && asker->host != space->host)
-        guest_forget(space, service_guest(space, asker->pid, asker->host));
     space->calls->mismatch(space->context, &mismatch);
 }

@@ -41,7 +41,12 @@ static void on_differs(void *context, const struct asker *asker)
 
 static void on_mismatch(void *context, const struct copies_mismatch *mismatch)
 {
-    replicas_differ(context, mismatch);
+    struct dataspace *space = context;
+    const struct asker *asker = mismatch->asker;
+
+    if (!mismatch->answered && asker->host != space->host)
+        guest_forget(space, service_guest(space, asker->pid, asker->host));
+    replicas_differ(space, mismatch);
 }
 
 static void on_part_lost(void *context, uint32_t part)
