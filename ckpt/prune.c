@@ -122,6 +122,12 @@ int store_job_remove(struct store *store, char *error)
 
 int store_prune(struct store *store, uint32_t keep, size_t *removed, char *error)
 {
+    return store_prune_but(store, keep, (struct bspz_snapshot_name){0, 0}, removed, error);
+}
+
+int store_prune_but(struct store *store, uint32_t keep, struct bspz_snapshot_name but,
+                    size_t *removed, char *error)
+{
     struct store_entry *entries;
     size_t count, gone = 0;
     char name[SNAPSHOT_NAME];
@@ -137,6 +143,8 @@ int store_prune(struct store *store, uint32_t keep, size_t *removed, char *error
         return store_fail_system(store, -ENOMEM, error, "job %s", store->job_name);
     }
     status = store_roles(store, entries, count, keep, roles, error);
+    if (status == 0)
+        status = store_roles_with(store, entries, count, but, roles, error);
     /* From the newest: what is based on another goes before it. */
     for (size_t i = count; i-- > 0 && status == 0;) {
         if (roles[i] != STORE_UNNEEDED)

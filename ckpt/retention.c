@@ -169,3 +169,22 @@ int store_roles(struct store *store, const struct store_entry *entries, size_t c
     free(marks);
     return status;
 }
+
+int store_roles_with(struct store *store, const struct store_entry *entries, size_t count,
+                     struct bspz_snapshot_name name, enum store_role *roles, char *error)
+{
+    size_t at = find(entries, count, name);
+    struct bases bases = {0};
+    bool *marks;
+
+    if (at == count || entries[at].state != STORE_COMMITTED || roles[at] != STORE_UNNEEDED)
+        return 0;
+    marks = calloc(count + 1, sizeof(*marks));
+    int status = marks ? read_all_bases(store, entries, count, &bases, error)
+                       : store_fail_system(store, -ENOMEM, error, "job %s", store->job_name);
+    if (status == 0)
+        keep_chain(&bases, at, marks, roles);
+    free_bases(&bases);
+    free(marks);
+    return status;
+}

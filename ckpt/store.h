@@ -239,10 +239,16 @@ enum store_role {
  * there is no second one.  Reads all manifests. */
 int store_roles(struct store *store, const struct store_entry *entries, size_t count, uint32_t keep,
                 enum store_role *roles, char *error);
+/* After that: the snapshot, if it is committed, and its bases get roles, too. */
+int store_roles_with(struct store *store, const struct store_entry *entries, size_t count,
+                     struct bspz_snapshot_name name, enum store_role *roles, char *error);
 
 /* Removes all but the newest `keep` committed snapshots, one that is independent of the newest
  * (when keep is at least 2), and the bases they need; also what is retired or damaged.  keep is at
  * least 1. */
 int store_prune(struct store *store, uint32_t keep, size_t *removed, char *error);
+/* The same, but what belongs to that snapshot stays, too; term 0: none. */
+int store_prune_but(struct store *store, uint32_t keep, struct bspz_snapshot_name but,
+                    size_t *removed, char *error);
 
 #endif

@@ -8,6 +8,7 @@
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/known.h"
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/peers.h"
@@ -22,13 +23,18 @@
 #include "lib/shm/board.h"
 #include "lib/shm/exchange.h"
 
+static void leave_silently(struct agent *agent)
+{
+    agent_kill_members(agent, NULL);
+    agent_post(agent, AGENT_LEAVE);
+}
+
 static void leave(struct agent *agent, int status, const char *why)
 {
     if (agent_is_leaving(agent))
         return; /* as it has said */
     agent_notice_leaving(agent, status, why);
-    agent_kill_members(agent, NULL);
-    agent_post(agent, AGENT_LEAVE);
+    leave_silently(agent);
 }
 
 /* Its processes run, or are made of snapshot 0, as those of other hosts are. */
@@ -51,6 +57,36 @@ bool agent_leaves_replicas(struct agent *agent, int pid, const struct verdict *v
         return false;
     leave(agent, verdict->status, verdict->text);
     return true;
+}
+
+/* ---- Those that cannot come to the end ---- */
+
+/* One that died while Processor Zero could not do without. */
+static bool has_lost_any(const struct agent *agent)
+{
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_is_here(agent, pid) && agent_process(agent, pid)->state == WATCH_GONE &&
+            agent_process(agent, pid)->death.signal != 0 &&
+            agent_member(agent, pid)->seen < BSPZ_RANK_ENDED)
+            return true;
+    return false;
+}
+
+void agent_replicas_look_to_end(struct agent *agent)
+{
+    uint32_t pid;
+
+    if (!agent_has_replicas(agent) || agent_job(agent) != JOB_RUNNING ||
+        !agent_known(agent).ended || agent_is_leaving(agent))
+        return;
+    if (agent_peers_in_vain(agent, &pid))
+        agent_notice(agent,
+                     "what process %u has communicated is lost with its hosts: the processes of "
+                     "host %s cannot end",
+                     pid, agent_host_name(agent));
+    else if (!has_lost_any(agent))
+        return;
+    leave_silently(agent);
 }
 
 void agent_replicas_given_up(struct agent *agent, const char *why)

@@ -1,5 +1,6 @@
 /* differs.h - a host with replicas that is not needed any more: one of its processes has died, it
- * is too far behind, or it has communicated something else than the others.
+ * is too far behind, it has communicated something else than the others, or what it waits for is
+ * lost.
  */
 #ifndef BSPRUN_AGENT_DIFFERS_H
 #define BSPRUN_AGENT_DIFFERS_H
@@ -15,6 +16,10 @@ struct verdict;
  * and bsprun may start another one.  False: the death is not one of that kind, or this is Processor
  * Zero's host, without which the term is over. */
 bool agent_leaves_replicas(struct agent *agent, int pid, const struct verdict *verdict);
+
+/* To be called when the end of the job becomes known, a process dies, or the links ring the bell:
+ * if the processes of this host can not come to the end any more, the agent leaves. */
+void agent_replicas_look_to_end(struct agent *agent);
 
 /* The replicas on this host cannot go on, for that reason: the agent leaves.  If the term cannot go
  * on without it, it is over. */

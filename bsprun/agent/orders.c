@@ -34,6 +34,7 @@
 #include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/debug.h"
+#include "bsprun/agent/differs.h"
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/route.h"
@@ -212,6 +213,7 @@ static void release_later(struct agent *agent, const struct wire_message *messag
     agent_known_decided(agent, decided.superstep, decided.consult, decided.end);
     if (!agent_decided_add(agent, &decided))
         agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
+    agent_replicas_look_to_end(agent);
 }
 
 /* Another Processor Zero tells all of a snapshot of which only some had heard. */

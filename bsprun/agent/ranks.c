@@ -229,6 +229,7 @@ void agent_scan(struct agent *agent)
     /* Some may have left before the last one had come past bsp_end. */
     if (agent_job(agent) == JOB_ENDING)
         agent_report_leavers(agent);
+    agent_replicas_look_to_end(agent);
 }
 
 /* ---- Leaving ---- */

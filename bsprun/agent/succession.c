@@ -46,6 +46,7 @@ static void give_account(struct agent *agent)
     account->consult = known.next;
     account->captures = agent_snapshots_captures(agent);
     account->committed = agent_committed(agent);
+    account->right = agent_snapshots_right(agent);
     account->shared = agent_store_is_shared(agent);
     account->ready = known.ready;
     account->runs = known.runs;

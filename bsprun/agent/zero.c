@@ -124,6 +124,7 @@ static void term_over(struct agent *agent, const struct coord_outcome *outcome)
     over->signal = outcome->signal;
     over->bad = outcome->bad.term > 0;
     over->not_restored = outcome->bad;
+    over->right = outcome->right;
     over->moves = outcome->moves;
     over->moving_seconds = outcome->moving_seconds;
     over->learned = agent_learned(agent);

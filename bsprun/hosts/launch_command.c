@@ -1,12 +1,11 @@
 /* launch_command.c - local commands that start programs on other hosts; see launch_command.h. */
 #include "bsprun/hosts/launch_command.h"
 
+#include <popt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define BLANKS " \t\n"
 
 /* A list of words; items is NULL after an allocation failure. */
 struct words {
@@ -55,14 +54,23 @@ __attribute__((format(printf, 2, 3))) static void add_format(struct words *words
     add(words, word);
 }
 
+const char **launch_words(const char *text)
+{
+    const char **parts = NULL;
+    int count;
+
+    return poptParseArgvString(text, &count, &parts) == 0 ? parts : NULL;
+}
+
 static void add_parts(struct words *words, const char *text)
 {
-    for (text += strspn(text, BLANKS); *text; text += strspn(text, BLANKS)) {
-        size_t length = strcspn(text, BLANKS);
+    const char **parts = launch_words(text);
 
-        add(words, strndup(text, length));
-        text += length;
-    }
+    if (parts)
+        add_all(words, parts);
+    else
+        words->short_of_memory = true; /* the option was checked */
+    free(parts);
 }
 
 void launch_command_free(char **command)
@@ -74,16 +82,16 @@ void launch_command_free(char **command)
 
 /* ---- Kinds ---- */
 
-/* The base name of the first word. */
+/* Whether the first word is the path of a program of that name. */
 static bool is_called(const char *launcher, const char *name)
 {
-    const char *begin = launcher + strspn(launcher, BLANKS);
-    size_t length = strcspn(begin, BLANKS);
-    const char *slash = memrchr(begin, '/', length);
-    const char *base = slash ? slash + 1 : begin;
+    const char **words = launch_words(launcher);
+    const char *first = words && words[0] ? words[0] : "";
+    const char *slash = strrchr(first, '/');
+    bool is = strcmp(slash ? slash + 1 : first, name) == 0;
 
-    length -= (size_t)(base - begin);
-    return length == strlen(name) && memcmp(base, name, length) == 0;
+    free(words);
+    return is;
 }
 
 enum launch_kind launch_kind(const char *launcher, bool in_slurm)

@@ -15,6 +15,11 @@
 
 enum launch_kind { LAUNCH_SSH, LAUNCH_SLURM, LAUNCH_COMMAND };
 
+/* The words of a value of --launcher, separated as by a shell: blanks within quotes or behind a
+ * backslash are part of a word.  NULL-terminated, in one block, to be freed.  NULL: the
+ * text ends in a backslash, or no memory. */
+const char **launch_words(const char *text);
+
 /* The kind of launcher for the value of --launcher (NULL: none). */
 enum launch_kind launch_kind(const char *launcher, bool in_slurm);
 

@@ -99,6 +99,9 @@ void machine_recover(struct job_machine *machine, const struct coord_outcome *ou
     }
     if (outcome->bad.term > 0 && machine->avoid_count < COORD_AVOID_MAX)
         machine->avoid[machine->avoid_count++] = outcome->bad;
+    /* As if the next term had begun from it, which is recorded when that has begun. */
+    if (outcome->right.term > 0)
+        coord_lineage_add(&machine->config.lineage, machine->term + 1, outcome->right);
     machine->restores = true;
     machine_move(machine, JOB_MACHINE_GATHERING);
     settle_asked(machine);

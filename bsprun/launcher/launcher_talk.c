@@ -74,7 +74,8 @@ static void tell_term_over(struct launcher *launcher, const struct wire_message 
                     .superstep = message->envelope.superstep,
                     .text = "",
                     .again = true,
-                    .bad = over->bad ? over->not_restored : (struct bspz_snapshot_name){0, 0}},
+                    .bad = over->bad ? over->not_restored : (struct bspz_snapshot_name){0, 0},
+                    .right = over->right},
     };
     if (over->pid >= 0)
         launcher_count_process_fault(launcher, (uint32_t)over->pid);

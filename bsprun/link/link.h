@@ -211,6 +211,10 @@ int links_mirror(struct links *links, int board_fd, int nprocs,
  * replicas: true. */
 bool links_sure(struct links *links, uint64_t superstep, bool arrived);
 
+/* Whether the ranks here wait, or will, for what a process has communicated all of whose hosts are
+ * lost: then *pid.  The bell is rung when that has changed.  Without replicas: false. */
+bool links_in_vain(struct links *links, uint32_t *pid);
+
 /* Called by the thread that waits for the doorbell when it was rung, which is faster than through
  * the loop.  Also receives from others while all ranks here wait for that (spin_ns). */
 void link_bell_rung(struct link_bell *bell);

@@ -96,6 +96,30 @@ bool links_sure(struct links *links, uint64_t superstep, bool arrived)
     return sure;
 }
 
+static bool waits_in_vain(const struct link_replicas *replicas, uint32_t *pid)
+{
+    return replica_set_is_in_vain(replicas->set,
+                                  replica_key(replicas->superstep, (unsigned)replicas->stage), pid);
+}
+
+bool links_in_vain(struct links *links, uint32_t *pid)
+{
+    bool vain;
+
+    links_lock(links);
+    vain = !links->closed && links->replicas && waits_in_vain(links->replicas, pid);
+    links_unlock(links);
+    return vain;
+}
+
+static void say_if_in_vain(const struct link_replicas *replicas)
+{
+    uint32_t pid;
+
+    if (waits_in_vain(replicas, &pid))
+        bspz_board_ring(mirror_board(replicas->links->mirror));
+}
+
 /* Opens the stage at which the ranks here wait, once their contents are agreed on. */
 static void pass_if_agreed(struct link_replicas *replicas)
 {
@@ -121,6 +145,7 @@ void link_replicas_pass(struct links *links, uint64_t superstep, enum bspz_stage
     replicas->waits = true;
     replicas->superstep = superstep;
     replicas->stage = stage;
+    say_if_in_vain(replicas);
     pass_if_agreed(replicas);
 }
 
@@ -248,6 +273,7 @@ void link_replicas_lost(struct link *link)
         return;
     land(link);
     link_replicas_check(replicas, replica_set_lost(replicas->set, link->home));
+    say_if_in_vain(replicas);
     pass_if_agreed(replicas);
 }
 

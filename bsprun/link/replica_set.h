@@ -185,6 +185,10 @@ bool replica_set_is_sure(const struct replica_set *set);
  * key, and none has made anything else than this host. */
 bool replica_set_is_compared(const struct replica_set *set, uint64_t key);
 
+/* Whether a content of that key can not come any more: of a process no home of which is left, *pid.
+ */
+bool replica_set_is_in_vain(const struct replica_set *set, uint64_t key, uint32_t *pid);
+
 /* The ranks of this host have come further: applies what is ready.  The errors of `apply`. */
 int replica_set_advance(struct replica_set *set);
 

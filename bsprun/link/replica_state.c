@@ -50,6 +50,17 @@ unsigned replica_chosen(const struct replica_set *set, const struct replica_pid 
     return REPLICA_MOST;
 }
 
+bool replica_set_is_in_vain(const struct replica_set *set, uint64_t key, uint32_t *pid)
+{
+    for (*pid = 0; *pid < set->nprocs; ++*pid) {
+        const struct replica_pid *of = &set->pids[*pid];
+
+        if (!of->here && of->last < key && slots_left(set, of) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool replica_set_is_home(const struct replica_set *set, uint32_t home, uint32_t pid)
 {
     return replica_slot(&set->pids[pid], home) < REPLICA_MOST;

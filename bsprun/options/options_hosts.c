@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bsprun/hosts/adapter.h"
+#include "bsprun/hosts/launch_command.h"
 #include "bsprun/options/options_inside.h"
 
 #define OLD_HOST_FILE             ".bsptcphosts"
@@ -129,10 +130,14 @@ static bool take_count(struct options *options, uint32_t *place, const char *sou
 
 static bool take_launcher(struct options *options, const char *source, const char *text)
 {
-    if (text[0] == '-' || text[strspn(text, " \t")] == '\0')
+    const char **words = launch_words(text);
+    bool is_command = words && words[0] && words[0][0] && text[0] != '-';
+
+    free(words);
+    if (!is_command)
         return options_wrong(options,
                              "%s%.80s: give ssh, slurm, or a command that is called with a host "
-                             "and what to execute there",
+                             "and what to execute there (quoted as in a shell)",
                              source, text);
     return take_text(options, &options->hosts.launcher, source, text, "the command");
 }

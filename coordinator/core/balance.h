@@ -83,8 +83,9 @@ struct balance_facts {
     double superstep_seconds; /* measured mean of the most recent ones; 0: unknown */
     double passed_seconds;    /* since the last decision; 0: superstep_seconds for each superstep */
     double move_seconds;      /* what any number of moves at one barrier costs besides transfers */
-    /* Bytes per second of what all transfers share, by balance_shared.  0: unknown; the cost is
-     * taken as the geometric mean of its bounds, transfers all at once and one after the other. */
+    /* Bytes per second of what all transfers share, by balance_shared.  0: unknown, as in jobs of
+     * bsprun; the cost is taken as the geometric mean of its bounds, transfers all at once and one
+     * after the other. */
     double move_bandwidth;
 };
 
@@ -150,9 +151,10 @@ int balance_decide(struct balance *balance, const struct balance_rule *rule,
 double balance_spent(const struct balance *balance);
 void balance_spend(struct balance *balance, double seconds);
 
-/* The move_bandwidth of the next decision, from that of the last one and the measured duration of
- * its moves.  Where links do not explain the duration, the bytes by the time of the transfers;
- * where they do, what is shared lets more pass, and at least twice of that is tried next. */
+/* For a caller that measures transfers: the move_bandwidth of the next decision, from that of the
+ * last one and the measured duration of its moves.  Where links do not explain the duration, the
+ * bytes by the time of the transfers; where they do, what is shared lets more pass, and at least
+ * twice of that is tried next. */
 double balance_shared(const struct balance_facts *facts, const struct balance_answer *answer,
                       double seconds);
 

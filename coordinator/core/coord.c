@@ -126,7 +126,10 @@ int coord_step(struct coord *state, uint64_t now_ns, uint32_t from,
         return coord_broken(effects, "host %u sends something that does not belong into state %s",
                             of_host, coord_phase_name(state->phase));
     note_time(state, now_ns);
-    return rule->take(state, host, message, effects);
+    coord_check(state);
+    result = rule->take(state, host, message, effects);
+    coord_check(state);
+    return result;
 }
 
 /* False: the term or the job is over, and nothing is done any more. */
@@ -142,8 +145,11 @@ static bool goes_on(struct coord *state, uint64_t now_ns, struct coord_effects *
 void coord_expire(struct coord *state, uint64_t now_ns, enum coord_timer timer,
                   struct coord_effects *effects)
 {
-    if (goes_on(state, now_ns, effects))
-        coord_take_timer(state, timer, effects);
+    if (!goes_on(state, now_ns, effects))
+        return;
+    coord_check(state);
+    coord_take_timer(state, timer, effects);
+    coord_check(state);
 }
 
 void coord_glance(struct coord *state, uint64_t now_ns, uint64_t superstep,
@@ -369,7 +375,7 @@ bool coord_can_lose(const struct coord *state, uint32_t host)
 {
     const struct coord_host *found = find_host(state, host);
     return found && (coord_goes_on_without(state, found) ||
-                     (state->phase == COORD_ENDING && coord_is_covered(state, found)));
+                     (state->phase == COORD_ENDING && coord_has_replicas(state)));
 }
 
 bool coord_can_outlive(const struct coord *state, uint32_t host)

@@ -200,7 +200,8 @@ struct coord_outcome {
     uint64_t superstep;    /* the newest that Processor Zero knows of */
     const char *text;      /* the text of the abort, or ""; valid as long as the state */
     bool again;            /* a fault: the job can be restarted from a snapshot in another term */
-    struct bspz_snapshot_name bad;       /* NOT_RESTORED, MISMATCH: the snapshot to avoid */
+    struct bspz_snapshot_name bad;       /* NOT_RESTORED: the snapshot to avoid */
+    struct bspz_snapshot_name right;     /* MISMATCH: those to avoid are newer; term 0: none is */
     struct bspz_snapshot_name committed; /* the newest snapshot, term 0 when there is none */
     struct wire_move_list moves; /* MOVED: by Processor Zero's own decision; as long as the state */
     double moving_seconds;       /* what its moves have cost the job at most, up to now */
@@ -216,8 +217,8 @@ struct coord_load {
 #define COORD_BUSY_MAX  100000000u
 #define COORD_SPEED_MAX 1000000u
 
-/* The term of which a Processor Zero in the place of another one goes on: who has which processes, as
- * PLACE or RESTORE has said, and the newest snapshot that bsprun knows of (term 0: none). */
+/* The term of which a Processor Zero in the place of another one goes on: who has which processes,
+ * as PLACE or RESTORE has said, and the newest snapshot that bsprun knows of (term 0: none). */
 struct coord_predecessor {
     struct wire_numbers homes, leads; /* copied; no homes: there was none */
     struct bspz_snapshot_name committed;
@@ -256,10 +257,11 @@ struct coord_config {
     bool recover;    /* from faults, when there is a snapshot */
     uint32_t copies; /* hosts on which an image and the manifest must be durable; 0: one.  One
                         suffices when all hosts share the directory */
-    bool survives; /* with `recover` and no replicas: other hosts keep copies of the dataspace ... */
-    uint32_t own;  /* ... and this one is Processor Zero's own */
-    bool at_once;    /* processes move at the next snapshot: nothing is written or restored ahead */
-    bool balance;    /* processes move by Processor Zero's decision, too; with `recover` ... */
+    bool
+        survives; /* with `recover` and no replicas: other hosts keep copies of the dataspace ... */
+    uint32_t own; /* ... and this one is Processor Zero's own */
+    bool at_once; /* processes move at the next snapshot: nothing is written or restored ahead */
+    bool balance; /* processes move by Processor Zero's decision, too; with `recover` ... */
     double moving_seconds;            /* ... as outcomes of earlier terms have said */
     const struct share_sums *earlier; /* of each host, by earlier jobs; NULL: nothing is known;
                                          copied */
@@ -310,7 +312,8 @@ uint32_t coord_term(const struct coord *state);
 void coord_address(const struct coord *state, struct wire_envelope *envelope);
 /* Whether the host is ready and not lost. */
 bool coord_host_alive(const struct coord *state, uint32_t host);
-/* Whether the term would go on without the host, as what it has runs elsewhere in replicas. */
+/* Whether the term would go on without the host, as what it has runs elsewhere in replicas; once
+ * the end is decided it does in any case, and what has not ended anywhere counts as lost. */
 bool coord_can_lose(const struct coord *state, uint32_t host);
 /* Whether it would, as the processes there would be restarted alone on other hosts. */
 bool coord_can_outlive(const struct coord *state, uint32_t host);

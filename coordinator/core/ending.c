@@ -220,12 +220,12 @@ int coord_take_rank_exited(struct coord *state, struct coord_host *host,
     return 0;
 }
 
-/* Replicas differ.  A snapshot that did not wait for one that is slow may have what is wrong. */
-static void go_back(struct coord *state, uint64_t since, struct coord_effects *effects)
+/* Replicas differ.  Snapshots that did not wait for one that is slow may have what is wrong: even
+ * from before that superstep, as a slower one has not told yet. */
+static void go_back(struct coord *state, struct coord_effects *effects)
 {
-    if (since > 0 && state->committed.term == state->config.term &&
-        state->committed.superstep >= since)
-        state->outcome.bad = state->committed;
+    if (state->right.term > 0 && bspz_snapshot_newer(state->committed, state->right))
+        state->outcome.right = state->right;
     coord_fail(state, effects);
 }
 
@@ -242,7 +242,7 @@ int coord_take_abort(struct coord *state, struct coord_host *host,
                 message->abort.status, 0, message->abort.text);
     bool differ = message->abort.cause == WIRE_CAUSE_MISMATCH && state->config.back_on_mismatch;
     if (coord_has_replicas(state) && (differ || message->abort.cause == WIRE_CAUSE_HOST_LOST))
-        go_back(state, message->envelope.superstep, effects);
+        go_back(state, effects);
     else
         coord_begin_abort(state, effects);
     return 0;
@@ -284,12 +284,10 @@ int coord_take_ranks_stopped(struct coord *state, struct coord_host *host,
     return 0;
 }
 
-/* After bsp_end the other hosts finish; the loss is reported. */
-static void lost_after_end(struct coord *state, struct coord_host *host,
-                           struct coord_effects *effects)
+void coord_lost_after_end(struct coord *state, struct coord_effects *effects)
 {
     for (uint32_t pid = 0; pid < state->processes; pid++) {
-        if (!coord_lives_on(state, pid, host) || state->exited[pid] || coord_host_of(state, pid))
+        if (state->exited[pid] || coord_host_of(state, pid))
             continue; /* or a replica is still to end */
         note_exit(state, pid);
         blame_after_end(state, WIRE_CAUSE_HOST_LOST, (int32_t)pid, 1, 0, NULL);
@@ -303,7 +301,7 @@ void coord_end_of_host(struct coord *state, struct coord_host *host, struct coor
         if (all_stopped(state))
             conclude(state, effects, COORD_ABORTED);
     } else if (state->phase == COORD_ENDING) {
-        lost_after_end(state, host, effects);
+        coord_lost_after_end(state, effects);
     } else if (state->phase != COORD_GIVING_UP) {
         char text[64];
         snprintf(text, sizeof(text), "host %u was lost", host->id);

@@ -76,7 +76,7 @@ static void go_on_without(struct coord *state, struct coord_host *host,
 int coord_take_link_lost(struct coord *state, struct coord_host *host,
                          const struct wire_message *message, struct coord_effects *effects)
 {
-    bool survives = coord_survives(state, host);
+    bool survives = coord_survives(state, host), taking_over = state->phase == COORD_TAKING_OVER;
 
     (void)message;
     coord_watch(state);
@@ -85,10 +85,10 @@ int coord_take_link_lost(struct coord *state, struct coord_host *host,
     quiet_restart(&state->quiet);
     if (survives)
         coord_survive(state, host, effects);
-    if (!survives && !coord_goes_on_without(state, host))
-        coord_end_of_host(state, host, effects);
-    else if (state->phase == COORD_TAKING_OVER)
+    if (taking_over) /* which finds out whether the term goes on */
         coord_take_over(state, effects);
+    else if (!survives && !coord_goes_on_without(state, host))
+        coord_end_of_host(state, host, effects);
     else
         go_on_without(state, host, effects);
     return 0;

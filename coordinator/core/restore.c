@@ -189,7 +189,7 @@ void coord_choose(struct coord *state, struct coord_effects *effects)
         coord_begin_abort(state, effects);
         return;
     }
-    state->committed = state->from->name;
+    state->committed = state->right = state->from->name;
     state->superstep = state->from->name.superstep;
     state->restore_begun_ns = state->now_ns;
     /* A stop that was requested before it was known whether there is a snapshot. */

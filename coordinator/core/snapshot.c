@@ -143,11 +143,20 @@ static void advance_ticket(struct coord *state, struct coord_effects *effects)
     say_persist(state, effects);
 }
 
+static void say_committed(struct coord *state, struct coord_effects *effects)
+{
+    struct wire_committed *committed = &say_of_ticket(state, effects, WIRE_COMMITTED)->committed;
+    committed->from = state->ticket.name.term;
+    committed->right = state->right;
+}
+
 static void commit(struct coord *state, struct coord_effects *effects)
 {
     struct policy_costs *costs = &state->facts.costs;
     coord_move_ticket(state, COORD_TICKET_ANNOUNCED);
     state->committed = state->ticket.name;
+    if (state->ticket.compared == (state->ticket.base ? 1 : state->processes))
+        state->right = state->committed;
     state->committed_begun_ns = state->ticket.begun_ns;
     coord_note_round(state, costs->commit_ns);
     costs->commit_ns = state->now_ns - state->ticket.begun_ns;
@@ -158,7 +167,7 @@ static void commit(struct coord *state, struct coord_effects *effects)
     state->failures = 0;
     state->facts.retry_ns = 0;
     say_saved(state, false, effects);
-    say_of_ticket(state, effects, WIRE_COMMITTED)->committed.from = state->ticket.name.term;
+    say_committed(state, effects);
     if (state->phase != COORD_SAVING)
         return;
     if (state->wish == COORD_WISH_STOP)
@@ -181,7 +190,7 @@ void coord_announce(struct coord *state, struct bspz_snapshot_name name, bool to
     coord_move_ticket(state, COORD_TICKET_ANNOUNCED);
     if (!told)
         say_saved(state, false, effects);
-    say_of_ticket(state, effects, WIRE_COMMITTED)->committed.from = name.term;
+    say_committed(state, effects);
 }
 
 static void spend(struct coord *state, uint64_t ns)
@@ -301,6 +310,7 @@ int coord_take_image_durable(struct coord *state, struct coord_host *host,
         ticket->changed += image->facts.changed;
     }
     holders[have] = (uint16_t)index;
+    ticket->compared += image->compared;
     uint32_t needed = coord_copies(state);
     if (have + 1 == needed)
         ticket->missing--;

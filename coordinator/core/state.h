@@ -76,7 +76,8 @@ struct coord_ticket {
     struct wire_image *images;             /* per pid, complete when it is durable somewhere */
     uint16_t (*holders)[COORD_COPIES_MAX]; /* per pid: indexes of hosts with its image, plus 1 */
     uint32_t missing;                      /* images not yet durable on enough hosts */
-    uint64_t begun_ns;                     /* when its barrier was released */
+    uint32_t compared; /* images of processes whose replicas have been found to agree */
+    uint64_t begun_ns; /* when its barrier was released */
     uint64_t changed;
     bool follows;                /* not the first at a barrier of this term */
     uint64_t busy_ns, copied_ns; /* of the host with the greatest */
@@ -200,6 +201,7 @@ struct coord {
     struct coord_held *from; /* the one that is restored */
     struct coord_ticket ticket;
     struct bspz_snapshot_name committed; /* term 0: none */
+    struct bspz_snapshot_name right;     /* the newest of them that is known not to be wrong */
     uint64_t committed_begun_ns;         /* when its ticket was opened, if in this term */
     struct policy_facts facts;
     uint32_t failures;            /* consecutive failed snapshots */
@@ -228,6 +230,11 @@ struct coord {
     struct coord_outcome outcome;
     char text[COORD_TEXT_MAX];
 };
+
+/* ---- invariants.c ---- */
+
+/* Asserts what is true between two steps. */
+void coord_check(const struct coord *state);
 
 /* ---- balancing.c ---- */
 
@@ -405,6 +412,9 @@ void coord_end_as(struct coord *state, int32_t status, enum wire_cause cause,
 void coord_end_to_move(struct coord *state, struct coord_effects *effects);
 /* The host is lost, and the term does not go on without it. */
 void coord_end_of_host(struct coord *state, struct coord_host *host, struct coord_effects *effects);
+/* The end is decided, and hosts are lost: those that are left finish, and the loss of processes
+ * that have not ended on any host is reported. */
+void coord_lost_after_end(struct coord *state, struct coord_effects *effects);
 /* Stops the job, which was requested after a snapshot: that is committed (text NULL), or will not
  * be, and the last one remains. */
 void coord_stop_saved(struct coord *state, const char *text, struct coord_effects *effects);

@@ -1,13 +1,14 @@
-/* takeover.c - Processor Zero in the place of another one of the same term, whose host was lost while
- * the processes ran in replicas, or were made of snapshot 0 on all hosts.
+/* takeover.c - Processor Zero in the place of another one of the same term, whose host was lost
+ * while the processes ran in replicas, or were made of snapshot 0 on all hosts.
  *
- * Happy path: bsprun has named this one -> ACCOUNT of every living host -> TAKEN_OVER, which says the
- * newest decision that any of them knew -> RUNNING; or PLACING, until the processes of all are ready;
- * or CAPTURING, until those have captured that were
- * told to, and RESUME; or ENDING; or ENDED, if one of them has heard that.
+ * Happy path: bsprun has named this one -> ACCOUNT of every living host -> TAKEN_OVER, which says
+ * the newest decision that any of them knew -> RUNNING; or PLACING, until the processes of all are
+ * ready; or CAPTURING, until those have captured that were told to, and RESUME; or ENDING; or
+ * ENDED, if one of them has heard that.
  *
  * What can fail: further hosts are lost, which are not waited for; a process has no living host, or
- * the processes were being ended: the term is over as by any fault.
+ * the processes were being ended: the term is over as by any fault.  Once the end is decided, those
+ * that are left finish.
  *
  * Why nothing is decided twice: a host gives its account when it has ceased to obey the former one,
  * so what no account says no living host has acted on.  What one of them says stands.  See
@@ -90,8 +91,8 @@ static uint64_t find_captured(const struct coord *state)
     return newest > state->takeover.decided ? newest : 0;
 }
 
-/* Where the job stands, as far as any host knows.  After a committed snapshot those that were captured
- * have gone on, whoever has heard of that. */
+/* Where the job stands, as far as any host knows.  After a committed snapshot those that were
+ * captured have gone on, whoever has heard of that. */
 static void note_superstep(struct coord *state, uint64_t captured)
 {
     struct coord_takeover *takeover = &state->takeover;
@@ -126,15 +127,14 @@ static void wait_for_captured(struct coord *state, uint64_t snapshot)
     state->takeover.spared = COORD_NEVER;
     state->takeover.resumes = true;
     for (uint32_t i = 0; i < state->host_count; i++)
-        state->hosts[i].captured =
-            state->hosts[i].lost || state->hosts[i].captures_at != snapshot;
+        state->hosts[i].captured = state->hosts[i].lost || state->hosts[i].captures_at != snapshot;
 }
 
 static void say(struct coord *state, struct coord_effects *effects)
 {
     const struct coord_takeover *takeover = &state->takeover;
 
-    if (!takeover->all_run && !takeover->ended) {
+    if (!takeover->all_run) {
         struct wire_run *run = &coord_say(state, effects, WIRE_RUN)->run;
         run->processes = state->processes;
         run->consult = takeover->consult;
@@ -157,7 +157,8 @@ static void announce_again(struct coord *state, struct bspz_snapshot_name told,
 {
     state->committed = state->takeover.committed;
     if (state->config.snapshots && state->committed.term == state->config.term)
-        coord_announce(state, state->committed, bspz_snapshot_same(told, state->committed), effects);
+        coord_announce(state, state->committed, bspz_snapshot_same(told, state->committed),
+                       effects);
 }
 
 /* Whether some host still makes its processes. */
@@ -201,6 +202,8 @@ static void go_on(struct coord *state, struct coord_effects *effects)
                                       : COORD_RUNNING);
     say(state, effects);
     announce_again(state, told, effects);
+    if (takeover->ended)
+        coord_lost_after_end(state, effects);
 }
 
 static bool all_shared(const struct coord *state)
@@ -209,6 +212,12 @@ static bool all_shared(const struct coord *state)
         if (!state->hosts[i].lost && !state->hosts[i].shared)
             return false;
     return true;
+}
+
+static void fail(struct coord *state, const char *text, struct coord_effects *effects)
+{
+    coord_blame(state, WIRE_CAUSE_HOST_LOST, COORD_NOBODY, 1, 0, text);
+    coord_fail(state, effects);
 }
 
 void coord_take_over(struct coord *state, struct coord_effects *effects)
@@ -222,6 +231,10 @@ void coord_take_over(struct coord *state, struct coord_effects *effects)
         coord_end_as(state, state->takeover.status, state->takeover.cause, effects);
         return;
     }
+    if (!state->takeover.stopped && !state->takeover.ended && !coord_is_covered(state, NULL)) {
+        fail(state, "the last host with a process was lost", effects);
+        return;
+    }
     bool made = some_are_made(state);
     if (!state->takeover.stopped && made && !state->takeover.any_runs) {
         go_on_placing(state, effects);
@@ -231,10 +244,10 @@ void coord_take_over(struct coord *state, struct coord_effects *effects)
         go_on(state, effects);
         return;
     }
-    coord_blame(state, WIRE_CAUSE_HOST_LOST, COORD_NOBODY, 1, 0,
-                made ? "the host of Processor Zero was lost when it had given up another one"
-                     : "the host of Processor Zero was lost while the processes were being ended");
-    coord_fail(state, effects);
+    fail(state,
+         made ? "the host of Processor Zero was lost when it had given up another one"
+              : "the host of Processor Zero was lost while the processes were being ended",
+         effects);
 }
 
 int coord_take_account(struct coord *state, struct coord_host *host,
@@ -247,7 +260,8 @@ int coord_take_account(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u gives a second account", host->id);
     if (account->ended && account->decided == 0)
         return coord_broken(effects, "host %u has ended without a decision", host->id);
-    if (account->consult < account->decided || account->committed.term > state->config.term)
+    if (account->consult < account->decided || account->committed.term > state->config.term ||
+        account->right.term > state->config.term)
         return coord_broken(effects, "host %u knows what cannot be", host->id);
     if (account->captures > 0 && account->captures < account->decided)
         return coord_broken(effects, "host %u captures what it has passed", host->id);
@@ -269,9 +283,10 @@ int coord_take_account(struct coord *state, struct coord_host *host,
         takeover->consult = account->consult;
         takeover->ended = account->ended;
     }
-    if (account->committed.term > 0 &&
-        bspz_snapshot_newer(account->committed, takeover->committed))
+    if (account->committed.term > 0 && bspz_snapshot_newer(account->committed, takeover->committed))
         takeover->committed = account->committed;
+    if (account->right.term > 0 && bspz_snapshot_newer(account->right, state->right))
+        state->right = account->right;
     coord_take_over(state, effects);
     return 0;
 }

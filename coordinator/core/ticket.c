@@ -29,6 +29,7 @@ void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
     memset(ticket->holders, 0, ticket->missing * sizeof(*ticket->holders));
     ticket->begun_ns = state->now_ns;
     ticket->changed = 0;
+    ticket->compared = 0;
     ticket->follows = state->facts.taken;
     ticket->busy_ns = ticket->copied_ns = 0;
     ticket->cost_ns = 0;

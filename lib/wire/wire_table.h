@@ -667,7 +667,8 @@
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
 /* A fault has ended the term, but not necessarily the job: the fault as in ENDED; `superstep` of
- * the fault is the envelope's.  bad: the snapshot `not_restored` could not be.  moves: what is to
+ * the fault is the envelope's.  bad: the snapshot `not_restored` could not be.  right: newer ones
+ * are wrong, or may be, as replicas differ; term 0: none is known to be.  moves: what is to
  * be moved in the next term, by the decision of Processor Zero; moving_seconds: what its moves have
  * cost the job so far. */
 #define WIRE_FIELDS_TERM_OVER(F, E)                                                                \
@@ -677,6 +678,7 @@
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
     F(flag, bad, 0)                                                                                \
     E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, not_restored)                                 \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, right)                                        \
     F(text, text, WIRE_TEXT_MAX)                                                                   \
     F(move, moves, WIRE_RANKS_MAX)                                                                 \
     F(f64, moving_seconds, 0)                                                                      \

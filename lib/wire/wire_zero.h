@@ -118,10 +118,12 @@
     F(u64, input_digest, WIRE_U64_MAX)
 
 /* The image of a process is durable here.  The envelope's superstep is the snapshot's: how many
- * were completed. */
+ * were completed.  compared: the process lives here, and its replicas that are left have
+ * communicated the same before. */
 #define WIRE_FIELDS_IMAGE_DURABLE(F, E)                                                            \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(flag, compared, 0)                                                                           \
     E(WIRE_PART_IMAGE_CHANGED, struct bspz_image_facts, facts)
 
 /* There will be no image of the process (cause RANK_SIGNALLED: its writer was killed), or it cannot
@@ -169,11 +171,11 @@
 
 /* What the host knows of the term, for a Processor Zero that takes the place of another one.
  * decided: supersteps up to the newest barrier that it knows to be decided, 0: none; ended: that is
- * the one of bsp_end; consult: as that decision, or RUN, has said, WIRE_NEVER: not known.  captures:
+ * the one of bsp_end; consult: as that decision, or RUN, has said, WIRE_NEVER: not known. captures:
  * the snapshot at whose barrier its processes wait for RESUME, 0: none.  committed: the newest one
- * it knows of.  shared: as in HOST_READY.  ready: it has, or would have, sent RANKS_READY.
- * runs: it has received RUN.  stopped: it has ended its processes.  over: it has received END, with
- * that status and cause. */
+ * it knows of; right: as COMMITTED has said.  shared: as in HOST_READY.  ready: it has, or would
+ * have, sent RANKS_READY. runs: it has received RUN.  stopped: it has ended its processes.  over:
+ * it has received END, with that status and cause. */
 #define WIRE_FIELDS_ACCOUNT(F, E)                                                                  \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, decided, WIRE_U64_MAX)                                                                  \
@@ -181,6 +183,7 @@
     F(u64, consult, WIRE_U64_MAX)                                                                  \
     F(u64, captures, WIRE_U64_MAX)                                                                 \
     E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, committed)                                    \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, right)                                        \
     F(flag, shared, 0)                                                                             \
     F(flag, ready, 0)                                                                              \
     F(flag, runs, 0)                                                                               \
@@ -244,11 +247,15 @@
     F(u64, input, WIRE_U64_MAX)                                                                    \
     F(u64, input_digest, WIRE_U64_MAX)
 
-/* The snapshot is committed: answer KNOWN. */
-#define WIRE_FIELDS_COMMITTED(F, E) F(u32, from, WIRE_U32_MAX)
+/* The snapshot is committed: answer KNOWN.  right: the newest one before which all replicas have
+ * been found to communicate the same, term 0: none; without replicas that one itself. */
+#define WIRE_FIELDS_COMMITTED(F, E)                                                                \
+    F(u32, from, WIRE_U32_MAX)                                                                     \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, right)
 
-/* All hosts know of that commit: older images, copies and kept output may be removed. */
-#define WIRE_FIELDS_RETIRE(F, E)    F(u32, from, WIRE_U32_MAX)
+/* All hosts know of that commit: older images, copies and kept output may be removed, but for what
+ * belongs to the one that COMMITTED has called right. */
+#define WIRE_FIELDS_RETIRE(F, E) F(u32, from, WIRE_U32_MAX)
 
 /* The snapshot is abandoned: end its writers and remove its files. */
 #define WIRE_FIELDS_ABANDON(F, E)
@@ -276,19 +283,19 @@
     F(move, moves, WIRE_RANKS_MAX)
 
 /* All have recorded their state at the barrier that ends the envelope's superstep: they go on. */
-#define WIRE_FIELDS_RESUME(F, E)  F(u64, consult, WIRE_U64_MAX) F(flag, measure, 0)
+#define WIRE_FIELDS_RESUME(F, E) F(u64, consult, WIRE_U64_MAX) F(flag, measure, 0)
 
 /* Processor Zero has taken the place of another one, and this is what some hosts knew: `decided`,
- * `ended` and `consult` as in ACCOUNT.  Barriers up to that are decided for all; a snapshot other than
- * `committed` is abandoned.  What was told the other one and had no answer is told again. */
+ * `ended` and `consult` as in ACCOUNT.  Barriers up to that are decided for all; a snapshot other
+ * than `committed` is abandoned.  What was told the other one and had no answer is told again. */
 #define WIRE_FIELDS_TAKEN_OVER(F, E)                                                               \
     F(u64, decided, WIRE_U64_MAX)                                                                  \
     F(flag, ended, 0)                                                                              \
     F(u64, consult, WIRE_U64_MAX)                                                                  \
     E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, committed)
 
-/* That host is lost, and the term goes on: each of its processes is restarted alone on the host that
- * `moves` says, from that snapshot, which is committed and known to all.  number: it is the
+/* That host is lost, and the term goes on: each of its processes is restarted alone on the host
+ * that `moves` says, from that snapshot, which is committed and known to all.  number: it is the
  * SURVIVED of that number in the term, from 1 on.  All barriers before the one that ends the
  * envelope's superstep have been decided. */
 #define WIRE_FIELDS_SURVIVED(F, E)                                                                 \
@@ -302,7 +309,8 @@
 #define WIRE_FIELDS_LOSSES(F, E) F(numbers, hosts, WIRE_HOSTS_MAX)
 
 /* A process that has come to the sender's host by SURVIVED has arrived at the barrier that ends the
- * envelope's superstep; flags, position, digest: of its line on the board.  survived: as in ARRIVE. */
+ * envelope's superstep; flags, position, digest: of its line on the board.  survived: as in ARRIVE.
+ */
 #define WIRE_FIELDS_MEET(F, E)                                                                     \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, flags, WIRE_U32_MAX)                                                                    \

@@ -1,7 +1,8 @@
+import shlex
 """The programs on the dataspace: the same verified answer for any number of processes and hosts."""
 from harness import *
 
-RSH = os.path.join(os.environ["APPS_SOURCE"], "tests/hosts/local-rsh")
+RSH = shlex.quote(os.path.join(os.environ["APPS_SOURCE"], "tests/hosts/local-rsh"))
 PROGRAMS = {"sieve": ["100000", "700"], "samplesort": ["200000"], "exchange": ["9", "20", "8"], "wordcount": ["13", "800"]}
 KNOWN = {"sieve": "9592 primes below 100000, their sum is 454396537\n"}
 

@@ -78,6 +78,21 @@ END_TEST
 
 /* ---- Tidying --------------------------------------------------------------------------------- */
 
+START_TEST(pruning_but_for_one)
+{
+    size_t removed;
+
+    for (uint64_t superstep = 0; superstep < 7; superstep++)
+        snapshot(superstep, 1, superstep % 2 == 0);
+    ck_assert_int_eq(
+        store_prune_but(store, 1, (struct bspz_snapshot_name){3, 1}, &removed, complaint), 0);
+    expect_list("2.1 3.1 6.1"); /* 3 needs 2 */
+    ck_assert_int_eq(
+        store_prune_but(store, 1, (struct bspz_snapshot_name){9, 1}, &removed, complaint), 0);
+    expect_list("6.1");
+}
+END_TEST
+
 START_TEST(pruning_keeps_the_newest_and_their_bases)
 {
     size_t removed;
@@ -300,6 +315,7 @@ int main(void)
     tcase_add_test(tests, a_retired_snapshot_stays_so_in_later_terms);
     tcase_add_test(tests, without_the_records_of_terms_nothing_is_believed);
     tcase_add_test(tests, the_end_of_a_job_is_kept);
+    tcase_add_test(tests, pruning_but_for_one);
     tcase_add_test(tests, pruning_keeps_the_newest_and_their_bases);
     tcase_add_test(tests, pruning_keeps_a_second_chain);
     tcase_add_test(tests, pruning_leaves_every_snapshot_whole);

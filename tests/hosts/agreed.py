@@ -19,7 +19,7 @@ NEVER_S = 1.5  # what must not happen has not happened after that
 class Lies:
     """A job of liar.c on hosts with two slots.  With two cells, processes 2 and 3 live on h1, h3 and so on."""
 
-    def __init__(self, place, kind, at, replicas, heartbeat=30, holds=()):
+    def __init__(self, place, kind, at, replicas, heartbeat=30, holds=(), options=()):
         self.place, self.replicas = place, replicas
         self.directory = place.path("lies")
         os.makedirs(self.directory)
@@ -27,7 +27,7 @@ class Lies:
         for hold in holds:
             self.make("hold." + hold)
         self.job = place.start(BSPRUN, *place.options, "-v", "-np", P, "--replicas", replicas, "--heartbeat",
-                               heartbeat, "--ckpt", place.store, "--every", EVERY, LIAR, kind, self.directory,
+                               heartbeat, "--ckpt", place.store, "--every", EVERY, *options, LIAR, kind, self.directory,
                                SUPERSTEPS, at, env=place.env)
 
     def make(self, name):
@@ -136,6 +136,18 @@ def too_slow_and_wrong():
         check("continues from superstep 10" in lies.job.said(), "it has not gone back far enough", lies.job)
 
 
+def too_slow_for_several_and_wrong():
+    """All snapshots since the last one that was compared may be wrong, and that one is not removed."""
+    with place_of(2) as place:
+        held, quick = "h3.12", [[f"{host}.{at + 2}" for host in ("h0", "h1", "h2")] for at in (15, 20, 25)]
+        lies = Lies(place, "put", 12, 2, heartbeat=2, holds=[held, *sum(quick, [])], options=["--keep", "1"])
+        for at, holds in zip((15, 20, 25), quick):
+            wait_until(lambda: lies.job.check_running() or lies.committed() == at, f"snapshot {at}")
+            lies.let_go(*holds, *([held] if at == 25 else []))
+        lies.ends_right()
+        check("continues from superstep 10" in lies.job.said(), "it has not gone back far enough", lies.job)
+
+
 def in_futex(ospid):
     with open(f"/proc/{ospid}/syscall") as file:
         return file.read().split()[0] == FUTEX
@@ -180,4 +192,4 @@ def images_are_there(place, superstep):
 
 if __name__ == "__main__":
     main([two_differ("put", 12), two_differ("get", 3 * EVERY - 1), all_agree, too_slow,
-          too_slow_and_wrong, three_differ_in_a_get])
+          too_slow_and_wrong, too_slow_for_several_and_wrong, three_differ_in_a_get])

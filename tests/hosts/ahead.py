@@ -42,6 +42,11 @@ def is_staged(os_pid):
         return False
 
 
+def is_taken(place, at):
+    """Whether there is a snapshot of that superstep, whose directory is made before a process goes on, be it complete or not."""
+    return any(entry.startswith(f"{at}.") for entry in os.listdir(os.path.join(place.store, jobs(place.store)[0])))
+
+
 def staged(place, job, count, at):
     """One superstep after the other until so many are; where process 0 is held then.  They are of the
     snapshot that was taken first; the one at which the term ends is taken at the next barrier."""
@@ -51,7 +56,7 @@ def staged(place, job, count, at):
         if len(there) == count and all(map(is_staged, there)):
             return there, at
         check(time.monotonic() < end, "nothing is restored ahead:", there, job)
-        if place.committed() < at and place.executed(0, at):
+        if place.executed(0, at) and not is_taken(place, at):
             place.hold(0, at + 1)
             place.release(0, at)
             at += 1

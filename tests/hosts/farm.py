@@ -49,6 +49,16 @@ def require(*commands, root=False):
         not_here(f"no network namespaces here ({problem})")
 
 
+# For sh: several words, of which one has blanks or the like, become one for a shell, which one word is already.
+QUOTE = r"""line=
+for word; do
+    case $word in *[!A-Za-z0-9_./:@%+,=-]* | '') word="'$(printf %s "$word" | sed "s/'/'\\\\''/g")'" ;; esac
+    line="$line $word"
+done
+[ $# -lt 2 ] || set -- "$line"
+"""
+
+
 class Farm(Faults):
     """Hosts and the network between them.
 
@@ -126,7 +136,7 @@ class Farm(Faults):
                                             "protocols", "networks", "ethers", "rpc")))
         self.put.setdefault("/etc/hosts", self.path("etc/hosts"))
         self.put.setdefault("/etc/nsswitch.conf", self.path("etc/nsswitch.conf"))
-        self.rsh = self.write("rsh", f"#!/bin/sh\nexec '{self.program}' rsh \"$@\"\n", 0o755)
+        self.rsh = self.write("rsh", f"#!/bin/sh\nhost=$1; shift\n{QUOTE}exec '{self.program}' rsh \"$host\" \"$@\"\n", 0o755)
         self.home = self.root_home = os.environ.get("HOME", "/")
         if self.user:
             self.write_user()
@@ -317,7 +327,7 @@ class Loopback:
         self.rsh = self.write("rsh", (
             f"#!/bin/sh\nhost=$1; shift\ncase $host in 127.0.0.*) ;; *) "
             f"echo \"rsh: $host: no such host\" >&2; exit 255;; esac\n"
-            f"cd / && exec env -i PATH={SYSTEM_PATH} HOME=\"$HOME\" "
+            f"{QUOTE}cd / && exec env -i PATH={SYSTEM_PATH} HOME=\"$HOME\" "
             f"{self.MARK}={self.token}.$host setsid -w sh -c \"$*\"\n"), 0o755)
 
     path, write = Farm.path, Farm.write

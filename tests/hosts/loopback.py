@@ -1,6 +1,7 @@
 """Jobs on several hosts all of which are this machine: the recovery tests' harness with agents that
 come late, are not heard of, or cannot be started again.
 """
+import atexit
 import os
 import shutil
 import subprocess
@@ -18,8 +19,20 @@ from harness import (BIN, BSPRUN, MARK, Place, TICKER, alive, check, environment
                      marked, wait_until)
 
 PUPPET = os.path.join(BUILD, "tests/hosts/puppet")
-HOLDUP = os.path.join(BUILD, "tests/hosts/libholdup.so")
-MEMINFO = os.path.join(BUILD, "tests/hosts/libmeminfo.so")
+
+
+def without_blanks(path):
+    """The same file by a path that LD_PRELOAD takes."""
+    if not set(path) & set(" :"):
+        return path
+    directory = tempfile.mkdtemp(prefix="bspzero-preloaded-", dir="/tmp")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    os.symlink(path, os.path.join(directory, os.path.basename(path)))
+    return os.path.join(directory, os.path.basename(path))
+
+
+HOLDUP = without_blanks(os.path.join(BUILD, "tests/hosts/libholdup.so"))
+MEMINFO = without_blanks(os.path.join(BUILD, "tests/hosts/libmeminfo.so"))
 
 # What bsprun is given as --launcher.  A host is late as long as a file of its name says so; dead,
 # when another one does; it is another one, of which a file has the name; far, when there is a fifo for what its agent is to be told; a puppet, when a
@@ -41,7 +54,7 @@ if [ -e {directory}/join.$host ]; then
     exit
 fi
 if [ -e {directory}/puppet.$host ]; then
-    BSPZERO_HOST_NAME=$host PUPPET=$(cat {directory}/puppet.$host) exec {puppet} 2>>{directory}/puppet.log
+    BSPZERO_HOST_NAME=$host PUPPET=$(cat {directory}/puppet.$host) exec '{puppet}' 2>>{directory}/puppet.log
 fi
 [ ! -e {directory}/core.$host ] || taskset -cp "$(cat {directory}/core.$host)" $$ >/dev/null
 [ ! -e {directory}/machine.$host ] || export HWLOC_SYNTHETIC="$(cat {directory}/machine.$host)"

@@ -265,8 +265,8 @@ def local_job(place, policy):
     bsprun = os.path.join(directory, "bsprun")
     with open(BSPRUN, "rb") as program:
         place.write("bin/bsprun", program.read())
-    place.write("bin/bspnode", f"#!/bin/sh\nexec {os.path.join(BIN, 'bspnode')} \"$@\" --view "
-                               f"{place.path('view.own')}\n")
+    place.write("bin/bspnode", f"#!/bin/sh\nexec '{os.path.join(BIN, 'bspnode')}' \"$@\" --view "
+                               f"'{place.path('view.own')}'\n")
     for name in ("bsprun", "bspnode"):
         os.chmod(os.path.join(directory, name), 0o700)
     place.hold(0, 3)

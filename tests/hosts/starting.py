@@ -1,6 +1,7 @@
 """A job begins on many hosts: how the image of process 0 comes to them, and how long it takes."""
 import os
 import re
+import shlex
 import shutil
 import sys
 import tempfile
@@ -9,7 +10,7 @@ import time
 from farm import Loopback
 from jobs import *
 
-LOCAL_RSH = os.path.join(farms.HERE, "local-rsh")
+LOCAL_RSH = shlex.quote(os.path.join(farms.HERE, "local-rsh"))
 MIB = 1 << 20
 PATIENCE = 200  # seconds
 MANY_SECONDS = 60  # by far: it takes two where nobody else computes

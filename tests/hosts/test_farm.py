@@ -64,8 +64,10 @@ def check(truth, *what):
 def names_and_commands():
     with Farm(3) as farm:
         check(farm.run("b", ["hostname"]).stdout == "b\n", "host name")
-        far = farm.run("a", [farm.rsh, "c", "hostname;", "echo", "'two  words'", "$((1+1))", ">&2"])
+        far = farm.run("a", [farm.rsh, "c", "hostname; echo 'two  words' $((1+1)) >&2"])
         check((far.stdout, far.stderr) == ("c\n", "two  words 2\n"), far)
+        far = farm.run("a", [farm.rsh, "c", "printf", "<%s>", "two  words", "it's", "", "$HOME;"])
+        check(far.stdout == "<two  words><it's><><$HOME;>", far)
         check(farm.run("a", [farm.rsh, "b", "exit 7"]).returncode == 7, "status")
         check(farm.run("a", [farm.rsh, "b", "kill -9 $$"]).returncode == 255, "status of a kill")
         check(farm.run("a", [farm.rsh, "nobody", "true"]).returncode == 255, "unknown host")

@@ -1,12 +1,13 @@
 """The dataspace: volpex.h on one host, on several, in programs without bsprun, and used wrongly."""
 import os
 import re
+import shlex
 import signal
 
 from harness import BSPRUN, Job, bsprun, check, expect, main, run, scratch
 
 OBJECTS = os.environ["INTEG_OBJECTS"]
-RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
+RSH = shlex.quote(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh"))
 HOSTS = [["-np", "4"], ["--launcher", RSH, "--hosts", "h0:1,h1:2,h2:1"]]
 STUCK = r"^bsp(?:run|zero): all processes wait, and nothing is on its way to them:$"
 

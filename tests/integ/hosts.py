@@ -1,6 +1,7 @@
 """Jobs on several hosts, all of which are this machine: where they are named, and what comes of it."""
 import os
 import re
+import shlex
 import signal
 import socket
 import tempfile
@@ -8,7 +9,7 @@ import time
 
 from harness import BSPRUN, Job, PROG, bsprun, check, expect, main, scratch, wait_until
 
-RSH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh")
+RSH = shlex.quote(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh"))
 
 
 def on(*words, **more):
@@ -147,7 +148,7 @@ def the_environment_of_the_first_host():
     os.chmod(path, 0o700)
     for first, shown in (("h0", "here= there=2"), ("localhost", "here=1 there=")):
         expect(bsprun("--launcher", path, "--hosts", f"{first}:1,h1:1", "-x", "NAMED", "-x", "GIVEN=4",
-                      "sh", "-c", "echo here=$HERE there=$THERE named=$NAMED given=$GIVEN; exec $0",
+                      "sh", "-c", "echo here=$HERE there=$THERE named=$NAMED given=$GIVEN; exec \"$0\"",
                       PROG,
                       env={"HERE": "1", "NAMED": "3"}), 0, out=f"^{shown} named=3 given=4$",
                no_err=True)
@@ -182,7 +183,7 @@ def a_launcher_that_hangs():
 
 def hosts_that_come_too_late():
     """The program ends before its hosts are there: whenever one calls, the job does not wait."""
-    path = file_of(f'#!/bin/sh\nsleep "$LATE"\nexec "{RSH}" "$@"\n')
+    path = file_of(f'#!/bin/sh\nsleep "$LATE"\nexec {RSH} "$@"\n')
     os.chmod(path, 0o700)
     for late in range(0, 160, 4):
         begun = time.monotonic()

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import shlex
 import signal
 import sys
 import time
@@ -16,7 +17,7 @@ from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, pr
 BSPSTAT = os.path.join(BIN, "bspstat")
 BSPCTL = os.path.join(BIN, "bspctl")
 OBJECTS = os.environ["INTEG_OBJECTS"]
-RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
+RSH = shlex.quote(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh"))
 HOSTS = {"h0": 1, "h1": 2, "h2": 1, "h3": 1}  # processes 0; 1 and 2; 3; 4
 JOBS = int(os.environ.get("OUTLIVE_JOBS", "3"))
 ELSEWHERE = "restarted alone on host"

@@ -4,6 +4,7 @@ What a host is called is of no importance here, so every name is one.
 """
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -14,7 +15,7 @@ from harness import (BSPRUN, PROG, Job, bsprun, check, expect, kill_marked, main
                      wait_until)
 from snapshots import shares, wait_committed
 
-RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
+RSH = shlex.quote(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh"))
 TWO = ["--launcher", RSH, "--hosts", "h0:2,h1:2"]
 QUICK = ["--heartbeat", "1"]
 

@@ -3,6 +3,7 @@ fail, hang or write without end."""
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import tempfile
@@ -10,7 +11,7 @@ import tempfile
 from harness import (BIN, BSPRUN, PROG, Job, check, expect, main, process_stat, run, scratch,
                      wait_until)
 
-RSH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh")
+RSH = shlex.quote(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh"))
 
 
 def path_with(**tools):

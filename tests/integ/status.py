@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -15,7 +16,7 @@ from harness import (BIN, BSPRUN, PROG, Job, check, expect, main, process_stat, 
                      wait_until)
 
 BSPSTAT = os.path.join(BIN, "bspstat")
-RSH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh")
+RSH = shlex.quote(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh"))
 BSPKILL = os.path.join(BIN, "bspkill")
 
 
@@ -486,8 +487,8 @@ def bad_questions():
 
 def programs_without_bsprun():
     """--all, in a place where there are no other processes."""
-    inside = (f"{PROG} wait 0 & while [ \"$(cat /proc/[0-9]*/comm | grep -c '^bspnode$')\" = 0 ]; do sleep 0.05; done; "
-              f"sleep 0.3; {BSPKILL} --all; wait; cat /proc/[0-9]*/comm | grep -c '^bspnode$'")
+    inside = (f"'{PROG}' wait 0 & while [ \"$(cat /proc/[0-9]*/comm | grep -c '^bspnode$')\" = 0 ]; do sleep 0.05; done; "
+              f"sleep 0.3; '{BSPKILL}' --all; wait; cat /proc/[0-9]*/comm | grep -c '^bspnode$'")
     command = ["unshare", "-Urpf", "--mount-proc", "--kill-child", "sh", "-c"]
     if run([*command, "true"]).status != 0:
         print("no process namespaces here: bspkill --all is not tested")

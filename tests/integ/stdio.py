@@ -202,7 +202,7 @@ def variables():
 
 
 def open_descriptors_are_inherited():
-    result = run(["sh", "-c", 'exec "$0" -np 2 sh -c "echo through >&7; exec $1" 7>&1', BSPRUN,
+    result = run(["sh", "-c", 'exec "$0" -np 2 sh -c "echo through >&7; exec \\"$1\\"" 7>&1', BSPRUN,
                   PROG])
     expect(result, 0, out="^through$")
 

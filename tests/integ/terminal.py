@@ -2,6 +2,7 @@
 import fcntl
 import os
 import re
+import shlex
 import signal
 import struct
 import termios
@@ -181,7 +182,7 @@ def control_z():
     """Stopped by the key, listed by the shell, continued in the foreground, then answered."""
     for start in (DIRECT, TAGGED):
         with at_terminal("/bin/bash", "--norc", "--noprofile", "-i") as job:
-            os.write(job.fd, f"{' '.join([*start, PROG])} ask before\n".encode())
+            os.write(job.fd, f"{shlex.join([*map(str, start), PROG])} ask before\n".encode())
             job.wait_for(r"number\? $")
             os.write(job.fd, b"\x1a")
             job.wait_for(r"Stopped")

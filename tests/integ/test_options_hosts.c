@@ -244,6 +244,7 @@ START_TEST(host_nonsense)
         {"--spares", "1024"},
         {"--launcher", " "},
         {"--launcher", "-x"},
+        {"--launcher", "''"},
         {"--heartbeat", "0"},
         {"--heartbeat", "x"},
         {"--heartbeat", "nan"},

@@ -43,6 +43,8 @@ START_TEST(kinds)
     ck_assert_int_eq(launch_kind("/opt/bin/ssh -p 7", false), LAUNCH_SSH);
     ck_assert_int_eq(launch_kind("/opt/ssh/rsh", false), LAUNCH_COMMAND);
     ck_assert_int_eq(launch_kind("ssh2", false), LAUNCH_COMMAND);
+    ck_assert_int_eq(launch_kind("'/our programs/ssh' -q", false), LAUNCH_SSH);
+    ck_assert_int_eq(launch_kind("/our ssh", false), LAUNCH_COMMAND);
 }
 END_TEST
 
@@ -59,6 +61,9 @@ START_TEST(commands)
                    "<ssh> " SSH_WORDS " <::1> <exec '/my dir/it'\\''s $HOME/node' ''>");
     expect_command(launch_command(LAUNCH_COMMAND, "rsh -q", list + 1, 1, plain),
                    "<rsh> <-q> <me@b> </usr/bin/bspnode> <--join>");
+    expect_command(
+        launch_command(LAUNCH_COMMAND, "'/our programs/rsh' a\\ b \"c  d\"", list + 1, 1, plain),
+        "</our programs/rsh> <a b> <c  d> <me@b> </usr/bin/bspnode> <--join>");
     expect_command(
         launch_command(LAUNCH_SLURM, "slurm", list, 2, plain),
         "<srun> <--nodes=2> <--ntasks=2> <--nodelist=a,b> <--ntasks-per-node=1> <--overlap> "

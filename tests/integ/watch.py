@@ -9,6 +9,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import shutil
 import signal
 import socket
@@ -25,7 +26,7 @@ from harness import BIN, BSPRUN, PATIENCE, PROG, Job, check, environment, expect
 
 BSPSTAT = os.path.join(BIN, "bspstat")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-RSH = os.path.join(ROOT, "tests", "hosts", "local-rsh")
+RSH = shlex.quote(os.path.join(ROOT, "tests", "hosts", "local-rsh"))
 UTF8 = {"LC_ALL": "C.UTF-8"}
 ASCII = {"LC_ALL": "C"}
 

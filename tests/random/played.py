@@ -2,6 +2,7 @@
 import glob
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir, "conform"))
 from harness.job import MARK, kill_marked, marked_processes, wait_until_gone  # noqa: E402
 
-RSH = os.path.join(HERE, os.pardir, "hosts", "local-rsh")
+RSH = shlex.quote(os.path.join(HERE, os.pardir, "hosts", "local-rsh"))
 PATIENCE = 180
 
 

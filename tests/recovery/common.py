@@ -1,8 +1,9 @@
+import shlex
 """Memory that all processes of a job have mapped since before bsp_begin."""
 from harness import *
 
 COMMON = os.path.join(PROGRAMS, "common")
-RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
+RSH = shlex.quote(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh"))
 P, SUPERSTEPS = 3, 20
 RIGHT = sorted(b"process %d: 0 wrong" % pid for pid in range(P))
 SHARED = r"memory that the processes share"

@@ -3,12 +3,13 @@ an offset still share it, those who did not still do not.
 
 The hosts are all this machine (tests/hosts/local-rsh); one that is down cannot be reached again.
 """
+import shlex
 import signal
 
 from harness import *
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-RSH = os.path.join(HERE, os.pardir, "hosts", "local-rsh")
+RSH = shlex.quote(os.path.join(HERE, os.pardir, "hosts", "local-rsh"))
 GROUPS = os.path.join(PROGRAMS, "groups")
 P, GROUP, SUPERSTEPS = 4, 2, 40
 ONE, TWO, MORE = "h0:4", "h0:2,h1:2", "h0:2,h1:2,h2:1,h3:1"
@@ -21,7 +22,7 @@ class Jobs(Place):
         super().__init__()
         self.words = (SUPERSTEPS, GROUP, way)
         self.rsh = self.write("rsh", f"#!/bin/sh\n[ -e '{self.directory}'/down.$1 ] || "
-                              f"exec '{RSH}' \"$@\"\necho no route >&2\nexit 255\n")
+                              f"exec {RSH} \"$@\"\necho no route >&2\nexit 255\n")
         os.chmod(self.rsh, 0o755)
         with Place() as place:
             place.start(BSPRUN, "-np", P, *self.hosts(first), GROUPS, place.files,

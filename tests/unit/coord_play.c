@@ -156,11 +156,23 @@ void start_running(uint32_t processes, struct coord_config config)
     trace_used = 0;
 }
 
-int durable(uint32_t host, uint64_t superstep, uint32_t pid)
+static int durable_as(uint32_t host, uint64_t superstep, uint32_t pid, bool compared)
 {
     return SAY(IMAGE_DURABLE, .envelope.superstep = superstep,
-               .image_durable = {
-                   .host = host, .pid = pid, .facts = {.size = 100 + pid, .digest = "digest"}});
+               .image_durable = {.host = host,
+                                 .pid = pid,
+                                 .compared = compared,
+                                 .facts = {.size = 100 + pid, .digest = "digest"}});
+}
+
+int durable(uint32_t host, uint64_t superstep, uint32_t pid)
+{
+    return durable_as(host, superstep, pid, true);
+}
+
+int durable_uncompared(uint32_t host, uint64_t superstep, uint32_t pid)
+{
+    return durable_as(host, superstep, pid, false);
 }
 
 int captured(uint32_t host, uint64_t superstep)

@@ -43,6 +43,7 @@ void timer(enum coord_timer which);
 
 /* Of snapshots; process I's image has 100 + I bytes.  held: of 4 processes, complete. */
 int durable(uint32_t host, uint64_t superstep, uint32_t pid);
+int durable_uncompared(uint32_t host, uint64_t superstep, uint32_t pid); /* with its replicas */
 int captured(uint32_t host, uint64_t superstep);
 int persisted(uint32_t host, uint64_t superstep, uint32_t error);
 int known(uint32_t host, uint64_t superstep);

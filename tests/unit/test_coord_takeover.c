@@ -26,8 +26,11 @@ static void start_succeeding(uint64_t committed)
 static int account(uint32_t host, uint64_t decided, uint64_t consult, uint64_t captures,
                    uint64_t committed)
 {
-    return SAY(ACCOUNT, .account = {.host = host, .decided = decided, .consult = consult,
-                                    .captures = captures, .committed = {committed, 3},
+    return SAY(ACCOUNT, .account = {.host = host,
+                                    .decided = decided,
+                                    .consult = consult,
+                                    .captures = captures,
+                                    .committed = {committed, 3},
                                     .runs = true});
 }
 
@@ -106,7 +109,7 @@ START_TEST(captured_for_nothing)
     ck_assert_uint_eq(message_of(WIRE_RELEASE)->release.captures.count, 0);
     all_know(0);
     ck_assert_int_eq(arrived(7, 3, WIRE_BARRIER_SYNC), 0); /* it had not heard of it */
-    save_now(true); /* is for the next one */
+    save_now(true);                                        /* is for the next one */
     ck_assert_int_eq(captured(0, 3), 0);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
     ck_assert_uint_eq(message_of(WIRE_RESUME)->envelope.superstep, 3);
@@ -167,8 +170,12 @@ START_TEST(after_bsp_end)
 {
     start_succeeding(0);
     account(0, 3, 5, 0, 0);
-    SAY(ACCOUNT, .account = {.host = 7, .decided = 5, .ended = true, .consult = COORD_NEVER,
-                             .committed = {0, 3}, .runs = true});
+    SAY(ACCOUNT, .account = {.host = 7,
+                             .decided = 5,
+                             .ended = true,
+                             .consult = COORD_NEVER,
+                             .committed = {0, 3},
+                             .runs = true});
     account(3, 3, 5, 0, 0);
     ck_assert_int_eq(coord_phase(coord), COORD_ENDING);
     ck_assert(message_of(WIRE_TAKEN_OVER)->taken_over.ended);
@@ -178,15 +185,59 @@ START_TEST(after_bsp_end)
 }
 END_TEST
 
+/* Those that are left finish. */
+START_TEST(after_bsp_end_a_process_has_no_host)
+{
+    start_succeeding(0);
+    SAY(ACCOUNT, .account = {.host = 3,
+                             .decided = 5,
+                             .ended = true,
+                             .consult = COORD_NEVER,
+                             .committed = {0, 3},
+                             .runs = true});
+    lost(7);
+    account(0, 3, 5, 0, 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_ENDING);
+    exited(3, 0, 0);
+    expect_outcome(1, WIRE_CAUSE_HOST_LOST, 1);
+    ck_assert_int_eq(coord_phase(coord), COORD_ENDED);
+    ck_assert(!coord_outcome(coord).again);
+}
+END_TEST
+
+/* The former one has let the others run, and decided the end. */
+START_TEST(after_bsp_end_one_does_not_run)
+{
+    start_succeeding(0);
+    SAY(ACCOUNT, .account = {.host = 7,
+                             .decided = 5,
+                             .ended = true,
+                             .consult = COORD_NEVER,
+                             .committed = {0, 3},
+                             .runs = true});
+    account(0, 3, 5, 0, 0);
+    SAY(ACCOUNT,
+        .account = {.host = 3, .consult = COORD_NEVER, .ready = true, .committed = {0, 3}});
+    ck_assert_int_eq(coord_phase(coord), COORD_ENDING);
+    ck_assert_uint_eq(message_of(WIRE_RUN)->run.consult, COORD_NEVER);
+    ck_assert(message_of(WIRE_TAKEN_OVER)->taken_over.ended);
+}
+END_TEST
+
 /* The former one had said END, of which bsprun may not have heard. */
 START_TEST(the_job_is_over)
 {
     start_succeeding(0);
     account(0, 3, 5, 0, 0);
     account(3, 3, 5, 0, 0);
-    SAY(ACCOUNT, .account = {.host = 7, .decided = 5, .ended = true, .consult = COORD_NEVER,
-                             .over = true, .status = 4,
-                             .committed = {0, 3}, .runs = true});
+    SAY(ACCOUNT, .account = {.host = 7,
+                             .decided = 5,
+                             .ended = true,
+                             .consult = COORD_NEVER,
+                             .over = true,
+                             .status = 4,
+                             .committed = {0, 3},
+                             .runs = true});
     expect_outcome(4, WIRE_CAUSE_NONE, COORD_NOBODY);
 }
 END_TEST
@@ -206,8 +257,8 @@ END_TEST
 
 static void account_of_making(uint32_t host, bool ready)
 {
-    SAY(ACCOUNT, .account = {.host = host, .consult = COORD_NEVER, .committed = {0, 3},
-                             .ready = ready});
+    SAY(ACCOUNT,
+        .account = {.host = host, .consult = COORD_NEVER, .committed = {0, 3}, .ready = ready});
 }
 
 /* They run when those that were still made are ready, or lost. */
@@ -261,6 +312,8 @@ START_TEST(a_process_has_no_host)
     start_succeeding(4);
     account(0, 4, 5, 0, 4);
     lost(7);
+    ck_assert_int_eq(coord_phase(coord), COORD_TAKING_OVER); /* which may know that it has ended */
+    account(3, 4, 5, 0, 4);
     ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
     expect_outcome(1, WIRE_CAUSE_HOST_LOST, COORD_NOBODY);
     ck_assert(coord_outcome(coord).again);
@@ -333,6 +386,8 @@ int main(void)
                                   the_newest_commit_stands,
                                   a_commit_says_that_its_barrier_was_decided,
                                   after_bsp_end,
+                                  after_bsp_end_a_process_has_no_host,
+                                  after_bsp_end_one_does_not_run,
                                   the_job_is_over,
                                   not_all_run,
                                   while_they_are_made,

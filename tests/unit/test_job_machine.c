@@ -291,6 +291,18 @@ START_TEST(restarted)
     ck_assert_uint_eq(avoid[0].superstep, 12);
     tear_down();
 
+    start(CONFIG(.host_count = 1, .restore = true, .wanted = COORD_NEVER, .last_term = 6));
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(RECORDED, .term = 7, .name = {12, 3});
+    struct coord_outcome differs = death(12);
+    differs.right = (struct bspz_snapshot_name){16, 7}; /* newer ones may be wrong */
+    EVENT(TERM_OVER, .term = 7, .outcome = differs);
+    expect("!E");
+    ck_assert(coord_lineage_allows(job_machine_lineage(machine), differs.right));
+    ck_assert(
+        !coord_lineage_allows(job_machine_lineage(machine), (struct bspz_snapshot_name){20, 7}));
+    tear_down();
+
     start(CONFIG(.host_count = 1, .restore = true, .finished = true, .finished_status = 3));
     expect("X");
     ck_assert_int_eq(effects.items[0].status, 3);

@@ -454,6 +454,11 @@ bool agent_peers_sure(const struct agent *agent, uint64_t superstep, bool arrive
            links_sure(agent->peers->links, superstep, arrived);
 }
 
+bool agent_peers_in_vain(const struct agent *agent, uint32_t *pid)
+{
+    return agent->peers && agent->peers->links && links_in_vain(agent->peers->links, pid);
+}
+
 /* ---- The end ---- */
 
 void agent_peers_close(struct agent *agent)

@@ -92,5 +92,7 @@ void agent_peers_drop(struct agent *agent, uint32_t host, const char *complaint)
 int agent_peers_mirror(struct agent *agent, const struct links_replicas *replicas);
 /* As links_sure. */
 bool agent_peers_sure(const struct agent *agent, uint64_t superstep, bool arrived);
+/* As links_in_vain. */
+bool agent_peers_in_vain(const struct agent *agent, uint32_t *pid);
 
 #endif

@@ -124,8 +124,9 @@ struct agent_snapshots {
      * part reported to Processor Zero. */
     uint64_t cpu_ns, counted_ns, told_ns;
 
-    struct pruning *pruning; /* prune.c: in progress, or finished and not joined; NULL */
-    int unpruned;            /* snapshots since older ones were last removed, */
+    struct pruning *pruning;         /* prune.c: in progress, or finished and not joined; NULL */
+    struct bspz_snapshot_name right; /* as COMMITTED has said, or the term began from it */
+    int unpruned;                    /* snapshots since older ones were last removed, */
     uint64_t pruned_ns;
     struct snapshot_way way;
     uint64_t way_ns;     /* when that was computed */

@@ -281,6 +281,7 @@ static void image_written(struct agent *agent, int pid)
     message.envelope.superstep = snapshots->ticket.name.superstep;
     message.image_durable.pid = (uint32_t)pid;
     message.image_durable.facts = kept->facts;
+    message.image_durable.compared = snapshots->ticket.comparison != COMPARISON_OVERDUE;
     snapshots->ticket.changed += kept->facts.changed;
     agent_tell_zero(agent, &message);
     if (agent_has_peers(agent) && snapshots->copies > 1)
@@ -446,6 +447,11 @@ uint64_t agent_snapshots_captures(const struct agent *agent)
     return ticket->name.superstep;
 }
 
+struct bspz_snapshot_name agent_snapshots_right(const struct agent *agent)
+{
+    return snapshots_of(agent) ? snapshots_of(agent)->right : (struct bspz_snapshot_name){0, 0};
+}
+
 void agent_snapshots_say_captured(struct agent *agent)
 {
     if (agent_snapshots_captures(agent) > 0 &&
@@ -501,6 +507,7 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
         persist(agent, message);
         break;
     case WIRE_COMMITTED:
+        snapshots_of(agent)->right = message->committed.right;
         committed(agent, (struct bspz_snapshot_name){superstep, message->committed.from});
         break;
     case WIRE_RETIRE:

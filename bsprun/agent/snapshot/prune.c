@@ -28,17 +28,24 @@ struct pruning {
     _Atomic bool over;
     struct store *store;
     uint32_t keep;
+    struct bspz_snapshot_name right;
     int error;
     uint64_t cpu_ns;
     char why[AGENT_WHY];
 };
+
+static void remove_older(struct pruning *pruning)
+{
+    pruning->error =
+        store_prune_but(pruning->store, pruning->keep, pruning->right, NULL, pruning->why);
+}
 
 static void *prune(void *argument)
 {
     struct pruning *pruning = argument;
 
     setpriority(PRIO_PROCESS, 0, LAST); /* this thread only */
-    pruning->error = store_prune(pruning->store, pruning->keep, NULL, pruning->why);
+    remove_older(pruning);
     pruning->cpu_ns = bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     atomic_store(&pruning->over, true);
     return NULL;
@@ -76,10 +83,11 @@ void agent_prune(struct agent *agent, bool wait)
         (pruning = calloc(1, sizeof *pruning))) {
         pruning->store = agent_store(agent);
         pruning->keep = snapshots->keep;
+        pruning->right = snapshots->right;
         if (!wait && quiet_thread_begin(&pruning->thread, prune, pruning) == 0) {
             snapshots->pruning = pruning;
         } else {
-            pruning->error = store_prune(pruning->store, pruning->keep, NULL, pruning->why);
+            remove_older(pruning);
             report(agent, pruning);
             free(pruning);
         }

@@ -236,6 +236,7 @@ void agent_restore(struct agent *agent, const struct wire_message *order)
 
     agent_set_committed(
         agent, (struct bspz_snapshot_name){order->envelope.superstep, order->restore.from});
+    snapshots->right = agent_committed(agent);
     snapshots->copies = order->restore.copies;
     agent_end_copies_but(agent, agent_committed(agent));
     if (settle(agent, &order->restore, why) != 0) {

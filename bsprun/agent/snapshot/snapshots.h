@@ -46,6 +46,8 @@ void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t co
  * none. */
 uint64_t agent_snapshots_captures(const struct agent *agent);
 /* Tells another Processor Zero again that they are. */
+/* The newest snapshot that is known to be right; term 0: none. */
+struct bspz_snapshot_name agent_snapshots_right(const struct agent *agent);
 void agent_snapshots_say_captured(struct agent *agent);
 /* Abandons a snapshot that has been begun, unless it is that one. */
 void agent_snapshots_settle(struct agent *agent, struct bspz_snapshot_name committed);

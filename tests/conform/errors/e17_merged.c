@@ -7,52 +7,52 @@
  * CASE: put of 8
  * ARGS: put 8
  * ERROR: bsp_put @put 0 1
- * FACT: ^8 bytes at offset 16 do not fit: process ${p-1} registered 20 bytes \(at [^ ]*:${line('push')}\), 4 too few$
+ * FACT: ^8 bytes at offset 16 do not fit: process ${p-1} registered 20 bytes \(at [^\n]*:${line('push')}\), 4 too few$
  *
  * CASE: put of 4
  * ARGS: put 4
  * ERROR: bsp_put @put 0 1
- * FACT: ^4 bytes at offset 20 do not fit: process ${p-1} registered 20 bytes \(at [^ ]*:${line('push')}\), 4 too few$
+ * FACT: ^4 bytes at offset 20 do not fit: process ${p-1} registered 20 bytes \(at [^\n]*:${line('push')}\), 4 too few$
  *
  * CASE: put of 3
  * ARGS: put 3
  * ERROR: bsp_put @put 0 1
- * FACT: ^3 bytes at offset 18 do not fit: process ${p-1} registered 20 bytes \(at [^ ]*:${line('push')}\), 1 too few$
+ * FACT: ^3 bytes at offset 18 do not fit: process ${p-1} registered 20 bytes \(at [^\n]*:${line('push')}\), 1 too few$
  *
  * CASE: hpput of 8
  * ARGS: hpput 8
  * ERROR: bsp_hpput @hpput 0 1
- * FACT: ^8 bytes at offset 16 do not fit: process ${p-1} registered 20 bytes \(at [^ ]*:${line('push')}\), 4 too few$
+ * FACT: ^8 bytes at offset 16 do not fit: process ${p-1} registered 20 bytes \(at [^\n]*:${line('push')}\), 4 too few$
  *
  * CASE: get of 8
  * ARGS: get 8
  * ERROR: bsp_get @get 0 1
- * FACT: ^8 bytes at offset 16 do not fit: process ${p-1} registered 20 bytes \(at [^ ]*:${line('push')}\), 4 too few$
+ * FACT: ^8 bytes at offset 16 do not fit: process ${p-1} registered 20 bytes \(at [^\n]*:${line('push')}\), 4 too few$
  *
  * CASE: get of 3
  * ARGS: get 3
  * ERROR: bsp_get @get 0 1
- * FACT: ^3 bytes at offset 18 do not fit: process ${p-1} registered 20 bytes \(at [^ ]*:${line('push')}\), 1 too few$
+ * FACT: ^3 bytes at offset 18 do not fit: process ${p-1} registered 20 bytes \(at [^\n]*:${line('push')}\), 1 too few$
  *
  * CASE: hpget of 4
  * ARGS: hpget 4
  * ERROR: bsp_hpget @hpget 0 1
- * FACT: ^4 bytes at offset 20 do not fit: process ${p-1} registered 20 bytes \(at [^ ]*:${line('push')}\), 4 too few$
+ * FACT: ^4 bytes at offset 20 do not fit: process ${p-1} registered 20 bytes \(at [^\n]*:${line('push')}\), 4 too few$
  *
  * CASE: puts to odd places
  * ARGS: scatter 4
  * ERROR: bsp_put @scatter 0 1
- * FACT: ^4 bytes at offset 24 do not fit: process ${p-1} registered 20 bytes \(at [^ ]*:${line('push')}\), 8 too few$
+ * FACT: ^4 bytes at offset 24 do not fit: process ${p-1} registered 20 bytes \(at [^\n]*:${line('push')}\), 8 too few$
  *
  * CASE: puts that grow
  * ARGS: grow 1
  * ERROR: bsp_put @grow 0 1
- * FACT: ^6 bytes at offset 15 do not fit: process ${p-1} registered 20 bytes \(at [^ ]*:${line('push')}\), 1 too few$
+ * FACT: ^6 bytes at offset 15 do not fit: process ${p-1} registered 20 bytes \(at [^\n]*:${line('push')}\), 1 too few$
  *
  * CASE: all of it behind the end
  * ARGS: behind 8
  * ERROR: bsp_put @behind 0 1
- * FACT: ^8 bytes at offset 24 do not fit: process ${p-1} registered 20 bytes \(at [^ ]*:${line('push')}\), 12 too few$
+ * FACT: ^8 bytes at offset 24 do not fit: process ${p-1} registered 20 bytes \(at [^\n]*:${line('push')}\), 12 too few$
  *
  * CASE: gets of more than there can be
  * ARGS: huge 0

@@ -5,11 +5,11 @@
  * STATUS: 1
  *
  * CASE: variable
- * SHELL: BSP_DEVICE=modem exec $BIN/bspcc '${file}' -o it
+ * SHELL: BSP_DEVICE=modem exec "$BIN/bspcc" '${file}' -o it
  * ERR: bspcc: BSP_DEVICE: 'modem' is not a device of BSPlib: try SHMEM_SYSV
  *
  * CASE: option
- * SHELL: exec $BIN/bspcc -device modem '${file}' -o it
+ * SHELL: exec "$BIN/bspcc" -device modem '${file}' -o it
  * ERR: bspcc: -device: 'modem' is not a device of BSPlib: try SHMEM_SYSV
  */
 #include <bsp.h>

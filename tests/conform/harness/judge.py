@@ -119,7 +119,7 @@ class Judge:
         elif place == 'unprofiled':
             where = 'unprofiled:0'
         elif place == '?':
-            where = '[^ ]+:[0-9]+'
+            where = r'\S[^\n]*?:[0-9]+'
         else:
             raise ValueError(f'{place} is no place: @mark, unprofiled or ?')
         if pid == '-1':  # before bsp_begin there is neither a number of processes nor a superstep

@@ -3,7 +3,7 @@
  *
  * P: 1 2 4
  * CC: none
- * SHELL: D=$(dirname '${file}'); $BIN/bspcc -O2 -c '${file}' -o a.o && $BIN/bspcc -g -O0 -DFACTOR=3 -x c -c "$D/24_second.inc" -o b.o && $BIN/bspcc -flibrary-level 0 a.o b.o -o it && exec $BSPRUN -np $P ./it
+ * SHELL: D="$(dirname '${file}')"; "$BIN/bspcc" -O2 -c '${file}' -o a.o && "$BIN/bspcc" -g -O0 -DFACTOR=3 -x c -c "$D/24_second.inc" -o b.o && "$BIN/bspcc" -flibrary-level 0 a.o b.o -o it && exec "$BSPRUN" -np $P ./it
  * RUN: bsprun
  * OUT-EACH: ${i}: ${3 * ((i + p - 1) % p)}
  */

@@ -4,11 +4,11 @@
  * P: 1 2
  *
  * CASE: before
- * SHELL: ulimit -v 4000000 && exec $BSPRUN -np $P $PROG before
+ * SHELL: ulimit -v 4000000 && exec "$BSPRUN" -np $P "$PROG" before
  * OUT-EACH: pid ${i}: ok
  *
  * CASE: after
- * SHELL: ulimit -v 4000000 && exec $BSPRUN -np $P $PROG after
+ * SHELL: ulimit -v 4000000 && exec "$BSPRUN" -np $P "$PROG" after
  * OUT-EACH: pid ${i}: ok
  *
  * CASE: limited

@@ -5,48 +5,48 @@
  *
  * CASE: shell in between
  * RUN: bsprun
- * SHELL: exec $BSPRUN -np $P sh -c '"$PROG" 0; true'
+ * SHELL: exec "$BSPRUN" -np $P sh -c '"$PROG" 0; true'
  * OUT-EACH: pid ${i} of ${p}
  *
  * CASE: shell gives its own status
  * RUN: bsprun
- * SHELL: exec $BSPRUN -np $P sh -c '"$PROG" 5; exit 6'
+ * SHELL: exec "$BSPRUN" -np $P sh -c '"$PROG" 5; exit 6'
  * STATUS: 6
  * OUT-EACH: pid ${i} of ${p}
  *
  * CASE: shell passes the status on
  * RUN: bsprun
- * SHELL: exec $BSPRUN -np $P sh -c '"$PROG" 5'
+ * SHELL: exec "$BSPRUN" -np $P sh -c '"$PROG" 5'
  * STATUS: 5
  * OUT-EACH: pid ${i} of ${p}
  *
  * CASE: shell waits for a background program
  * RUN: bsprun
- * SHELL: exec $BSPRUN -np $P sh -c '"$PROG" 5 & wait $!'
+ * SHELL: exec "$BSPRUN" -np $P sh -c '"$PROG" 5 & wait $!'
  * STATUS: 5
  * OUT-EACH: pid ${i} of ${p}
  *
  * CASE: timeout in between
  * RUN: bsprun
- * SHELL: exec $BSPRUN -np $P timeout 50 "$PROG" 7
+ * SHELL: exec "$BSPRUN" -np $P timeout 50 "$PROG" 7
  * STATUS: 7
  * OUT-EACH: pid ${i} of ${p}
  *
  * CASE: env in between
  * RUN: bsprun
- * SHELL: exec $BSPRUN -np $P env X=1 nice -n 1 "$PROG" 8
+ * SHELL: exec "$BSPRUN" -np $P env X=1 nice -n 1 "$PROG" 8
  * STATUS: 8
  * OUT-EACH: pid ${i} of ${p}
  *
  * CASE: a session of its own in between
  * RUN: bsprun
- * SHELL: exec $BSPRUN -np $P setsid -w "$PROG" 9
+ * SHELL: exec "$BSPRUN" -np $P setsid -w "$PROG" 9
  * STATUS: 9
  * OUT-EACH: pid ${i} of ${p}
  *
  * CASE: timeout around the launcher
  * RUN: bsprun
- * SHELL: exec timeout 50 $BSPRUN -np $P "$PROG" 7
+ * SHELL: exec timeout 50 "$BSPRUN" -np $P "$PROG" 7
  * STATUS: 7
  * OUT-EACH: pid ${i} of ${p}
  *
@@ -75,7 +75,7 @@
  *
  * CASE: launcher in a pipeline
  * RUN: bsprun
- * SHELL: echo input | $BSPRUN -np $P "$PROG" 0 | cat
+ * SHELL: echo input | "$BSPRUN" -np $P "$PROG" 0 | cat
  * OUT-EACH: pid ${i} of ${p}
  *
  * CASE: two bare runs in a row

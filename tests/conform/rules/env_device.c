@@ -20,7 +20,7 @@
  *
  * CASE: as the environment of bspcc chose
  * RUN: bsprun
- * SHELL: export BSP_DEVICE=MPASS_MPI; $BIN/bspcc '${file}' -o it && exec $BSPRUN -np $P ./it
+ * SHELL: export BSP_DEVICE=MPASS_MPI; "$BIN/bspcc" '${file}' -o it && exec "$BSPRUN" -np $P ./it
  *
  * CASE: names from elsewhere
  * ENV: BSP_DEVICE=modem BSP_MACHINE=cluster7
@@ -30,7 +30,7 @@
  *
  * CASE: not linked by bspcc
  * RUN: bsprun
- * SHELL: $BIN/bspcc -c '${file}' -o it.o && cc it.o $BIN/../lib/libbsp.a -lm -o it && BSP_DEVICE=MPASS_MPI exec $BSPRUN -np $P ./it
+ * SHELL: "$BIN/bspcc" -c '${file}' -o it.o && cc it.o "$BIN/../lib/libbsp.a" -lm -o it && BSP_DEVICE=MPASS_MPI exec "$BSPRUN" -np $P ./it
  */
 #include <bsp.h>
 

@@ -12,8 +12,8 @@
  *
  * CASE: a note
  * RUN: bsprun
- * SHELL: $BSPRUN -v -np $P $PROG 0
- * ERR-RE: (?m)^bsprun: [^ ]*life_no_begin ended before bsp_begin, with status 0$
+ * SHELL: "$BSPRUN" -v -np $P "$PROG" 0
+ * ERR-RE: (?m)^bsprun: [^\n]*life_no_begin ended before bsp_begin, with status 0$
  *
  * CASE: given up
  * ARGS: 3

@@ -28,12 +28,12 @@
  * CASE: puts at a collective
  * ARGS: put
  * ENV: BSP_WARN=1
- * ERR-RE: \A[^\n]*warn_doubtful\.c:${line('sum')}: bsp_sumI: pid 0 of ${p}, superstep 1: puts or gets issued before \(one at [^ ]*warn_doubtful\.c:${line('put')}\) are carried out[^\n]*\n\Z
+ * ERR-RE: \A[^\n]*warn_doubtful\.c:${line('sum')}: bsp_sumI: pid 0 of ${p}, superstep 1: puts or gets issued before \(one at [^\n]*warn_doubtful\.c:${line('put')}\) are carried out[^\n]*\n\Z
  *
  * CASE: gets at a collective
  * ARGS: get
  * ENV: BSP_WARN=1
- * ERR-RE: \A[^\n]*warn_doubtful\.c:${line('sum')}: bsp_sumI: pid 0 of ${p}, superstep 1: puts or gets issued before \(one at [^ ]*warn_doubtful\.c:${line('get')}\) are carried out[^\n]*\n\Z
+ * ERR-RE: \A[^\n]*warn_doubtful\.c:${line('sum')}: bsp_sumI: pid 0 of ${p}, superstep 1: puts or gets issued before \(one at [^\n]*warn_doubtful\.c:${line('get')}\) are carried out[^\n]*\n\Z
  *
  * CASE: messages sent before a collective
  * ARGS: sent

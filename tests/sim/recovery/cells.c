@@ -13,10 +13,7 @@
  *   - a term in which each process has a living replica is not over, unless it is to move: neither
  *     for hosts that are lost, Processor Zero's included, from the moment that bsprun knows that
  *     all have snapshot 0, nor for processes that are killed while they run
- *
- * What is left out: all replicas of a process are lost, or one of it is killed on the last host
- * that has it, when the end is decided.  Nothing is rolled back then, and hosts that trail wait for
- * what it has put. */
+ */
 #include "tests/sim/recovery/made_up.h"
 
 #include <string.h>
@@ -172,6 +169,15 @@ static void go_on(struct world *world, uint32_t host, uint64_t superstep)
     agent_leave(world, host);
 }
 
+/* Real agents look when a host is lost. */
+static void look_later(struct world *world, uint32_t host)
+{
+    if (world->agents[host].replicated.looks)
+        return;
+    world->agents[host].replicated.looks = true;
+    agent_plan(world, DO_LOOK, host, 20);
+}
+
 /* Whether something can go on at the barrier where the host may be. */
 static void look(struct world *world, uint32_t host)
 {
@@ -242,6 +248,76 @@ void cells_data(struct world *world, const struct action *action)
     look(world, action->host);
 }
 
+/* ---- Data that can not come any more ------------------------------------------------------ */
+
+static bool is_on_its_way(const struct world *world, uint32_t from, uint32_t to, uint64_t superstep)
+{
+    for (uint32_t i = 0; i < world->time.count; i++) {
+        const struct action *action = timeline_at(&world->time, i);
+        if (action->kind == DO_DATA && action->host == to && action->number == from &&
+            action->life == world->agents[to].life && action->term == world->agents[to].term &&
+            action->superstep >= superstep)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the data of that host may still come. */
+static bool may_come(const struct world *world, uint32_t from, uint32_t to, uint64_t superstep)
+{
+    const struct agent *agent = &world->agents[from], *here = &world->agents[to];
+    return here->replicated.reached[from] > superstep ||
+           is_on_its_way(world, from, to, superstep) ||
+           (agent->up && agent->term == here->term && !agent->cut_off && !agent->dismissed &&
+            !here->cut_off && hears(world, to, from) && hears(world, from, to));
+}
+
+static bool waits_in_vain(const struct world *world, uint32_t host, uint64_t superstep)
+{
+    const struct zero *zero = &world->zeros[world->agents[host].term];
+    for (uint32_t pid = 0; pid < world->processes; pid++) {
+        bool any = world->agents[host].mine[pid];
+        for (uint32_t i = 0; i < world->host_count && !any; i++)
+            any = i != host && zero->lead[i] == zero->homes[pid] &&
+                  may_come(world, i, host, superstep);
+        if (!any)
+            return true;
+    }
+    return false;
+}
+
+static bool has_lost_any(const struct world *world, const struct agent *agent)
+{
+    for (uint32_t pid = 0; pid < world->processes; pid++)
+        if (agent->mine[pid] && agent->ranks[pid].killed)
+            return true;
+    return false;
+}
+
+/* The end is decided, and the processes here come to it later. */
+static bool is_late(const struct agent *agent)
+{
+    return agent->up && agent->replicated.ended && !agent->replicated.over &&
+           agent->job == JOB_RUNNING;
+}
+
+void cells_look(struct world *world, const struct action *action)
+{
+    struct agent *agent = &world->agents[action->host];
+    uint64_t superstep = superstep_of(world, agent);
+    bool vain = agent->waiting && waits_in_vain(world, action->host, superstep);
+    agent->replicated.looks = false;
+    if (!is_late(agent))
+        return;
+    if (vain || has_lost_any(world, agent)) {
+        note(world, "host %u cannot come to the end, and leaves", agent->id);
+        world->in_vain += vain;
+        leave_term(world, action->host);
+        return;
+    }
+    look_later(world, action->host);
+}
+
 /* ---- Messages of Processor Zero ----------------------------------------------------------- */
 
 static void note_decided(struct replicated *here, uint64_t superstep, uint64_t consult, bool end)
@@ -251,6 +327,12 @@ static void note_decided(struct replicated *here, uint64_t superstep, uint64_t c
     here->decided = superstep + 1;
     here->next = consult;
     here->ended = end;
+}
+
+static void look_at_end(struct world *world, uint32_t host)
+{
+    if (world->agents[host].replicated.ended)
+        look_later(world, host);
 }
 
 static void let_on(struct agent *agent, uint64_t superstep, uint64_t consult)
@@ -325,6 +407,7 @@ static void taken_over(struct world *world, uint32_t host, const struct wire_tak
     else if (here->recorded && !here->heard[superstep].resumed)
         say_captured(world, host, superstep);
     say_left(world, host);
+    look_at_end(world, host);
     if (here->aborts)
         send_to_zero(world, host, &here->abort);
     look(world, host);
@@ -348,6 +431,7 @@ bool cells_obey(struct world *world, uint32_t host, const struct wire_message *m
         return false; /* it computes */
     case WIRE_RELEASE:
         release(agent, message);
+        look_at_end(world, host);
         look(world, host);
         return true;
     case WIRE_RESUME:
@@ -407,6 +491,9 @@ static void note_decision(struct zero *zero, const struct wire_message *message)
     if (message->release.decision == WIRE_DECISION_END && superstep != world->supersteps)
         fail(world, "bsp_end is decided at superstep %llu", (unsigned long long)superstep);
     make_next(world, zero, superstep);
+    if (message->release.decision == WIRE_DECISION_END && !zero->closing)
+        end_is_decided(world);
+    zero->closing = zero->closing || message->release.decision == WIRE_DECISION_END;
 }
 
 void cells_said(struct zero *zero, const struct wire_message *message)
@@ -458,25 +545,8 @@ bool cells_leaves(struct world *world, uint32_t host)
     bool made = agent->job == JOB_FORMING && agent->known.term == agent->term;
     if (!cells_any(world) || (agent->job != JOB_RUNNING && !made) || !zero->shell)
         return false;
-    return zero->host != host || coord_can_lose(coord_shell_state(zero->shell), agent->id);
-}
-
-bool cells_trails_last(const struct world *world, uint32_t host)
-{
-    const struct agent *agent = &world->agents[host];
-    const struct zero *zero = &world->zeros[agent->term];
-    return cells_any(world) && zero->shell && agent->job == JOB_RUNNING &&
-           coord_phase(coord_shell_state(zero->shell)) == COORD_ENDING &&
-           !coord_can_lose(coord_shell_state(zero->shell), agent->id);
-}
-
-bool cells_wait_in_vain(const struct world *world)
-{
-    uint32_t term = world->machine ? job_machine_term(world->machine) : 0;
-    const struct zero *zero = &world->zeros[term];
-    return cells_any(world) && term > 0 && zero->shell &&
-           coord_phase(coord_shell_state(zero->shell)) == COORD_ENDING &&
-           !cells_is_covered(world, term, NOBODY);
+    return agent->replicated.ended || zero->host != host ||
+           coord_can_lose(coord_shell_state(zero->shell), agent->id);
 }
 
 void cells_check_alone(struct world *world)

@@ -54,15 +54,15 @@ static unsigned count_bits(uint64_t bits)
     return (unsigned)__builtin_popcountll(bits);
 }
 
-/* The hosts of the term that Processor Zero knows: those that are lost do not end it where
- * processes have replicas. */
+/* The hosts of the term that live, as far as Processor Zero knows: one that is lost does not end the
+ * term where processes have replicas, nor when the end of the job is decided. */
 static uint32_t count_living(const struct world *world, uint32_t term)
 {
-    const struct zero *zero = &world->zeros[term];
+    const struct coord *state = coord_shell_state(world->zeros[term].shell);
     uint32_t living = 0;
-    for (uint32_t i = 0; cells_any(world) && i < world->host_count; i++)
-        living += coord_host_alive(coord_shell_state(zero->shell), world->agents[i].id);
-    return cells_any(world) ? living : zero->members;
+    for (uint32_t i = 0; i < world->host_count; i++)
+        living += coord_host_alive(state, world->agents[i].id);
+    return living;
 }
 
 /* The manifest is not written before all images are durable, on two hosts if there are two that

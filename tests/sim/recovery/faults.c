@@ -40,6 +40,13 @@ static void tell_loss(struct world *world, uint32_t host, bool unheard, bool usa
     }
 }
 
+void leave_term(struct world *world, uint32_t host)
+{
+    drop_link(world, host);
+    agent_ends(world, host);
+    tell_loss(world, host, false, true, 30);
+}
+
 static bool kill_rank(struct world *world, bool by_abort)
 {
     uint32_t host, pid;
@@ -47,12 +54,8 @@ static bool kill_rank(struct world *world, bool by_abort)
     if (!pick_rank(world, &host, &pid))
         return false;
     note(world, "process %u %s", pid, by_abort ? "calls bsp_abort" : "is killed");
-    if (!by_abort && cells_trails_last(world, host))
-        return false;
     if (!by_abort && cells_leaves(world, host)) {
-        drop_link(world, host);
-        agent_ends(world, host);
-        tell_loss(world, host, false, true, 30);
+        leave_term(world, host);
         return true;
     }
     if (by_abort) {

@@ -34,10 +34,19 @@ void kill_ranks(struct world *world, uint32_t host, bool copies_too)
     }
 }
 
+/* With replicas. */
+static void count_loss(struct world *world, const struct agent *agent)
+{
+    const struct zero *zero = &world->zeros[agent->term];
+    world->lost_passing += cells_any(world) && agent->term > 0 && zero->shell && !zero->gone &&
+                           coord_phase(coord_shell_state(zero->shell)) == COORD_PASSING;
+}
+
 void agent_ends(struct world *world, uint32_t host)
 {
     if (!world->agents[host].up)
         return;
+    count_loss(world, &world->agents[host]);
     disk_agent_ends(world, host);
     kill_ranks(world, host, true);
     world->agents[host].up = false;
@@ -577,6 +586,9 @@ void agent_act(struct world *world, struct action *action)
         break;
     case DO_DATA:
         cells_data(world, action);
+        break;
+    case DO_LOOK:
+        cells_look(world, action);
         break;
     case DO_TAKE_OVER:
         cells_taken_over(world, action);

@@ -47,6 +47,13 @@ static void check_numbers(struct world *world, const struct estimate *estimate)
              known ? "known" : "unknown");
 }
 
+/* Whether another Processor Zero has taken over in the term. */
+static bool is_succeeded(const struct world *world)
+{
+    uint32_t term = job_machine_term(world->machine);
+    return term > 0 && world->zeros[term].era > 0;
+}
+
 static void check(struct world *world)
 {
     struct estimate estimate = evidence_estimate(&world->evidence);
@@ -57,6 +64,8 @@ static void check(struct world *world)
             fail(world, "%u failures of kind %u were seen, %g are known", world->seen[kind], kind,
                  estimate.rates[kind].seen);
     double watched = estimate.rates[ESTIMATE_HOST].watched;
+    if (is_succeeded(world))
+        world->watched = watched;
     if (watched < world->watched - SLACK_S * world->host_count)
         fail(world, "hosts were watched for %g s, and now for %g", world->watched, watched);
     if (watched > most)

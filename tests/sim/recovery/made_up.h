@@ -129,6 +129,7 @@ struct replicated {
     uint64_t held;           /* the barrier at which its processes wait though they do not ask; 0 */
     uint32_t era;            /* which Processor Zero of the term it obeys */
     bool placed, made, runs, ended, over, waits, asked, captured, recorded;
+    bool looks;  /* DO_LOOK is planned */
     bool aborts; /* it has asked for the end of the job */
     struct wire_message abort;
 };
@@ -180,6 +181,7 @@ struct zero {
     uint32_t era;            /* counts those of the term */
     uint64_t broken;         /* hosts to or from which something was lost */
     bool placed;             /* its hosts have snapshot 0, or run, as bsprun knows */
+    bool closing;            /* it has decided the end */
     uint64_t homes[RANKS];   /* of each process, the id of its lead */
     uint64_t lead[HOSTS];    /* of each host; its own id: none */
     uint64_t next[BARRIERS]; /* the value of all processes after that superstep; 0: not yet */
@@ -215,6 +217,7 @@ enum action_kind {
     DO_RESTART,
     DO_FAULT,
     DO_DATA,      /* what a host's processes have put comes to another one */
+    DO_LOOK,      /* whether it still can, to a host that waits for it */
     DO_TAKE_OVER, /* bsprun names another Processor Zero of the term */
     DO_COPY       /* an image that had lost its second copy has one again */
 };
@@ -305,7 +308,7 @@ struct world {
     uint32_t wanted_count;
     unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals, named, moves,
         own_moves, joined, tried_again, missed, moves_ahead;
-    unsigned taken_over, lost_beside, ahead;
+    unsigned taken_over, lost_beside, ahead, in_vain, lost_passing;
     bool balance; /* Processor Zero moves processes by itself */
     double moving_seconds;
 
@@ -326,6 +329,8 @@ struct action *plan(struct world *world, enum action_kind kind, uint64_t delay);
 /* Behind what is on the link already: 0, 1 from and to Processor Zero, 2, 3 bsprun. */
 struct action *plan_on_link(struct world *world, enum action_kind kind, uint32_t host, int link);
 void drop_link(struct world *world, uint32_t host);
+/* With replicas; in some worlds hosts are lost then. */
+void end_is_decided(struct world *world);
 
 /* moves.c: faults at the steps of moves */
 void moves_plan(struct world *world);
@@ -391,6 +396,9 @@ void cells_take(struct world *world, uint32_t host, const struct wire_message *o
 /* All its processes have come to the end of the superstep. */
 void cells_arrived(struct world *world, uint32_t host);
 void cells_data(struct world *world, const struct action *action);
+/* The host still waits at a barrier up to the end, which is decided: it leaves if it waits in vain.
+ */
+void cells_look(struct world *world, const struct action *action);
 /* RUN, RELEASE, RESUME, TAKEN_OVER, END.  False: it is another message. */
 bool cells_obey(struct world *world, uint32_t host, const struct wire_message *message);
 void cells_taken_over(struct world *world, const struct action *action);
@@ -398,10 +406,6 @@ void cells_taken_over(struct world *world, const struct action *action);
 void cells_said(struct zero *zero, const struct wire_message *message);
 /* A process is lost: whether its host leaves, as other hosts go on. */
 bool cells_leaves(struct world *world, uint32_t host);
-/* Whether the host has not come to the end, which is decided, and no other one has what it has. */
-bool cells_trails_last(const struct world *world, uint32_t host);
-/* The end is decided, and no host is left that has some process. */
-bool cells_wait_in_vain(const struct world *world);
 void cells_check_alone(struct world *world);
 /* Whether each process has a replica that goes on, without that host. */
 bool cells_is_covered(const struct world *world, uint32_t term, uint32_t without);
@@ -447,6 +451,8 @@ void memory_check_refusal(struct world *world, const struct zero *zero);
 
 /* faults.c */
 void fault(struct world *world, enum fault_kind kind);
+/* The agent ends by itself, as other hosts go on. */
+void leave_term(struct world *world, uint32_t host);
 void kill_bsprun(struct world *world);
 /* Perhaps bsprun is killed for it. */
 void step_is_done(struct world *world, enum step step);

@@ -1,0 +1,96 @@
+/* overdue.c - a program some replicas of which come to the end late, or never, as a test wants it.
+ *
+ *   overdue DIRECTORY BYTES
+ *
+ * In its last superstep each process of the second half puts so many bytes to the one of the first
+ * half with its place there.  Where there is DIRECTORY/hold.HOST processes wait at the beginning of
+ * that superstep until it is gone; where there is DIRECTORY/after.HOST process 0 waits after
+ * bsp_end.  DIRECTORY/in.HOST.PROCESS says that one is in that superstep, DIRECTORY/past.HOST that
+ * process 0 is past bsp_end. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bsp.h>
+
+static const char *directory;
+static char host[256];
+static size_t bytes;
+
+/* Hosts may all be this machine: the node agent, whose child this is, knows its name. */
+static void find_host(void)
+{
+    static const char name[] = "BSPZERO_HOST_NAME=";
+    char path[64], *line = NULL;
+    size_t room = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%ld/environ", (long)getppid());
+    file = fopen(path, "r");
+    while (file && getdelim(&line, &room, '\0', file) > 0)
+        if (strncmp(line, name, sizeof name - 1) == 0)
+            snprintf(host, sizeof host, "%s", line + sizeof name - 1);
+    free(line);
+    if (file)
+        fclose(file);
+}
+
+static void note(const char *what, int number)
+{
+    char path[4096];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/%s.%s.%d", directory, what, host, number);
+    file = fopen(path, "w");
+    if (!file || fclose(file) != 0)
+        bsp_abort("overdue: cannot write %s\n", path);
+}
+
+static void wait_while(const char *what)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/%s.%s", directory, what, host);
+    while (access(path, F_OK) == 0)
+        usleep(5000);
+}
+
+static void spmd(void)
+{
+    bsp_begin(bsp_nprocs());
+    int half = bsp_nprocs() / 2, pid = bsp_pid();
+    unsigned char *from = malloc(bytes), *to = calloc(1, bytes);
+    unsigned long sum = 0;
+
+    bsp_push_reg(to, (int)bytes);
+    bsp_sync();
+    find_host();
+    memset(from, 'a' + pid, bytes);
+    note("in", pid);
+    wait_while("hold");
+    if (pid >= half)
+        bsp_put(pid - half, from, to, 0, (int)bytes);
+    bsp_sync();
+    for (size_t i = 0; i < bytes; i++)
+        sum += to[i];
+    printf("process %d: %lu\n", pid, sum);
+    fflush(stdout);
+    bsp_end();
+    if (pid > 0)
+        return;
+    note("past", pid);
+    wait_while("after");
+    printf("the last line\n");
+}
+
+int main(int argc, char **argv)
+{
+    bsp_init(spmd, argc, argv);
+    if (argc != 3)
+        return 2;
+    directory = argv[1];
+    bytes = strtoul(argv[2], NULL, 10);
+    spmd();
+    return 0;
+}
