@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bsprun/dataspace/log.h"
 #include "bsprun/dataspace/service.h"
 #include "tests/unit/suite.h"
 
@@ -15,12 +16,15 @@
 static const uint32_t homes[] = {0, 1}, leads[] = {0, 1, 0, 1};
 static struct dataspace *space;
 static struct pool *pool;
+static uint64_t now;
 static char ours[8];
 static unsigned char window[WINDOW];
 
 static struct {
     unsigned answers, withdrawn, complaints, mismatches;
     unsigned granted[4], stored[4], forgotten[4]; /* by host */
+    unsigned sends[4], offers[4], cuts[4];        /* ... told to */
+    uint32_t behind;                              /* the host that is too far; 0: none */
     struct dataspace_mismatch mismatch;
     unsigned char data[WINDOW];
 } seen;
@@ -32,6 +36,9 @@ static void on_send(void *context, uint32_t host, const struct wire_message *mes
         seen.granted[host]++;
         memcpy(seen.data, message->data_grant.data.data, message->data_grant.data.size);
     }
+    if (message->kind == WIRE_DATA_TURN)
+        (message->data_turn.sends ? seen.sends : seen.offers)[host]++;
+    seen.cuts[host] += message->kind == WIRE_DATA_CUT;
     seen.stored[host] += message->kind == WIRE_DATA_STORED;
     seen.forgotten[host] += message->kind == WIRE_DATA_WITHDRAWN;
 }
@@ -74,13 +81,28 @@ static void on_mismatch(void *context, const struct dataspace_mismatch *mismatch
     seen.mismatch = *mismatch;
 }
 
+static void on_too_far_behind(void *context, uint32_t pid, uint32_t host)
+{
+    (void)context;
+    ck_assert_uint_eq(pid, 1);
+    seen.behind = host;
+}
+
+static uint64_t on_now(void *context)
+{
+    (void)context;
+    return now;
+}
+
 static const struct dataspace_calls calls = {.send = on_send,
                                              .has_room = on_has_room,
                                              .answer = on_answer,
                                              .withdrawn = on_withdrawn,
                                              .no_memory = on_no_memory,
                                              .broken = on_broken,
-                                             .mismatch = on_mismatch};
+                                             .mismatch = on_mismatch,
+                                             .too_far_behind = on_too_far_behind,
+                                             .now_ms = on_now};
 
 static void open_space(uint32_t copies)
 {
@@ -91,12 +113,16 @@ static void open_space(uint32_t copies)
                                     .leads = leads,
                                     .copies = copies,
                                     .piece = 64,
-                                    .log = UINT64_MAX};
+                                    .log = 3 * LOG_ENTRY,
+                                    .large = 3,
+                                    .cut_every = 4,
+                                    .behind_most = 2};
 
     setup.pool = pool = pool_open(UINT64_MAX, 1, NULL, NULL);
     space = dataspace_open(&setup, &calls, NULL);
     ck_assert_ptr_nonnull(space);
     memset(&seen, 0, sizeof seen);
+    now = 0;
     for (int i = 0; i < 1000; i++) {
         snprintf(ours, sizeof ours, "t%d", i);
         if (dataspace_owner(space, ours, strlen(ours)) == 0)
@@ -300,6 +326,132 @@ START_TEST(a_replica_speaks_for_itself)
 }
 END_TEST
 
+static void offer(uint32_t host, uint64_t number, uint64_t what)
+{
+    struct wire_message message = {.kind = WIRE_DATA_OFFER};
+
+    message.data_offer.pid = 1;
+    message.data_offer.request = number;
+    message.data_offer.what = what | (host == 3);
+    message.data_offer.tag = (struct wire_bytes){ours, (uint32_t)strlen(ours)};
+    dataspace_message(space, host, &message);
+}
+
+START_TEST(what_is_offered_is_stored_when_another_one_sends_it)
+{
+    offer(3, 1, CALL);
+    ck_assert(dataspace_go_on(space));
+    put(1, 1, CALL, "one");
+    ck_assert_uint_eq(seen.stored[1], 1);
+    ck_assert_uint_eq(seen.stored[3], 1);
+    ck_assert_uint_eq(seen.sends[3], 0);
+    ck_assert(!dataspace_go_on(space));
+    offer(3, 1, CALL);
+    ck_assert_uint_eq(seen.stored[3], 2);
+}
+END_TEST
+
+START_TEST(what_nobody_sends_for_a_while_is_sent_by_who_offers_it)
+{
+    offer(3, 1, CALL);
+    now = 19;
+    dataspace_go_on(space);
+    ck_assert_uint_eq(seen.sends[3], 0);
+    now = 20;
+    dataspace_go_on(space);
+    dataspace_go_on(space);
+    ck_assert_uint_eq(seen.sends[3], 1);
+    put(3, 1, CALL, "one");
+    ck_assert_uint_eq(seen.stored[3], 1);
+    put(1, 1, CALL, "one"); /* it had the turn before */
+    ck_assert_uint_eq(seen.stored[1], 1);
+    ck_assert_uint_eq(seen.offers[1], 1);
+}
+END_TEST
+
+START_TEST(what_the_only_replica_offers_it_sends)
+{
+    tear_down();
+    open_space(2);
+    dataspace_lost(space, 1);
+    offer(3, 1, CALL);
+    ck_assert_uint_eq(seen.sends[3], 1);
+}
+END_TEST
+
+START_TEST(an_offer_of_other_data_differs)
+{
+    put(1, 1, CALL, "one");
+    offer(3, 1, CALL | CONTENT);
+    expect_mismatch(1, 3, 1, true);
+    ck_assert_uint_eq(seen.stored[3], 1);
+}
+END_TEST
+
+static void cut(uint32_t host, uint64_t number)
+{
+    struct wire_message message = {.kind = WIRE_DATA_CUT};
+
+    message.data_cut.pid = 1;
+    message.data_cut.request = number;
+    dataspace_message(space, host, &message);
+}
+
+START_TEST(what_all_replicas_have_is_not_kept)
+{
+    uint32_t most;
+
+    put(1, 1, CALL, "a");
+    put(1, 2, CALL, "a");
+    cut(1, 3);
+    ck_assert_uint_eq(dataspace_logged(space, &most), 2 * LOG_ENTRY);
+    cut(3, 2);
+    ck_assert_uint_eq(dataspace_logged(space, &most), LOG_ENTRY);
+    cut(3, 3);
+    ck_assert_uint_eq(dataspace_logged(space, &most), 0);
+}
+END_TEST
+
+START_TEST(a_replica_says_now_and_then_how_far_it_is)
+{
+    for (uint64_t number = 1; number <= 9; number++)
+        post(number, DATASPACE_PUT, "a");
+    for (uint32_t host = 1; host < 4; host++)
+        ck_assert_uint_eq(seen.cuts[host], 2);
+}
+END_TEST
+
+static void answer_how_far(uint64_t number)
+{
+    struct wire_message answer = {.kind = WIRE_DATA_HOW_FAR};
+
+    answer.data_how_far.pid = 1;
+    answer.data_how_far.answers = true;
+    answer.data_how_far.request = number;
+    dataspace_message(space, 3, &answer);
+}
+
+START_TEST(who_has_not_moved_when_asked_is_too_far_behind)
+{
+    for (uint64_t number = 1; number <= 4; number++)
+        put(1, number, CALL, "a");
+    ck_assert_uint_eq(seen.behind, 0);
+    answer_how_far(0);
+    ck_assert_uint_eq(seen.behind, 3);
+    put(3, 1, CALL, "a"); /* nothing is lost */
+    ck_assert_uint_eq(seen.stored[3], 1);
+}
+END_TEST
+
+START_TEST(who_has_moved_when_asked_is_not)
+{
+    for (uint64_t number = 1; number <= 4; number++)
+        put(1, number, CALL, "a");
+    answer_how_far(4);
+    ck_assert_uint_eq(seen.behind, 0);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {all_replicas_that_wait_get_the_same_object_once,
@@ -311,7 +463,15 @@ int main(void)
                                   another_call_is_told_and_not_answered,
                                   a_request_past_one_that_waits_differs,
                                   a_request_that_was_made_elsewhere_differs,
-                                  a_replica_speaks_for_itself};
+                                  a_replica_speaks_for_itself,
+                                  what_is_offered_is_stored_when_another_one_sends_it,
+                                  what_nobody_sends_for_a_while_is_sent_by_who_offers_it,
+                                  what_the_only_replica_offers_it_sends,
+                                  an_offer_of_other_data_differs,
+                                  what_all_replicas_have_is_not_kept,
+                                  a_replica_says_now_and_then_how_far_it_is,
+                                  who_has_not_moved_when_asked_is_too_far_behind,
+                                  who_has_moved_when_asked_is_not};
 
     return suite_run_tests("dataspace replicas", tests, sizeof tests / sizeof *tests, set_up,
                            tear_down);
