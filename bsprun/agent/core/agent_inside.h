@@ -42,6 +42,12 @@ struct tool;            /* tool.c */
 struct fetches;         /* fetch_inside.h */
 struct store;           /* ckpt/store.h */
 
+/* What follows when processes have ended what they write. */
+struct agent_writing {
+    uint64_t until_ns;
+    void (*end)(struct agent *agent);
+};
+
 struct agent {
     /* agent.c */
     const struct agent_calls *calls;
@@ -86,18 +92,15 @@ struct agent {
     struct agent_decided *decided; /* barriers that Processor Zero decides */
     struct agent_known *known;     /* what of decisions, where processes have replicas */
     struct kept_account *accounts; /* of other hosts, before this one is Processor Zero's; a list */
-    struct {
-        uint64_t until_ns;
-        void (*end)(struct agent *agent);
-    } writing;                         /* replica_files.c: the job has ended */
-    uint64_t asked_passed;             /* passed.c: + 1; bsprun waits for PASSED of it; 0: none */
-    struct agent_timers *timers;       /* that last as long as the loop */
-    struct agent_binding *binding;     /* of processes to processors */
-    struct agent_peers *peers;         /* the other hosts; NULL in a job of one */
-    struct link_bell link_bell;        /* peers.c: for the links of the present term */
-    struct agent_fence *fence;         /* ends the processes when bsprun is silent; NULL: never */
-    struct agent_pause *pause;         /* of processes for the host's owner; NULL: never */
-    struct agent_guest *guest;         /* watches that owner; NULL: nobody does */
+    struct agent_writing writing;  /* replica_files.c: the job has ended */
+    uint64_t asked_passed;         /* passed.c: + 1; bsprun waits for PASSED of it; 0: none */
+    struct agent_timers *timers;   /* that last as long as the loop */
+    struct agent_binding *binding; /* of processes to processors */
+    struct agent_peers *peers;     /* the other hosts; NULL in a job of one */
+    struct link_bell link_bell;    /* peers.c: for the links of the present term */
+    struct agent_fence *fence;     /* ends the processes when bsprun is silent; NULL: never */
+    struct agent_pause *pause;     /* of processes for the host's owner; NULL: never */
+    struct agent_guest *guest;     /* watches that owner; NULL: nobody does */
     struct agent_dataspace *dataspace; /* what processes put there; NULL: nothing yet */
     pthread_mutex_t dataspace_lock;    /* dataspace.c */
     struct agent_mail *mail;           /* messages of MPI; NULL: nothing yet */
