@@ -77,7 +77,7 @@ void agent_replicas_look_to_end(struct agent *agent)
     uint32_t pid;
 
     if (!agent_has_replicas(agent) || agent_job(agent) != JOB_RUNNING ||
-        !agent_known(agent).ended || agent_is_leaving(agent))
+        agent_ended_elsewhere(agent) || !agent_known(agent).ended || agent_is_leaving(agent))
         return;
     if (agent_peers_in_vain(agent, &pid))
         agent_notice(agent,

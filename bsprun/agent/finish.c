@@ -17,6 +17,7 @@
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/debug.h"
+#include "bsprun/agent/replica_files.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/zero.h"
 #include "bsprun/usage.h"
@@ -82,6 +83,8 @@ void agent_finish(struct agent *agent)
 
 void agent_let_go(struct agent *agent)
 {
+    if (agent_let_write_first(agent, agent_let_go))
+        return;
     if (agent_is_finished(agent) || agent_job(agent) == JOB_NEW)
         agent_close(agent);
     else

@@ -37,6 +37,7 @@
 #include "bsprun/agent/differs.h"
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/ranks.h"
+#include "bsprun/agent/replica_files.h"
 #include "bsprun/agent/route.h"
 #include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/snapshots.h"
@@ -313,8 +314,8 @@ void agent_obey(struct agent *agent, const struct wire_message *message)
             agent_ahead(agent, message);
         break;
     case WIRE_END:
-        if (!agent_zero(agent))
-            agent_end_here(agent, &message->end);
+        if (!agent_zero(agent) && agent_note_end_elsewhere(agent, &message->end))
+            agent_let_write(agent, message->end.cause, agent_end_here);
         break;
     default:
         agent_snapshots_message(agent, message);

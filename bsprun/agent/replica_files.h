@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct agent;
 
@@ -16,5 +17,12 @@ bool agent_replica_files_are_good(struct agent *agent);
 /* The first process of this host that does something of the kind, with a message; COORD_NOBODY:
  * none. */
 int agent_replica_files_find(struct agent *agent, char *text, size_t size);
+
+/* The job has ended, for that cause, and the processes of this host are to be killed, if they have
+ * not ended, by `end`: at once, or where replicas are just writing files, which those that have
+ * ended first have completed, when these are closed, or after a moment. */
+void agent_let_write(struct agent *agent, uint32_t cause, void (*end)(struct agent *agent));
+/* If that is waited for: it is followed by this instead.  False: it is not. */
+bool agent_let_write_first(struct agent *agent, void (*end)(struct agent *agent));
 
 #endif

@@ -29,6 +29,7 @@
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/core/zero_here.h"
+#include "bsprun/agent/replica_files.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/zero.h"
@@ -133,13 +134,14 @@ static void term_over(struct agent *agent, const struct coord_outcome *outcome)
     agent_post(agent, agent_send(agent, &message) == 0 ? AGENT_TERM_OVER : AGENT_LEAVE);
 }
 
-/* Replicas whose processes have ended elsewhere first may still run. */
-static void all_over(struct agent *agent, const struct coord_outcome *outcome)
+static void all_over(struct agent *agent)
 {
+    struct coord_outcome outcome = coord_outcome(coord_shell_state(agent_zero(agent)));
+
     if (agent_has_replicas(agent) && !agent_everything_gone(agent) &&
-        outcome->cause == WIRE_CAUSE_NONE)
+        outcome.cause == WIRE_CAUSE_NONE)
         agent_kill_members(agent, NULL);
-    agent_job_over(agent, outcome);
+    agent_job_over(agent, &outcome);
 }
 
 /* Called by the state machine, which the next term replaces: so that term must not begin here, nor
@@ -149,7 +151,7 @@ static void finish(void *context, const struct coord_outcome *outcome)
     if (outcome->again)
         term_over(context, outcome);
     else
-        all_over(context, outcome);
+        agent_let_write(context, outcome->cause, all_over); /* replicas may still run */
 }
 
 static uint64_t now_ns(void *context)

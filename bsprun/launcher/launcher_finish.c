@@ -12,7 +12,7 @@
 #include "bsprun/launcher/launcher_inside.h"
 
 #define REPORTS_LATE_MS  10000u /* after the end */
-#define REPLICAS_LATE_MS 1000u  /* where another host has ended the same processes */
+#define REPLICAS_LATE_MS 2000u  /* where another host has ended the same processes */
 
 /* ---- Reports ---- */
 

@@ -1,12 +1,13 @@
 /* overdue.c - a program some replicas of which come to the end late, or never, as a test wants it.
  *
- *   overdue DIRECTORY BYTES
+ *   overdue DIRECTORY BYTES [FILE]
  *
  * In its last superstep each process of the second half puts so many bytes to the one of the first
  * half with its place there.  Where there is DIRECTORY/hold.HOST processes wait at the beginning of
  * that superstep until it is gone; where there is DIRECTORY/after.HOST process 0 waits after
  * bsp_end.  DIRECTORY/in.HOST.PROCESS says that one is in that superstep, DIRECTORY/past.HOST that
- * process 0 is past bsp_end. */
+ * process 0 is past bsp_end.  Before that it writes FILE, slowly, as DIRECTORY/writes.HOST.0 says.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 #include <bsp.h>
 
-static const char *directory;
+static const char *directory, *result;
 static char host[256];
 static size_t bytes;
 
@@ -56,6 +57,21 @@ static void wait_while(const char *what)
         usleep(5000);
 }
 
+static void write_result(void)
+{
+    FILE *file = fopen(result, "w");
+
+    for (int line = 0; file && line < 100; line++) {
+        if (fprintf(file, "line %d\n", line) < 0 || fflush(file) != 0)
+            break;
+        if (line == 10)
+            note("writes", 0);
+        usleep(5000);
+    }
+    if (!file || fclose(file) != 0)
+        bsp_abort("overdue: cannot write %s\n", result);
+}
+
 static void spmd(void)
 {
     bsp_begin(bsp_nprocs());
@@ -76,6 +92,8 @@ static void spmd(void)
         sum += to[i];
     printf("process %d: %lu\n", pid, sum);
     fflush(stdout);
+    if (pid == 0 && result)
+        write_result();
     bsp_end();
     if (pid > 0)
         return;
@@ -87,8 +105,9 @@ static void spmd(void)
 int main(int argc, char **argv)
 {
     bsp_init(spmd, argc, argv);
-    if (argc != 3)
+    if (argc != 3 && argc != 4)
         return 2;
+    result = argv[3];
     directory = argv[1];
     bytes = strtoul(argv[2], NULL, 10);
     spmd();

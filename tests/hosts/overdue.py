@@ -21,7 +21,7 @@ class Overdue:
     """A job of overdue.c; processes 0 and 1 are on h0 and h2, the others on h1 and h3.  h2 and h3 are late, and what
     h1 sends to h2 does not get there."""
 
-    def __init__(self, place, *options):
+    def __init__(self, place, *options, words=()):
         self.place = place
         self.directory = place.path("overdue")
         os.makedirs(self.directory)
@@ -30,7 +30,7 @@ class Overdue:
         for host in place.hosts[1:]:
             place.delay(host)  # so that Processor Zero is h0
         self.job = place.start(BSPRUN, *place.options, "-vv", "-np", P, "--replicas", 2, "--heartbeat", HEARTBEAT,
-                               *options, OVERDUE, self.directory, BYTES, env=place.env)
+                               *options, OVERDUE, self.directory, BYTES, *words, env=place.env)
         self.wait(lambda: self.processes("h0"), "the program, once the agent of h0 is there")
         for host in place.hosts[1:]:
             place.let_come(host)
@@ -104,8 +104,35 @@ def ended(lose_first, *options):
     return test
 
 
+def a_file_is_being_written(late):
+    """By a replica that trails, when the first one has completed it, which all hosts see."""
+    def test():
+        with LoopbackPlace(slots=(2,) * 4) as place:
+            path = place.path("result")
+            job = Overdue(place, words=[path])
+            others = [host for host in place.hosts if host != late]
+            first = "h2" if late == "h0" else "h0"
+            if first == "h2":
+                job.make("after.h2")
+                job.let_go("after.h0")
+            for host in others:
+                if host != late:
+                    job.let_go("hold." + host)
+            job.wait(lambda: job.has(f"past.{first}.0"), "the end of the first")
+            whole = open(path).read()
+            check(len(whole.splitlines()) == 100, whole)
+            job.let_go("hold." + late)
+            job.wait(lambda: job.has(f"writes.{late}.0"), "the file of the other one")
+            job.let_go("after." + first)
+            job.job.wait(0)
+            check(open(path).read() == whole, "the file is not complete", open(path).read(), job.job)
+    test.__name__ = "a_file_is_being_written_" + ("by_Processor_Zero" if late == "h0" else "by_another")
+    return test
+
+
 STORE = object()
 
 if __name__ == "__main__":
-    main([ended(first, *options) for first in (False, True)
+    main([a_file_is_being_written("h0"), a_file_is_being_written("h2")] +
+         [ended(first, *options) for first in (False, True)
           for options in ((), ("--ckpt", STORE, "--every", "5"))])

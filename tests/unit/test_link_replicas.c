@@ -141,6 +141,30 @@ START_TEST(leader_is_lost)
 }
 END_TEST
 
+/* All hosts of a process are lost: what has come of it counts, what has not never will. */
+START_TEST(waited_for_in_vain)
+{
+    uint32_t pid = PLAY_PROCS, rung;
+
+    play_begin(PLAY_TWO_OF_EACH);
+    play[2].frozen = true;
+    ck_assert(play_until(10, present() & ~(1u << 2)));
+    play_kill(3);
+    turns(20);
+    ck_assert(!links_in_vain(play[0].links, &pid));
+    rung = atomic_load(&play[0].at.board->doorbell);
+    play_kill(1);
+    turns(20);
+    ck_assert(!play_until(12, 1u << 0));
+    ck_assert(links_in_vain(play[0].links, &pid));
+    ck_assert(pid == play_all[PLAY_TWO_OF_EACH].pids[1][0]);
+    ck_assert_uint_ne(atomic_load(&play[0].at.board->doorbell), rung);
+    play[2].frozen = false;
+    ck_assert(!play_until(12, 1u << 2));
+    ck_assert(links_in_vain(play[2].links, &pid));
+}
+END_TEST
+
 START_TEST(unique_is_waited_for)
 {
     play_begin(PLAY_ONE_IS_UNIQUE);
@@ -597,6 +621,7 @@ int main(void)
     tcase_add_test(cases, one_reads_again);
     tcase_add_loop_test(cases, one_is_lost, 0, 12);
     tcase_add_test(cases, leader_is_lost);
+    tcase_add_test(cases, waited_for_in_vain);
     tcase_add_test(cases, unique_is_waited_for);
     tcase_add_test(cases, held_back);
     tcase_add_loop_test(cases, sent_once, 0, 2);

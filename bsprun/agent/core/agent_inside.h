@@ -42,6 +42,12 @@ struct tool;            /* tool.c */
 struct fetches;         /* fetch_inside.h */
 struct store;           /* ckpt/store.h */
 
+/* What follows when processes have ended what they write. */
+struct agent_writing {
+    uint64_t until_ns;
+    void (*end)(struct agent *agent);
+};
+
 struct agent {
     /* agent.c */
     const struct agent_calls *calls;
@@ -86,6 +92,7 @@ struct agent {
     struct agent_decided *decided; /* barriers that Processor Zero decides */
     struct agent_known *known;     /* what of decisions, where processes have replicas */
     struct kept_account *accounts; /* of other hosts, before this one is Processor Zero's; a list */
+    struct agent_writing writing;  /* replica_files.c: the job has ended */
     uint64_t asked_passed;         /* passed.c: + 1; bsprun waits for PASSED of it; 0: none */
     struct agent_timers *timers;   /* that last as long as the loop */
     struct agent_binding *binding; /* of processes to processors */

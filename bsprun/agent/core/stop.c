@@ -464,12 +464,19 @@ void agent_sweep(struct agent *agent)
         agent_job_over(agent, &agent->ending->outcome);
 }
 
-void agent_end_here(struct agent *agent, const struct wire_end *end)
+bool agent_note_end_elsewhere(struct agent *agent, const struct wire_end *end)
 {
     if (agent_is_finished(agent) || agent->ending->elsewhere)
-        return;
+        return false;
     agent->ending->elsewhere = true;
     set_outcome(agent, end->cause, COORD_NOBODY, end->status, 0);
+    return true;
+}
+
+void agent_end_here(struct agent *agent)
+{
+    if (agent_is_finished(agent))
+        return;
     if (agent_job(agent) == JOB_OVER ||
         (agent_everything_gone(agent) && !job_is_stopping(agent_job(agent))))
         agent_job_over(agent, &agent->ending->outcome);

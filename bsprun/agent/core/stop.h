@@ -55,8 +55,11 @@ void agent_stop_ranks(struct agent *agent, enum wire_cause cause, int status);
 void agent_kill(struct agent *agent);
 /* No watched process runs after a stop: kills the rest of the process tree. */
 void agent_sweep(struct agent *agent);
-/* END from Processor Zero of another host: the job is over on this host. */
-void agent_end_here(struct agent *agent, const struct wire_end *end);
+/* END from Processor Zero of another host: its outcome counts.  False: it does already, or another.
+ */
+bool agent_note_end_elsewhere(struct agent *agent, const struct wire_end *end);
+/* After that: the job is over on this host; kills what is left of its processes. */
+void agent_end_here(struct agent *agent);
 /* The job is over with that outcome, and no process runs: agent_finish follows from the loop. */
 void agent_job_over(struct agent *agent, const struct coord_outcome *outcome);
 
