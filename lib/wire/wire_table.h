@@ -837,7 +837,7 @@
     F(u32, round, WIRE_U32_MAX)                                                                    \
     F(u64, newest, WIRE_U64_MAX)
 
-/* Of a process with replicas, before DATA_ASK or the first DATA_PUT of each request.  what:
+/* Of a process with replicas, before DATA_ASK or the last DATA_PUT of each request.  what:
  * compared with that of the other replicas, see bsprun/dataspace/copies.h. */
 #define WIRE_FIELDS_DATA_CALL(F, E)                                                                \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
