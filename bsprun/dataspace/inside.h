@@ -278,7 +278,8 @@ bool turns_offers(const struct dataspace *space, uint32_t pid);
 /* ... to that which is asked. */
 void turns_offer(struct dataspace *space, uint32_t pid);
 void turns_offered(struct dataspace *space, uint32_t host, const struct wire_data_offer *offer);
-void turns_take(struct dataspace *space, uint32_t host, const struct wire_data_turn *turn);
+/* Whether the present put of that process is to be sent now: put_invited. */
+bool turns_take(struct dataspace *space, uint32_t host, const struct wire_data_turn *turn);
 /* A piece of that put has come: nobody else needs to send it yet. */
 void turns_defer(struct dataspace *space, uint32_t pid, uint64_t number);
 /* The put has taken effect: what was offered is answered. */

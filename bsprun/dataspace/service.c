@@ -150,7 +150,8 @@ static void take(struct dataspace *space, uint32_t host, const struct wire_messa
         turns_offered(space, host, &message->data_offer);
         break;
     case WIRE_DATA_TURN:
-        turns_take(space, host, &message->data_turn);
+        if (turns_take(space, host, &message->data_turn))
+            put_invited(space, message->data_turn.pid);
         break;
     case WIRE_DATA_PAST:
         lives_past(space, host, &message->data_past);

@@ -42,15 +42,14 @@ void turns_offer(struct dataspace *space, uint32_t pid)
     service_send(space, process->asked, &message);
 }
 
-void turns_take(struct dataspace *space, uint32_t host, const struct wire_data_turn *turn)
+bool turns_take(struct dataspace *space, uint32_t host, const struct wire_data_turn *turn)
 {
     if (!space->replicas) {
         service_broken(space, host, "a turn of a replica, of which there are none");
-        return;
+        return false;
     }
     at(space, turn->pid, space->host)->turn = turn->sends ? TURN_SENDS : TURN_OFFERS;
-    if (turn->sends && service_own(space, turn->pid)->asked == host)
-        put_invited(space, turn->pid);
+    return turn->sends && service_own(space, turn->pid)->asked == host;
 }
 
 /* ---- Where the tag is ------------------------------------------------------------------------ */
