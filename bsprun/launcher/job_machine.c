@@ -174,6 +174,7 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
 {
     struct machine_host *host = machine_find(machine, event->host);
     bool was_running = machine->state == JOB_MACHINE_RUNNING;
+    uint32_t zero = machine->zero;
     *effects = (struct job_effects){0};
     if (machine->state == JOB_MACHINE_OVER) {
         effects->dropped = true;
@@ -247,6 +248,8 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
             effects->dropped = true;
         break;
     }
+    if (was_running && machine->state == JOB_MACHINE_RUNNING && machine->zero != zero)
+        machine_review_links(machine, effects);
     if (machine->state == JOB_MACHINE_GATHERING)
         go_on(machine, event, was_running, effects);
     elect_when_complete(machine, event, effects);

@@ -196,6 +196,8 @@ void machine_take_request(struct job_machine *machine, const struct job_event *e
 
 /* ---- job_machine_links.c ---- */
 
+/* Another host is Processor Zero: a lost link that did not matter before may be one of its. */
+void machine_review_links(struct job_machine *machine, struct job_effects *effects);
 void machine_take_link_lost(struct job_machine *machine, const struct job_event *event,
                             struct job_effects *effects);
 /* TERM_OVER or ENDED of Processor Zero because of a host that it has lost. */

@@ -195,6 +195,13 @@ static void call(struct job_machine *machine, struct job_effects *effects)
     machine->roll.called = true;
 }
 
+void machine_review_links(struct job_machine *machine, struct job_effects *effects)
+{
+    drop_gone(machine, &machine->roll.lost);
+    if (count_of(&machine->roll.lost, machine->zero) > 0)
+        call(machine, effects);
+}
+
 void machine_take_link_lost(struct job_machine *machine, const struct job_event *event,
                             struct job_effects *effects)
 {
