@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import shlex
 import signal
 import sys
 import time
@@ -17,7 +18,7 @@ from harness import BIN, BSPRUN, Job, bsprun, check, expect, main, process_stat,
 BSPCTL = os.path.join(BIN, "bspctl")
 BSPSTAT = os.path.join(BIN, "bspstat")
 OBJECTS = os.environ["INTEG_OBJECTS"]
-RSH = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh")
+RSH = shlex.quote(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh"))
 JOBS = int(os.environ.get("REPLICATED_JOBS", "2"))
 BACK = "restart 1 of"
 P = 3
