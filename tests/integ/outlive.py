@@ -38,13 +38,25 @@ def new_store():
     return os.path.join(scratch, f"store {stores}")
 
 
+COMES = os.path.join(scratch, "the late one comes")
+
+
 def late_rsh(late):
-    """Starts agents as RSH does, that of one host last, which Processor Zero is then not at."""
+    """Starts agents as RSH does, that of one host when the test says so (comes_late): Processor Zero is not there."""
     path = os.path.join(scratch, f"{late} is late")
     with open(path, "w") as file:
-        file.write(f'#!/bin/sh\n[ "$1" = {late} ] && sleep 1\nexec {RSH} "$@"\n')
+        file.write(f'#!/bin/sh\nwhile [ "$1" = {late} ] && [ ! -e {shlex.quote(COMES)} ]; do sleep 0.02; done\nexec {RSH} "$@"\n')
     os.chmod(path, 0o755)
+    if os.path.exists(COMES):
+        os.unlink(COMES)
     return shlex.quote(path)
+
+
+def comes_late(job):
+    """Lets it come behind another one; with -vv."""
+    job.wait_for("host h. has joined", 1)
+    with open(COMES, "w"):
+        pass
 
 
 def command(*options, hosts=HOSTS, late=None):
@@ -160,7 +172,8 @@ def one_after_the_other():
 def the_first_host():
     """Process 0 is as any other, but its end is that of the job."""
     rounds = 400
-    with Job([*command("-v", "--every", "1000s", late="h0"), *work(rounds)]) as job:
+    with Job([*command("-vv", "--every", "1000s", late="h0"), *work(rounds)]) as job:
+        comes_late(job)
         job.wait_for("round 80", 5)
         before = ranks_of(job, *HOSTS) - ranks_of(job, "h0")
         check(not_zero(job, "h0") and len(before) == 4, before)
@@ -189,7 +202,8 @@ def who_reads_the_input():
     wanted = sorted(expect(bsprun("-np", 5, OBJECTS, "lines", 0, stdin=open(given)), 0).out.splitlines())
     check(any(line.startswith(f"in all {count} lines, {os.path.getsize(given)} bytes, ") for line in wanted), wanted)
     for reader, late, every in (0, "h0", "1000s"), (0, "h0", "0.3s"), (3, "h2", "0.3s"):
-        with Job([*command("--every", every, "--stdin", str(reader), late=late), OBJECTS, "lines", "400"], stdin=open(given)) as job:
+        with Job([*command("-vv", "--every", every, "--stdin", str(reader), late=late), OBJECTS, "lines", "400"], stdin=open(given)) as job:
+            comes_late(job)
             for losses, lines in enumerate((1000, 2500, 4500)):
                 job.wait_for(f"{lines} lines", 1)
                 victim = reader_of(job)
