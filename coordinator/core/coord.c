@@ -116,7 +116,9 @@ int coord_step(struct coord *state, uint64_t now_ns, uint32_t from,
                      (from != COORD_BSPRUN && (TAKING & IN(state->phase) & ~rule->legal));
     if (message->envelope.term < state->config.term || from_lost ||
         (IN(state->phase) & (rule->late | OVER))) {
-        effects->dropped = true;
+        if (!from_lost && message->kind == WIRE_HOST_READY)
+            coord_tell_latecomer(state, host, message, effects);
+        effects->dropped = effects->count == 0;
         return 0;
     }
     if (!host && !(rule->legal & IN(state->phase)))

@@ -43,11 +43,25 @@ static bool all_stopped(const struct coord *state)
     return true;
 }
 
-static void conclude(struct coord *state, struct coord_effects *effects, enum coord_phase last)
+static void say_end(struct coord *state, struct coord_effects *effects)
 {
     struct wire_end *end = &coord_say(state, effects, WIRE_END)->end;
     end->status = state->outcome.status;
     end->cause = state->outcome.cause;
+}
+
+void coord_tell_latecomer(struct coord *state, const struct coord_host *host,
+                          const struct wire_message *message, struct coord_effects *effects)
+{
+    bool is_over = state->phase == COORD_ENDED || state->phase == COORD_ABORTED;
+
+    if (is_over && !host->ready && message->envelope.term == state->config.term)
+        say_end(state, effects);
+}
+
+static void conclude(struct coord *state, struct coord_effects *effects, enum coord_phase last)
+{
+    say_end(state, effects);
     if (last == COORD_ABORTED)
         coord_add_effect(state, effects, COORD_EFFECT_CANCEL_TIMER);
     coord_move(state, last);

@@ -259,6 +259,20 @@ START_TEST(stop_works_in_every_state)
 }
 END_TEST
 
+START_TEST(a_host_that_is_ready_too_late_hears_of_the_end)
+{
+    start(2, CONFIG());
+    host_ready(0, 1);
+    stop(WIRE_STOP_SIGNAL, 15);
+    stopped(0);
+    trace_used = 0;
+    host_ready(7, 1);
+    expect_trace("event HOST_READY term 3 host 7 slots 1\n"
+                 "  effect END term 3\n");
+    expect_outcome(143, WIRE_CAUSE_STOPPED, COORD_NOBODY);
+}
+END_TEST
+
 START_TEST(timer_gives_up)
 {
     start(2, CONFIG());
@@ -364,6 +378,7 @@ int main(void)
     tcase_add_test(jobs, early_ends_of_processes);
     tcase_add_test(jobs, requests_to_end);
     tcase_add_test(jobs, stop_works_in_every_state);
+    tcase_add_test(jobs, a_host_that_is_ready_too_late_hears_of_the_end);
     tcase_add_test(jobs, timer_gives_up);
     tcase_add_test(jobs, after_bsp_end);
     suite_add_tcase(suite, jobs);

@@ -98,7 +98,9 @@ END_TEST
 START_TEST(everything_is_dropped_after_the_end)
 {
     start(1, CONFIG());
+    host_ready(0, 2);
     stop(WIRE_STOP_SIGNAL, 2);
+    stopped(0);
     ck_assert_int_eq(coord_phase(coord), COORD_ABORTED);
     for (size_t i = 0; i < KINDS; i++) {
         ck_assert_int_eq(take_kind(kinds[i], 3), 0);
