@@ -1,0 +1,173 @@
+"""Options of bsprun in combinations that nobody thought of: programs of each kind, random options that are right each
+alone, perhaps a fault.  A job ends with the right answer, or says in its messages why it does not; it never hangs, and
+leaves nothing.
+
+combined.py [SEED]: programs, options and faults come from the seed, which is printed; without one from the clock.
+COMBINED_JOBS=N: so many jobs, by hand.  Each prints its own seed; COMBINED_ONLY=SEED runs that one.
+"""
+import os
+import random
+import re
+import signal
+import time
+
+from harness import BSPRUN, Failed, Job, bsprun, check, committed, expect, main, wait_until
+from kills import RSH, chance, new_store, ranks_of, seed
+
+OBJECTS = os.environ["INTEG_OBJECTS"]
+CASES = os.environ["INTEG_MPI"]
+JOBS = int(os.environ.get("COMBINED_JOBS", "12"))
+ONLY = os.environ.get("COMBINED_ONLY")
+
+P = 4
+PROGRAMS = {"dataspace": [OBJECTS, "work", "120"], "supersteps": [OBJECTS, "steps", "30"], "messages": [CASES, "work", "60"]}
+PAUSES = ("0", "2000", "8000")
+PLACES = ([], ["--launcher", RSH, "--hosts", "h0:2,h1:2"], ["--launcher", RSH, "--hosts", "h0:1,h1:2,h2:1"],
+          ["--launcher", RSH, "--hosts", "h0:2,h1:2,h2:2,h3:2"], ["--launcher", RSH, "--hosts", "h0:4,h1:4,h2:4"])
+# What may be given to any job; of an option with several values one is drawn.
+ANYWHERE = (("--map-by", "slot", "node"), ("--bind-to", "none", "core"), ("--balance", "auto", "off"), ("--encrypt",),
+            ("--report",), ("-v",), ("-vv",), ("--oversubscribe",), ("--progress",), ("--dataspace-memory", "1M", "1G"),
+            ("--heartbeat", "5", "20"), ("--spares", "0", "1"), ("--rejoin", "off", "1"), ("--load",),
+            ("--timeout", "50"), ("--replicas", "1", "2", "0=2", "1-2=2"), ("--replica-log", "1M"), ("--replica-files", "allow"),
+            ("--on-mismatch", "end", "continue", "rollback"), ("--precopy", "off", "auto"), ("--tag-output",))
+SAVED = (("--every", "1", "2", "5", "0.01s", "0.1s", "auto"), ("--overhead", "1%", "50%"), ("--async", "auto", "on", "off"),
+         ("--keep", "1", "3", "all"), ("--max-restarts", "1", "10"), ("--copies", "1", "2", "3"),
+         ("--on-refuse", "continue", "stop"), ("--recover", "one", "all"), ("--mtbf", "10s", "300h"), ("--no-history",))
+FAULTS = ("none", "rank", "agent", "stopped", "bsprun killed")
+REFUSED = 2    # bad usage
+STOPPED = 123  # after a snapshot
+
+wanted = {}
+
+
+def answer(kind):
+    """The output, in any order, of a job that nothing happens to."""
+    if kind not in wanted:
+        wanted[kind] = sorted(expect(bsprun("-np", P, *PROGRAMS[kind], "0"), 0, no_err=True).out.splitlines())
+    return wanted[kind]
+
+
+def drawn(draw, options, share):
+    words = []
+    for name, *values in options:
+        if draw.random() < share:
+            words += [name, draw.choice(values)] if values else [name]
+    return words
+
+
+class Case:
+    """What one seed stands for."""
+
+    def __init__(self, number):
+        draw = random.Random(number)
+        self.number, self.draw = number, draw
+        self.kind = draw.choice(sorted(PROGRAMS))
+        self.fault = draw.choice(FAULTS)
+        self.store = new_store() if draw.random() < 0.75 or self.fault == "stopped" else None
+        anywhere = [option for option in ANYWHERE if self.kind != "messages" or not option[0].startswith("--replica")]
+        self.options = ["-np", str(P), *draw.choice(PLACES), *drawn(draw, anywhere, 0.12)]
+        if self.store:
+            self.options += [f"--ckpt={self.store}", *drawn(draw, SAVED, 0.3)]
+        self.program = [*PROGRAMS[self.kind], draw.choice(PAUSES)]
+        self.after = draw.random() * 0.6
+        self.tagged = "--tag-output" in self.options
+
+    def command(self):
+        return [BSPRUN, *self.options, *self.program]
+
+    def __str__(self):
+        return f"COMBINED_ONLY={self.number} {self.fault}: {' '.join(self.command())}"
+
+
+def shown(case, text):
+    lines = (re.sub(r"^\[\d+\] ?", "", line.rstrip("\r")) if case.tagged else line.rstrip("\r") for line in text.splitlines())
+    return sorted(line for line in lines if re.match(r"(pid \d+: |token |round )", line))
+
+
+def strike(case, job):
+    """True: something has happened to the job."""
+    end = time.monotonic() + case.after
+    wait_until(lambda: job.is_over() or (ranks_of(job, case.program[0]) and time.monotonic() > end), "processes")
+    agents = [pid for pid, name in job.members().items() if name == "bspnode"]
+    victims = {"rank": ranks_of(job, case.program[0]), "agent": agents, "stopped": [job.os_pid], "bsprun killed": [job.os_pid]}
+    number = signal.SIGTERM if case.fault == "stopped" else signal.SIGKILL
+    if case.fault == "none" or job.is_over() or not victims[case.fault]:
+        return False
+    try:
+        os.kill(case.draw.choice(victims[case.fault]), number)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def check_message(case, job):
+    check(re.search(r"^bsprun: ", job.text(), re.M), "no message of status", job.status, case, "\n", job.text())
+
+
+def go_on(case, before):
+    """Restarts the job until it is over; all that is shown since the beginning."""
+    with Job([BSPRUN, "--restart", case.store]) as job:
+        check(job.finish() == 0, case, "\nfirst:\n", before, "\nrestarted:\n", job.status, job.text())
+        job.check_gone()
+        return before + job.text()
+
+
+def check_restart(case, job, once):
+    """The job goes on from its snapshot; what was shown since then may be shown again if it is not `once`."""
+    whole = go_on(case, job.text())
+    lines = shown(case, whole)
+    check(lines == answer(case.kind) or (not once and set(lines) == set(answer(case.kind))), case, "\n", whole)
+
+
+def judge(case, job, struck):
+    """What has ended: is the end one that its options and fault allow?"""
+    text = job.text()
+    if job.status == 0:
+        check(shown(case, text) == answer(case.kind), case, "\n", text)
+        return "right"
+    check_message(case, job)
+    if job.status == REFUSED:
+        check(not shown(case, text), case, "\n", text)
+        return "refused"
+    if case.fault == "stopped" and job.status == STOPPED:
+        check_restart(case, job, once="stopped after a snapshot" in text)
+        return "stopped"
+    check(struck, "status", job.status, "though nothing had happened", case, "\n", text)
+    return "ended"
+
+
+def judge_killed(case, job):
+    job.finish()
+    wait_until(lambda: not job.members(), f"the end of all processes of {case}")
+    if not case.store or not committed(case.store):
+        return "ended"
+    check_restart(case, job, once=False)
+    return "killed"
+
+
+def one(number):
+    case = Case(number)
+    with Job(case.command()) as job:
+        try:
+            struck = strike(case, job)
+            if struck and case.fault == "bsprun killed":
+                return judge_killed(case, job)
+            job.finish()
+            verdict = judge(case, job, struck)
+            # The processes of an agent that is killed end by themselves.
+            job.check_gone(at_once=case.fault != "agent")
+        except Failed as failure:
+            raise Failed(f"{case}\n{failure}") from failure
+    return verdict
+
+
+def in_any_combination():
+    ends = {}
+    for number in [int(ONLY)] if ONLY else [chance.randrange(10**12) for _ in range(JOBS)]:
+        verdict = one(number)
+        ends[verdict] = ends.get(verdict, 0) + 1
+    print(f"seed {seed}:", ", ".join(f"{count} {end}" for end, count in sorted(ends.items())))
+
+
+if __name__ == "__main__":
+    main([in_any_combination])
