@@ -293,10 +293,10 @@ static void take_mark(struct launcher *launcher, struct launcher_agent *agent,
 
     if (name.term != job_machine_term(launcher->machine))
         return;
-    if (agents_has_hosts(&launcher->agents))
-        agents_send(agent, &echo);
     stdin_mark(&launcher->input, agent, name, message->mark.input);
     output_mark(&launcher->output, agent->host, name);
+    if (agents_has_hosts(&launcher->agents))
+        agents_send(agent, &echo); /* behind the record of what was shown before a rollback */
 }
 
 static void tell_status(struct launcher *launcher, const struct launcher_agent *agent,
