@@ -2,6 +2,7 @@
 #include "bsprun/agent/differs.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/board.h"
@@ -144,6 +145,47 @@ static uint32_t speaker_of(const struct links_mismatch *mismatch)
     return mismatch->hosts[0] > mismatch->hosts[1] ? mismatch->hosts[0] : mismatch->hosts[1];
 }
 
+static bool has_processes(const struct agent *agent, uint32_t host)
+{
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_cells_lead(agent, agent_homes(agent)[pid]) == agent_cells_lead(agent, host))
+            return true;
+    return false;
+}
+
+/* Those that differ do not get what the others make.  Of the hosts that do, the first one says
+ * where they differ. */
+static bool says_where(const struct agent *agent, uint32_t pid)
+{
+    uint32_t count, lead = agent_cells_lead(agent, agent_homes(agent)[pid]);
+    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t host = hosts[i].host;
+
+        if (!agent_peers_is_lost(agent, host) && agent_cells_lead(agent, host) != lead &&
+            has_processes(agent, host))
+            return host == agent_host(agent);
+    }
+    return false;
+}
+
+/* Whether that is all there is to say. */
+static bool is_supplement(struct agent *agent, const struct links_mismatch *mismatch,
+                          struct verdict *verdict)
+{
+    size_t used = strlen(verdict->text);
+
+    if (mismatch->seen && says_where(agent, mismatch->pid))
+        agent_notice(agent, "%s, as host %s has seen", verdict->text, agent_host_name(agent));
+    if (!mismatch->in_vain)
+        return mismatch->seen;
+    snprintf(verdict->text + used, sizeof verdict->text - used,
+             "; the hosts that were right are lost");
+    agent_abort(agent, (int)mismatch->pid, verdict);
+    return true;
+}
+
 void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
 {
     struct agent *agent = context;
@@ -154,6 +196,8 @@ void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
                                                           : -1;
 
     describe(agent, mismatch, verdict.text, sizeof verdict.text);
+    if (is_supplement(agent, mismatch, &verdict))
+        return;
     if (mismatch->open) {
         if (speaker_of(mismatch) == agent_host(agent))
             agent_notice(agent, "%s; another replica decides", verdict.text);

@@ -94,6 +94,8 @@ struct links_mismatch {
                         * decided, where several must agree: the one that counts, and another */
     uint32_t alike[2]; /* how many replicas, of those heard of, agree with each */
     bool open;         /* another replica, which is still to be heard of, decides */
+    bool in_vain;      /* what counts is lost with its hosts, and has not come here */
+    bool seen;         /* nothing new but where they differ, as both contents have come here */
     /* The first record that differs, if both contents were here: the kind (enum bspz_kind) and the
      * destination of its chain, and the place of its first byte that differs in the chain. */
     bool located;
