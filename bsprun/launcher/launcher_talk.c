@@ -47,6 +47,7 @@ static void tell_ended(struct launcher *launcher, struct launcher_agent *agent,
     launcher->last_text = strdup(ended->text);
     launcher->last_table = strdup(ended->table);
     launcher->last_cause = (enum wire_cause)ended->cause;
+    launcher->last_unaware = ended->unaware;
     launcher->reports_awaited = agents_has_hosts(&launcher->agents) && message->envelope.term > 0;
     learning_take(&launcher->learning, message->envelope.term, &ended->learned);
     launcher_note_stopped(launcher);
