@@ -217,6 +217,10 @@ bool links_sure(struct links *links, uint64_t superstep, bool arrived);
  * lost: then *pid.  The bell is rung when that has changed.  Without replicas: false. */
 bool links_in_vain(struct links *links, uint32_t *pid);
 
+/* Whether what replicas here have made otherwise than others is still to be sent to some host,
+ * which can then see where they differ. */
+bool links_owe(struct links *links);
+
 /* Called by the thread that waits for the doorbell when it was rung, which is faster than through
  * the loop.  Also receives from others while all ranks here wait for that (spin_ns). */
 void link_bell_rung(struct link_bell *bell);

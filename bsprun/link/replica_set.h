@@ -194,6 +194,9 @@ bool replica_set_is_compared(const struct replica_set *set, uint64_t key);
  */
 bool replica_set_is_in_vain(const struct replica_set *set, uint64_t key, uint32_t *pid);
 
+/* Whether a content of this host that differs from another home's is still to be sent. */
+bool replica_set_owes(const struct replica_set *set);
+
 /* The ranks of this host have come further: applies what is ready.  The errors of `apply`. */
 int replica_set_advance(struct replica_set *set);
 

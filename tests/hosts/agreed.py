@@ -183,6 +183,20 @@ def three_differ_in_a_get():
         check("continues from superstep" not in lies.job.said(), "it has gone back", lies.job)
 
 
+def seen_elsewhere():
+    """Where the contents differ a host says that has got both, also if the replica that is wrong is given up."""
+    for replicas, options in ((3, []), (2, ["--on-mismatch", "continue"])):
+        with place_of(replicas) as place:
+            lies = Lies(place, "far", 12, replicas, options=options)
+            if replicas == 3:
+                lies.ends_right()
+            else:
+                lies.job.wait(0)
+            seen = re.findall(r"the replicas of process 3 on host (h\d) and host (h\d) differ in what they communicate in superstep "
+                              r"12: first in puts for process 0, at byte \d+, as host (h\d) has seen$", lies.job.said(), re.M)
+            check(len(seen) == 1 and "h1" in seen[0][:2] and seen[0][2] in ("h0", "h2", "h4"), seen, lies.job)
+
+
 def images_are_there(place, superstep):
     """Whatever they are called until they count."""
     written = {name.split(".")[0] for directory, _, files in os.walk(place.store) for name in files
@@ -192,4 +206,4 @@ def images_are_there(place, superstep):
 
 if __name__ == "__main__":
     main([two_differ("put", 12), two_differ("get", 3 * EVERY - 1), all_agree, too_slow,
-          too_slow_and_wrong, too_slow_for_several_and_wrong, three_differ_in_a_get])
+          too_slow_and_wrong, too_slow_for_several_and_wrong, three_differ_in_a_get, seen_elsewhere])
