@@ -159,7 +159,7 @@ static void give_up(struct agent *agent, int pid, const char *text)
         return;
     agent_blame(agent, text, false);
     agent_member_move(agent, pid, MEMBER_REPORTED);
-    agent_rank_exited(agent, pid, &killed, text);
+    agent_rank_exited(agent, pid, &killed, false, text);
 }
 
 static void give_up_differing(struct agent *agent, int pid)

@@ -2,10 +2,12 @@
 #include "bsprun/agent/differs.h"
 
 #include <stdio.h>
+#include <string.h>
 
-#include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/cells.h"
+#include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/known.h"
@@ -15,13 +17,18 @@
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/zero_here.h"
 #include "bsprun/link/link.h"
 #include "bsprun/process.h"
 #include "bsprun/verdict.h"
+#include "lib/base/clock.h"
 #include "lib/shm/board.h"
 #include "lib/shm/exchange.h"
+
+#define PARTING_MS      300 /* a host that does not take what is sent to it is not waited for longer */
+#define PARTING_LOOK_MS 5
 
 static void leave_silently(struct agent *agent)
 {
@@ -144,16 +151,107 @@ static uint32_t speaker_of(const struct links_mismatch *mismatch)
     return mismatch->hosts[0] > mismatch->hosts[1] ? mismatch->hosts[0] : mismatch->hosts[1];
 }
 
+static bool has_processes(const struct agent *agent, uint32_t host)
+{
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_cells_lead(agent, agent_homes(agent)[pid]) == agent_cells_lead(agent, host))
+            return true;
+    return false;
+}
+
+/* Those that differ do not get what the others make.  Of the hosts that do, the first one says
+ * where they differ. */
+static bool says_where(const struct agent *agent, uint32_t pid)
+{
+    uint32_t count, lead = agent_cells_lead(agent, agent_homes(agent)[pid]);
+    const struct wire_host *hosts = agent_peers_hosts(agent, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t host = hosts[i].host;
+
+        if (!agent_peers_is_lost(agent, host) && agent_cells_lead(agent, host) != lead &&
+            has_processes(agent, host))
+            return host == agent_host(agent);
+    }
+    return false;
+}
+
+/* Whether that is all there is to say. */
+static bool is_supplement(struct agent *agent, const struct links_mismatch *mismatch,
+                          struct verdict *verdict)
+{
+    size_t used = strlen(verdict->text);
+
+    if (mismatch->seen && says_where(agent, mismatch->pid))
+        agent_notice(agent, "%s, as host %s has seen", verdict->text, agent_host_name(agent));
+    if (!mismatch->in_vain)
+        return mismatch->seen;
+    snprintf(verdict->text + used, sizeof verdict->text - used,
+             "; the hosts that were right are lost");
+    agent_abort(agent, (int)mismatch->pid, verdict);
+    return true;
+}
+
+/* ---- One that does not count ---- */
+
+static struct verdict verdict_on(const struct agent *agent, const struct links_mismatch *mismatch)
+{
+    struct verdict verdict = {
+        .cause = WIRE_CAUSE_MISMATCH, .status = 1, .since = mismatch->superstep + 1};
+
+    describe(agent, mismatch, verdict.text, sizeof verdict.text);
+    return verdict;
+}
+
+static void part(struct agent *agent, const struct links_mismatch *mismatch)
+{
+    struct verdict verdict = verdict_on(agent, mismatch);
+
+    if (may_leave(agent))
+        leave(agent, 0, verdict.text);
+    else
+        agent_abort(agent, (int)mismatch->pid, &verdict); /* its processes do not go on */
+}
+
+static void on_parting(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+    const struct agent_parting *parting = &agent->parting;
+    bool present = parting->term == agent_term(agent);
+
+    if (present && agent_now_ns() < parting->until_ns && agent_peers_owe(agent))
+        return;
+    uv_timer_stop(timer);
+    if (present)
+        part(agent, &parting->mismatch);
+}
+
+/* Its processes do not get past what differs.  Others are to see where that is. */
+static void part_soon(struct agent *agent, const struct links_mismatch *mismatch)
+{
+    uv_timer_t *timer = agent_timer(agent, AGENT_TIMER_PARTING);
+
+    if (uv_is_active((uv_handle_t *)timer))
+        return;
+    if (!agent_peers_owe(agent)) {
+        part(agent, mismatch);
+        return;
+    }
+    agent->parting = (struct agent_parting){*mismatch, agent_now_ns() + PARTING_MS * BSPZ_NS_PER_MS,
+                                            agent_term(agent)};
+    uv_timer_start(timer, on_parting, PARTING_LOOK_MS, PARTING_LOOK_MS);
+}
+
 void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
 {
     struct agent *agent = context;
-    struct verdict verdict = {
-        .cause = WIRE_CAUSE_MISMATCH, .status = 1, .since = mismatch->superstep + 1};
+    struct verdict verdict = verdict_on(agent, mismatch);
     int alone = mismatch->alike[0] < mismatch->alike[1]   ? 0
                 : mismatch->alike[1] < mismatch->alike[0] ? 1
                                                           : -1;
 
-    describe(agent, mismatch, verdict.text, sizeof verdict.text);
+    if (is_supplement(agent, mismatch, &verdict))
+        return;
     if (mismatch->open) {
         if (speaker_of(mismatch) == agent_host(agent))
             agent_notice(agent, "%s; another replica decides", verdict.text);
@@ -162,10 +260,8 @@ void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
     if (agent_order(agent)->on_mismatch == WIRE_MISMATCH_CONTINUE || alone >= 0) {
         uint32_t speaks = alone >= 0 ? mismatch->hosts[alone] : speaker_of(mismatch);
 
-        if (speaks == agent_host(agent) && alone >= 0 && may_leave(agent))
-            leave(agent, 0, verdict.text);
-        else if (speaks == agent_host(agent) && alone >= 0)
-            agent_abort(agent, (int)mismatch->pid, &verdict); /* its processes do not go on */
+        if (speaks == agent_host(agent) && alone >= 0)
+            part_soon(agent, mismatch);
         else if (speaks == agent_host(agent))
             agent_notice(agent, "%s", verdict.text);
         return;

@@ -55,6 +55,7 @@ static void send_end(struct agent *agent)
     message.ended.cause = agent_outcome(agent)->cause;
     message.ended.pid = agent_outcome(agent)->pid;
     message.ended.signal = agent_outcome(agent)->signal;
+    message.ended.unaware = agent_outcome(agent)->unaware;
     message.ended.text = agent_blamed(agent);
     message.ended.table = agent_blamed_table(agent);
     message.ended.learned = agent_learned(agent);

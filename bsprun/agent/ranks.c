@@ -285,7 +285,8 @@ static void report_leaver(struct agent *agent, int pid, const struct death *deat
         if (verdict.cause != WIRE_CAUSE_NONE)
             agent_blame_leaver(agent, died_of_closed_output(agent, pid) ? "" : verdict.text);
     }
-    agent_rank_exited(agent, pid, &told, verdict.text);
+    agent_rank_exited(agent, pid, &told, verdict.cause == WIRE_CAUSE_KILLED_AFTER_END,
+                      verdict.text);
 }
 
 void agent_report_leavers(struct agent *agent)

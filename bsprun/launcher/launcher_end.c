@@ -156,14 +156,11 @@ static bool is_reader_gone(const struct launcher *launcher)
 
 /* What an agent or Processor Zero has said.  An agent that saw the death may not have known that
  * the end was decided, without which its words read as if the job could have gone on. */
-static void tell_last_text(struct launcher *launcher, const struct coord_outcome *outcome)
+static void tell_last_text(struct launcher *launcher)
 {
-    const char *text = launcher->last_text;
-    bool unexplained =
-        outcome->cause == WIRE_CAUSE_KILLED_AFTER_END && !strstr(text, "after bsp_end");
-
-    notices_say(&launcher->common.notices, "%s%s", text,
-                unexplained ? ", when all processes had reached the end of the job" : "");
+    notices_say(&launcher->common.notices, "%s%s", launcher->last_text,
+                launcher->last_unaware ? ", when all processes had reached the end of the job"
+                                       : "");
 }
 
 /* Reports the cause from Processor Zero, or bsprun's own decision. */
@@ -192,7 +189,7 @@ void launcher_tell_end(struct launcher *launcher)
         notices_say(&launcher->common.notices, "the job cannot continue on these hosts: %s",
                     launcher->last_text);
     else if (launcher->last_text && launcher->last_text[0])
-        tell_last_text(launcher, &outcome);
+        tell_last_text(launcher);
     else if (!launcher->last_text && outcome.cause == WIRE_CAUSE_STOPPED)
         tell_stopped(launcher, &outcome);
     else if (!launcher->last_text && launcher->fault_text)

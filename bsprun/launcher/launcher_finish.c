@@ -138,6 +138,8 @@ void launcher_finish(struct launcher *launcher)
     if (launcher->output.error && (launcher->status == 0 || launcher->output.error != -EPIPE))
         launcher->status = 1;
     notices_clear(&launcher->common.notices);
+    if (job_machine_outcome(launcher->machine).cause == WIRE_CAUSE_SAVED)
+        output_record(&launcher->output, launcher->committed);
     launcher_tell_report(launcher);
     launcher_write_report(launcher);
     launcher_write_page(launcher);

@@ -148,6 +148,7 @@ struct launcher {
 
     /* The end. */
     char *last_text, *last_table; /* of ENDED */
+    bool last_unaware;            /* ... too: more is to be said */
     enum wire_cause last_cause;
     int forced_status;     /* 0: the machine's */
     uint32_t running_term; /* the last one whose processes ran */

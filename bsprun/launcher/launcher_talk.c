@@ -47,6 +47,7 @@ static void tell_ended(struct launcher *launcher, struct launcher_agent *agent,
     launcher->last_text = strdup(ended->text);
     launcher->last_table = strdup(ended->table);
     launcher->last_cause = (enum wire_cause)ended->cause;
+    launcher->last_unaware = ended->unaware;
     launcher->reports_awaited = agents_has_hosts(&launcher->agents) && message->envelope.term > 0;
     learning_take(&launcher->learning, message->envelope.term, &ended->learned);
     launcher_note_stopped(launcher);
@@ -293,10 +294,10 @@ static void take_mark(struct launcher *launcher, struct launcher_agent *agent,
 
     if (name.term != job_machine_term(launcher->machine))
         return;
-    if (agents_has_hosts(&launcher->agents))
-        agents_send(agent, &echo);
     stdin_mark(&launcher->input, agent, name, message->mark.input);
     output_mark(&launcher->output, agent->host, name);
+    if (agents_has_hosts(&launcher->agents))
+        agents_send(agent, &echo); /* behind the record of what was shown before a rollback */
 }
 
 static void tell_status(struct launcher *launcher, const struct launcher_agent *agent,

@@ -11,12 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/launcher/shown.h"
+
 #define PROMPT_MS    100u
 /* Output waiting for its reader: above HIGH the agents are paused until it is below LOW. */
 #define WAITING_HIGH (1u << 20)
 #define WAITING_LOW  (1u << 18)
 #define SPOOL_MEMORY (2u << 20)
-/* In place of a stream: what follows the process writes again, from the snapshot that is the data. */
+/* In place of a stream: what follows the process writes again, from the snapshot that is the data.
+ */
 #define GOES_BACK    0
 
 static void check_output(struct output *output, int error)
@@ -121,6 +124,55 @@ static void say_unknown(struct output *output)
     if (output->any)
         notices_say(&output->common->notices, "the position of the output at that snapshot is not "
                                               "known: some of it will be shown twice");
+}
+
+/* ---- Shown by this bsprun, not to be shown by the next ---- */
+
+static bool is_written(const struct output *output)
+{
+    return !output->error && output_is_out(output) && !output->sinks[0].dropping &&
+           !output->sinks[1].dropping;
+}
+
+/* Only of what has been written: rather is some of it shown twice than lost. */
+void output_record(struct output *output, struct bspz_snapshot_name name)
+{
+    int error;
+
+    if (!output->replay || !is_written(output))
+        return;
+    error = shown_save(output->common->saved.job_directory, output->replay, name);
+    if (error && !output->unrecorded_told) {
+        output->unrecorded_told = true;
+        notices_say(
+            &output->common->notices,
+            "what has been shown cannot be recorded: %s; after --restart some of it will be "
+            "shown twice",
+            strerror(-error));
+    }
+}
+
+/* The next snapshot may be older than what was shown before a rollback. */
+static void record_if_behind(struct output *output, struct bspz_snapshot_name name)
+{
+    if (replay_exceeds(output->replay, name))
+        output_record(output, name);
+}
+
+static bool recall_shown(struct output *output, struct bspz_snapshot_name name)
+{
+    int error;
+
+    if (!output->common->saved.restart || output->any)
+        return false;
+    error = shown_load(output->common->saved.job_directory, output->replay, name);
+    if (error && error != -ENOENT)
+        notices_say(
+            &output->common->notices,
+            "what was shown before the job was stopped is not known: %s; some of it will be "
+            "shown twice",
+            error == -EBADMSG ? "the record is damaged" : strerror(-error));
+    return error == 0;
 }
 
 static void show_now(void *context, int pid, int stream, const char *data, size_t size)
@@ -461,6 +513,7 @@ static void marked(void *context, struct bspz_snapshot_name name)
     if (!output->replay)
         return;
     replay_mark(output->replay, name);
+    record_if_behind(output, name);
     if (bspz_snapshot_same(output->known, name))
         replay_commit(output->replay, name);
 }
@@ -490,7 +543,7 @@ void output_go_back(struct output *output, struct bspz_snapshot_name name)
 {
     if (output->order)
         order_from(output->order, name);
-    if (!output->replay || replay_back(output->replay, name))
+    if (!output->replay || replay_back(output->replay, name) || recall_shown(output, name))
         return;
     say_unknown(output);
     replay_begin(output->replay, name);

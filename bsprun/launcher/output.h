@@ -58,7 +58,7 @@ struct output {
     struct first_output *first;      /* what replicas have written */
     bool idle[HOSTS_MAX];            /* it has said that it has none in this term */
     bool any;                        /* there was output */
-    bool differs_told, unkept_told;
+    bool differs_told, unkept_told, unrecorded_told;
     bool prompts; /* interactive: incomplete lines are shown, too */
     int error;    /* of the first write that failed; -EPIPE: nobody reads it; 0: none */
 };
@@ -112,6 +112,10 @@ struct output_resettled {
 void output_resettle(struct output *output, const struct output_resettled *resettled);
 /* The job goes on from that snapshot. */
 void output_go_back(struct output *output, struct bspz_snapshot_name name);
+
+/* The job may be restarted from that snapshot: what has been shown beyond it is recorded, and then
+ * not shown again. */
+void output_record(struct output *output, struct bspz_snapshot_name name);
 
 /* No more output will arrive: shows incomplete lines, too. */
 void output_flush(struct output *output);

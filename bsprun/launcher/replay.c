@@ -4,43 +4,13 @@
  * is the total shown so far.  Unattributed output has no order (unattributed.h); and its writer may
  * be known in one execution and not in the other.
  */
-#include "bsprun/launcher/replay.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/launcher/unattributed.h"
+#include "bsprun/launcher/replay_inside.h"
 
 #define PIECE 4096u
-
-struct stream {
-    int pid, number;
-    uint64_t at;          /* position of the present execution, never beyond the log's end */
-    uint64_t kept_from;   /* bytes before are dropped, or irrelevant */
-    struct spool_log log; /* its end: the total shown */
-};
-
-struct mark {
-    struct bspz_snapshot_name name;
-    bool committed;
-    uint32_t count; /* number of streams at that time */
-    uint64_t *positions;
-    uint64_t unattributed;
-};
-
-struct replay {
-    struct spool *spool;
-    replay_show *show;
-    void *context;
-    struct stream *streams;
-    uint32_t stream_count;
-    struct unattributed unattributed;
-    struct mark marks[REPLAY_MARKS_MAX];
-    uint32_t mark_count;
-    bool differed;
-    int differed_pid, differed_stream;
-};
 
 struct replay *replay_new(struct spool *spool, replay_show *show, void *context)
 {
@@ -72,7 +42,7 @@ void replay_free(struct replay *replay)
     free(replay);
 }
 
-static struct stream *stream_of(struct replay *replay, int pid, int number)
+struct stream *replay_stream(struct replay *replay, int pid, int number)
 {
     for (uint32_t i = 0; i < replay->stream_count; i++)
         if (replay->streams[i].pid == pid && replay->streams[i].number == number)
@@ -194,7 +164,7 @@ static size_t compare(const struct replay *replay, const struct stream *stream, 
 static int ordered_piece(struct replay *replay, int pid, int stream_number, const char *data,
                          size_t size)
 {
-    struct stream *stream = stream_of(replay, pid, stream_number);
+    struct stream *stream = replay_stream(replay, pid, stream_number);
     bool same;
 
     if (!stream) {
@@ -252,7 +222,7 @@ static int unattributed_line(struct replay *replay, int number, const char *line
 /* An attributed line, while unattributed ones are expected. */
 static int mixed_line(struct replay *replay, int pid, int number, const char *line, size_t size)
 {
-    const struct stream *stream = stream_of(replay, pid, number);
+    const struct stream *stream = replay_stream(replay, pid, number);
 
     if (stream && !is_next(replay, stream, line, size) &&
         unattributed_take(&replay->unattributed, number, line, size))
@@ -281,7 +251,7 @@ int replay_piece(struct replay *replay, int pid, int stream_number, const char *
 
 /* ---- Marks ---- */
 
-static struct mark *find(struct replay *replay, struct bspz_snapshot_name name)
+struct mark *replay_find(struct replay *replay, struct bspz_snapshot_name name)
 {
     for (uint32_t i = 0; i < replay->mark_count; i++)
         if (bspz_snapshot_same(replay->marks[i].name, name))
@@ -318,7 +288,7 @@ int replay_mark(struct replay *replay, struct bspz_snapshot_name name)
         return -ENOMEM;
     for (uint32_t i = 0; i < replay->stream_count; i++)
         positions[i] = replay->streams[i].at;
-    struct mark *old = find(replay, name);
+    struct mark *old = replay_find(replay, name);
     if (old)
         remove_mark(replay, (uint32_t)(old - replay->marks));
     make_room(replay);
@@ -341,7 +311,7 @@ int replay_begin(struct replay *replay, struct bspz_snapshot_name name)
 
 void replay_commit(struct replay *replay, struct bspz_snapshot_name name)
 {
-    struct mark *mark = find(replay, name);
+    struct mark *mark = replay_find(replay, name);
 
     if (!mark)
         return;
@@ -371,7 +341,7 @@ static void go_back(struct replay *replay, const struct mark *mark, uint32_t i)
 
 bool replay_back(struct replay *replay, struct bspz_snapshot_name name)
 {
-    struct mark *mark = find(replay, name);
+    struct mark *mark = replay_find(replay, name);
 
     if (mark) {
         mark->committed = true; /* even if its commit was never reported */
@@ -386,7 +356,7 @@ bool replay_back(struct replay *replay, struct bspz_snapshot_name name)
 
 bool replay_back_alone(struct replay *replay, struct bspz_snapshot_name name, int pid)
 {
-    const struct mark *mark = find(replay, name);
+    const struct mark *mark = replay_find(replay, name);
 
     for (uint32_t i = 0; i < replay->stream_count; i++)
         if (replay->streams[i].pid == pid)

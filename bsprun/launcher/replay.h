@@ -6,7 +6,9 @@
  * output, or from where the two differ.  Output before the newest committed snapshot is dropped,
  * except its length.
  *
- * Pure but for the file of the spool.
+ * A restarted job has another bsprun: what was shown beyond the snapshot is read from a record.
+ *
+ * Pure but for the file of the spool and those of records.
  */
 #ifndef BSPRUN_REPLAY_H
 #define BSPRUN_REPLAY_H
@@ -14,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "bsprun/launcher/spool.h"
 #include "lib/base/snapshot.h"
@@ -45,6 +48,14 @@ bool replay_back(struct replay *replay, struct bspz_snapshot_name name);
 bool replay_back_alone(struct replay *replay, struct bspz_snapshot_name name, int pid);
 /* Begins at that snapshot, with nothing shown yet. */
 int replay_begin(struct replay *replay, struct bspz_snapshot_name name);
+
+/* Whether output from beyond that mark has been shown; false if there is none. */
+bool replay_exceeds(struct replay *replay, struct bspz_snapshot_name name);
+/* Writes a record of it. 0 or -errno; -ENOENT: there is no such mark. */
+int replay_save(struct replay *replay, struct bspz_snapshot_name name, FILE *file);
+/* In place of replay_begin, and before any output: what is in the record has been shown. 0 or
+ * -errno; -EBADMSG: it is damaged, or that of another snapshot. */
+int replay_load(struct replay *replay, struct bspz_snapshot_name name, FILE *file);
 
 /* Whether the output of a process has differed since the last call; it was shown from the beginning
  * of the line. */

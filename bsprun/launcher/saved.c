@@ -13,6 +13,7 @@
 
 #include "bsprun/launcher/input_same.h"
 #include "bsprun/launcher/program.h"
+#include "bsprun/launcher/shown.h"
 #include "lib/base/clock.h"
 #include "lib/base/error_text.h"
 #include "lib/base/temporary.h"
@@ -253,6 +254,7 @@ void saved_close(struct saved *saved, bool worth_keeping)
 {
     saved_remove_home(saved);
     if (saved->store && saved->job_directory[0]) {
+        shown_sweep(saved->job_directory);
         if (saved->restart || worth_keeping)
             store_sweep(saved->store, NULL, NULL);
         else

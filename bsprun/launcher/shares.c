@@ -66,12 +66,21 @@ void shares_take(struct shares *shares, uint32_t term, const struct wire_share_l
     }
 }
 
+struct share_sums shares_now(const struct shares *shares, uint32_t host)
+{
+    struct share_sums all = {0};
+
+    if (host < shares->room && shares->hosts) {
+        all = shares->hosts[host].done;
+        add_up(&all, &shares->hosts[host].now);
+    }
+    return all;
+}
+
 bool shares_tell(struct shares *shares, uint32_t host, struct history_record *record)
 {
     struct shares_host *own = &shares->hosts[host];
-    struct share_sums all = own->done;
-
-    add_up(&all, &own->now);
+    struct share_sums all = shares_now(shares, host);
     double seconds = all.seconds - own->told.seconds;
     if (!(seconds >= TOLD_LEAST))
         return false;

@@ -35,6 +35,8 @@ void shares_free(struct shares *shares); /* also when all is zero */
 struct wire_share_list shares_elect(struct shares *shares, const struct wire_host_list *hosts);
 /* What Processor Zero of that term has measured since the term began. */
 void shares_take(struct shares *shares, uint32_t term, const struct wire_share_list *list);
+/* What this job has measured of the host. */
+struct share_sums shares_now(const struct shares *shares, uint32_t host);
 /* What this job has measured of the host since the last call that returned true.  False: not for
  * long enough to be told, and nothing changes. */
 bool shares_tell(struct shares *shares, uint32_t host, struct history_record *record);

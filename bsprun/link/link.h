@@ -94,6 +94,8 @@ struct links_mismatch {
                         * decided, where several must agree: the one that counts, and another */
     uint32_t alike[2]; /* how many replicas, of those heard of, agree with each */
     bool open;         /* another replica, which is still to be heard of, decides */
+    bool in_vain;      /* what counts is lost with its hosts, and has not come here */
+    bool seen;         /* nothing new but where they differ, as both contents have come here */
     /* The first record that differs, if both contents were here: the kind (enum bspz_kind) and the
      * destination of its chain, and the place of its first byte that differs in the chain. */
     bool located;
@@ -214,6 +216,10 @@ bool links_sure(struct links *links, uint64_t superstep, bool arrived);
 /* Whether the ranks here wait, or will, for what a process has communicated all of whose hosts are
  * lost: then *pid.  The bell is rung when that has changed.  Without replicas: false. */
 bool links_in_vain(struct links *links, uint32_t *pid);
+
+/* Whether what replicas here have made otherwise than others is still to be sent to some host,
+ * which can then see where they differ. */
+bool links_owe(struct links *links);
 
 /* Called by the thread that waits for the doorbell when it was rung, which is faster than through
  * the loop.  Also receives from others while all ranks here wait for that (spin_ns). */

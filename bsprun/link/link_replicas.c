@@ -112,6 +112,16 @@ bool links_in_vain(struct links *links, uint32_t *pid)
     return vain;
 }
 
+bool links_owe(struct links *links)
+{
+    bool owe;
+
+    links_lock(links);
+    owe = !links->closed && links->replicas && replica_set_owes(links->replicas->set);
+    links_unlock(links);
+    return owe;
+}
+
 static void say_if_in_vain(const struct link_replicas *replicas)
 {
     uint32_t pid;

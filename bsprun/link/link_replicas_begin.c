@@ -36,6 +36,8 @@ static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
                                                            replicas->hosts[mismatch->homes[1]]},
                                                  .alike = {mismatch->alike[0], mismatch->alike[1]},
                                                  .open = mismatch->open,
+                                                 .in_vain = mismatch->in_vain,
+                                                 .seen = mismatch->seen,
                                                  .located = difference->located,
                                                  .kind = difference->kind,
                                                  .to = difference->to,

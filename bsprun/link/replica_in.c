@@ -129,21 +129,57 @@ void replica_in_free(struct replica_set *set)
 
 /* ---- Applying ------------------------------------------------------------------------------ */
 
-/* Which of the contents of the first key counts; NULL: that is not known yet, or it is still to
- * come. */
-static struct replica_logged *elect(const struct replica_set *set, struct replica_pid *pid)
+/* Of the contents of the first key. */
+static struct replica_logged *with_digest(struct replica_pid *pid,
+                                          const struct replica_digest *digest)
 {
     struct replica_logged *first = front(pid);
+
+    for (size_t i = 0; i < pid->logged && first[i].key == first->key; i++)
+        if (replica_same(&first[i].digest, digest))
+            return first + i;
+    return NULL;
+}
+
+/* The lowest home with whose content as many agree as with that one, and whose content is here or
+ * may come; REPLICA_MOST: none. */
+static unsigned choose_another(const struct replica_set *set, struct replica_pid *pid,
+                               const struct replica_entry *entry, unsigned chosen)
+{
+    unsigned alike = replica_entry_alike(entry, &entry->digests[chosen]);
+
+    for (unsigned slot = 0; slot < pid->count; slot++) {
+        const struct replica_digest *digest = &entry->digests[slot];
+
+        if (entry->spoken & 1u << slot && replica_entry_alike(entry, digest) == alike &&
+            (with_digest(pid, digest) || replica_may_come(set, pid, entry, digest)))
+            return slot;
+    }
+    return REPLICA_MOST;
+}
+
+/* Which of the contents of the first key counts; NULL: that is not known yet, or it is still to
+ * come, or it never will. */
+static struct replica_logged *elect(struct replica_set *set, uint32_t number)
+{
+    struct replica_pid *pid = &set->pids[number];
+    struct replica_logged *first = front(pid), *found;
     const struct replica_entry *entry;
-    unsigned chosen;
+    unsigned chosen, another;
 
     if (replica_needed(set, pid) == 1)
         return first;
     entry = replica_ledger_of(&pid->ledger, first->key);
     chosen = entry ? replica_chosen(set, pid, entry) : REPLICA_MOST;
-    for (size_t i = 0; chosen < REPLICA_MOST && i < pid->logged && first[i].key == first->key; i++)
-        if (replica_same(&first[i].digest, &entry->digests[chosen]))
-            return first + i;
+    if (chosen == REPLICA_MOST)
+        return NULL;
+    found = with_digest(pid, &entry->digests[chosen]);
+    if (found || replica_may_come(set, pid, entry, &entry->digests[chosen]))
+        return found;
+    another = choose_another(set, pid, entry, chosen);
+    if (another < REPLICA_MOST)
+        return with_digest(pid, &entry->digests[another]);
+    replica_note_in_vain(set, number, first->key, chosen, first->home);
     return NULL;
 }
 
@@ -171,7 +207,7 @@ int replica_apply_ready(struct replica_set *set, uint32_t number)
 
     while (!error && !set->given_up && pid->logged > 0 &&
            set->calls.ready(set->context, number, front(pid)->key)) {
-        struct replica_logged *logged = elect(set, pid);
+        struct replica_logged *logged = elect(set, number);
 
         if (!logged)
             break;
@@ -261,6 +297,8 @@ int replica_set_take(struct replica_set *set, uint32_t home, const struct replic
     wanted = key > pid->last || (replica_needed(set, pid) > 1 && key > pid->applied && same &&
                                  !replica_same(&same->digest, digest));
     error = replica_tell(set, number, home, key, digest, true, &difference);
+    if (difference.located && replica_needed(set, pid) > 1)
+        replica_note_seen(set, number, key, same->home, home, &difference);
     if (!wanted || error)
         free(bytes);
     else
@@ -269,13 +307,14 @@ int replica_set_take(struct replica_set *set, uint32_t home, const struct replic
 }
 
 /* Whether this host has another content, as it has told its homes: the home that sends the note is
- * about to send its own, too, which shows where the two differ. */
+ * about to send its own, too, which shows where the two differ.  Where several must agree what each
+ * says counts at once, as its host may be lost before. */
 static bool is_to_come(struct replica_set *set, struct replica_pid *pid,
                        const struct replica_note *note)
 {
     const struct replica_logged *logged;
 
-    if (note->have || pid->here)
+    if (note->have || pid->here || replica_needed(set, pid) > 1)
         return false;
     if (note->key <= pid->applied) {
         logged = recall(set, note->pid, note->key);

@@ -27,12 +27,14 @@ struct replica_pid {
     uint32_t count;
     bool here;
     bool differs; /* some home has made something else than another */
+    bool in_vain; /* it was said that the content that counts will not come */
     struct replica_ledger ledger;
     /* Not here: ascending keys, from `begin` on; contents of one key that differ are adjacent. */
     struct replica_logged *log;
     size_t begin, logged, room;
     uint64_t last;    /* the highest key that was made here, or has come */
-    uint64_t applied; /* not here: the highest key that was applied */
+    uint64_t applied; /* not here: the highest key that was applied, */
+    uint64_t seen;    /* and of those where the place of a difference was told */
 };
 
 /* A content of a process that lives here, for hosts that lack it. */
@@ -100,10 +102,20 @@ unsigned replica_needed(const struct replica_set *set, const struct replica_pid 
 unsigned replica_chosen(const struct replica_set *set, const struct replica_pid *pid,
                         const struct replica_entry *entry);
 
+/* Whether a home that is left has made the content with that digest, and will send it. */
+bool replica_may_come(const struct replica_set *set, const struct replica_pid *pid,
+                      const struct replica_entry *entry, const struct replica_digest *digest);
+
 /* A digest is told of, by its home itself or another.  0 or -ENOMEM. */
 int replica_tell(struct replica_set *set, uint32_t pid, uint32_t home, uint64_t key,
                  const struct replica_digest *digest, bool itself,
                  const struct replica_difference *difference);
+/* Two homes have sent different contents: where they differ is told, once. */
+void replica_note_seen(struct replica_set *set, uint32_t pid, uint64_t key, uint32_t first,
+                       uint32_t second, const struct replica_difference *difference);
+/* What counts, that of the slot, is lost with its homes, and only another home's has come. */
+void replica_note_in_vain(struct replica_set *set, uint32_t pid, uint64_t key, unsigned chosen,
+                          uint32_t home);
 /* Forgets what all homes that are left have come past. */
 void replica_settle(struct replica_set *set, struct replica_pid *pid);
 /* A home of the process is lost, which may have been the one that was to decide. */

@@ -286,6 +286,14 @@ bool replica_set_next(struct replica_set *set, uint32_t home, struct replica_ord
     return true;
 }
 
+bool replica_set_owes(const struct replica_set *set)
+{
+    for (const struct replica_copy *copy = set->first; copy; copy = copy->next)
+        if (copy->differs && (copy->left > 0 || copy->flying > 0))
+            return true;
+    return false;
+}
+
 void replica_set_sent(struct replica_set *set, uint32_t home, struct replica_copy *copy)
 {
     copy->flying--;

@@ -20,10 +20,12 @@
  * until the receiver has it, or the caller has no more patience (replica_set_release).
  *
  * A home that is lost is simply not counted any more: what it had not sent, the others send, since
- * only a receiver itself can say that it has something.  What is kept for a receiver is dropped
- * when it has got it from anyone, or is lost.  Where no more can be kept, the host for which it is
- * kept is told to be `behind`: another host counts as lost from then on, and replica_set_lost is to
- * be called for it; this host itself keeps and applies nothing any more.
+ * only a receiver itself can say that it has something.  Where several must agree, what it said of
+ * a content still counts; if that content has not come and no home that is left has made it, one on
+ * which as many agree is taken, or else the receiver cannot go on (`in_vain`).  What is kept for a
+ * receiver is dropped when it has got it from anyone, or is lost.  Where no more can be kept, the
+ * host for which it is kept is told to be `behind`: another host counts as lost from then on, and
+ * replica_set_lost is to be called for it; this host itself keeps and applies nothing any more.
  */
 #ifndef BSPRUN_REPLICA_SET_H
 #define BSPRUN_REPLICA_SET_H
@@ -85,6 +87,9 @@ struct replica_mismatch {
                    * where several must agree: the one that counts, and one that does not */
     uint32_t alike[2]; /* how many were heard of that agree with each, itself included */
     bool open;         /* another home, which is still to be heard of, decides */
+    bool in_vain;      /* the content that counts is lost with its homes: nobody can go on here */
+    bool seen;         /* nothing new but the difference: where several must agree, on a host that
+                        * has got both contents */
     struct replica_difference difference;
 };
 
@@ -188,6 +193,9 @@ bool replica_set_is_compared(const struct replica_set *set, uint64_t key);
 /* Whether a content of that key can not come any more: of a process no home of which is left, *pid.
  */
 bool replica_set_is_in_vain(const struct replica_set *set, uint64_t key, uint32_t *pid);
+
+/* Whether a content of this host that differs from another home's is still to be sent. */
+bool replica_set_owes(const struct replica_set *set);
 
 /* The ranks of this host have come further: applies what is ready.  The errors of `apply`. */
 int replica_set_advance(struct replica_set *set);

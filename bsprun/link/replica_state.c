@@ -50,6 +50,17 @@ unsigned replica_chosen(const struct replica_set *set, const struct replica_pid 
     return REPLICA_MOST;
 }
 
+bool replica_may_come(const struct replica_set *set, const struct replica_pid *pid,
+                      const struct replica_entry *entry, const struct replica_digest *digest)
+{
+    uint32_t left = slots_left(set, pid) & entry->spoken;
+
+    for (unsigned slot = 0; slot < pid->count; slot++)
+        if (left & 1u << slot && replica_same(&entry->digests[slot], digest))
+            return true;
+    return false;
+}
+
 bool replica_set_is_in_vain(const struct replica_set *set, uint64_t key, uint32_t *pid)
 {
     for (*pid = 0; *pid < set->nprocs; ++*pid) {
@@ -104,6 +115,41 @@ static void note_mismatch(struct replica_set *set, uint32_t number, uint64_t key
         mismatch.difference = *difference;
     set->pids[number].differs = true;
     mark_copies(set, number, key);
+    set->calls.mismatch(set->context, &mismatch);
+}
+
+void replica_note_seen(struct replica_set *set, uint32_t number, uint64_t key, uint32_t first,
+                       uint32_t second, const struct replica_difference *difference)
+{
+    const struct replica_mismatch mismatch = {.pid = number,
+                                              .key = key,
+                                              .homes = {first, second},
+                                              .seen = true,
+                                              .difference = *difference};
+
+    if (key <= set->pids[number].seen)
+        return;
+    set->pids[number].seen = key;
+    set->calls.mismatch(set->context, &mismatch);
+}
+
+void replica_note_in_vain(struct replica_set *set, uint32_t number, uint64_t key, unsigned chosen,
+                          uint32_t home)
+{
+    struct replica_pid *pid = &set->pids[number];
+    const struct replica_entry *entry = replica_ledger_of(&pid->ledger, key);
+    unsigned slot = replica_slot(pid, home);
+    const struct replica_mismatch mismatch = {
+        .pid = number,
+        .key = key,
+        .homes = {pid->homes[chosen], home},
+        .alike = {replica_entry_alike(entry, &entry->digests[chosen]),
+                  replica_entry_alike(entry, &entry->digests[slot])},
+        .in_vain = true};
+
+    if (pid->in_vain)
+        return;
+    pid->in_vain = true;
     set->calls.mismatch(set->context, &mismatch);
 }
 

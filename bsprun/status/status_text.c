@@ -353,6 +353,10 @@ static void write_lists(struct bspz_json *json, const struct status_facts *facts
             bspz_json_null(json, "memory_left");
         bspz_json_text(json, "name", facts->hosts[i].name);
         bspz_json_text(json, "state", facts->hosts[i].state);
+        if (facts->hosts[i].share_seconds > 0) {
+            bspz_json_format(json, "share", "%.4f", facts->hosts[i].share);
+            bspz_json_format(json, "share_seconds", "%.3f", facts->hosts[i].share_seconds);
+        }
         bspz_json_end(json);
     }
     bspz_json_end(json);

@@ -12,6 +12,9 @@ struct status_host {
     uint32_t slots;     /* or the cores, if no slots were set; 0: unknown */
     const char *state;  /* "up", "drained", "lost", "spare", ... */
     uint64_t available; /* bytes of memory for further processes; UINT64_MAX: unknown */
+    double
+        share; /* of its cores, 0 to 1, that others have left the job, measured for so many ... */
+    double share_seconds; /* ... of the time; 0: not at all */
 };
 
 struct status_rank {

@@ -199,6 +199,7 @@ struct coord_outcome {
     uint32_t signal;       /* of that process, or the one bsprun got; 0 if none */
     uint64_t superstep;    /* the newest that Processor Zero knows of */
     const char *text;      /* the text of the abort, or ""; valid as long as the state */
+    bool unaware;          /* the text is of an agent that did not know of the end of the job */
     bool again;            /* a fault: the job can be restarted from a snapshot in another term */
     struct bspz_snapshot_name bad;       /* NOT_RESTORED: the snapshot to avoid */
     struct bspz_snapshot_name right;     /* MISMATCH: those to avoid are newer; term 0: none is */

@@ -202,10 +202,13 @@ static void exited_after_end(struct coord *state, const struct wire_message *mes
     note_exit(state, pid);
     int32_t status =
         signal > 0 ? STATUS_SIGNAL + (int32_t)signal : (int32_t)message->rank_exited.status;
+    bool first = state->outcome.cause == WIRE_CAUSE_NONE;
     if (signal > 0)
         blame_after_end(state, WIRE_CAUSE_KILLED_AFTER_END, (int32_t)pid, status, signal,
                         message->rank_exited.text);
-    else if (pid > 0 && (status & 0xff) != 0)
+    if (signal > 0 && first)
+        state->outcome.unaware = !message->rank_exited.past_end;
+    if (signal == 0 && pid > 0 && (status & 0xff) != 0)
         blame_after_end(state, WIRE_CAUSE_EXITED_AFTER_END, (int32_t)pid, status, 0,
                         message->rank_exited.text);
     if (pid == 0 && (status & 0xff) != 0)

@@ -656,12 +656,14 @@
 #define WIRE_FIELDS_UNSAVED(F, E)
 
 /* The job is over: bsprun's exit status and the cause (enum wire_cause); pid is -1 when no process
- * is to blame; text and table are for the user and may be empty. */
+ * is to blame; text and table are for the user and may be empty.  unaware: the agent whose words they
+ * are did not know that the end was decided when the process died. */
 #define WIRE_FIELDS_ENDED(F, E)                                                                    \
     F(i32, status, WIRE_STATUS_MAX)                                                                \
     F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
     F(i32, pid, WIRE_RANKS_MAX)                                                                    \
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
+    F(flag, unaware, 0)                                                                            \
     F(text, text, WIRE_TEXT_MAX)                                                                   \
     F(text, table, WIRE_TABLE_MAX)                                                                 \
     E(WIRE_PART_LEARNED, struct wire_learned, learned)

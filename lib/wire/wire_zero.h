@@ -42,13 +42,14 @@
     F(traffic, traffic, WIRE_TRAFFIC_MAX)                                                          \
     F(speed, ways, WIRE_HOSTS_MAX)
 
-/* A process has ended: by exit(status), or by a signal when signal is not 0; text: what the user is
- * told of it, may be empty. */
+/* A process has ended: by exit(status), or by a signal when signal is not 0; past_end: after its
+ * bsp_end, as far as its agent saw; text: what the user is told of it, may be empty. */
 #define WIRE_FIELDS_RANK_EXITED(F, E)                                                              \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, status, 255)                                                                            \
     F(u32, signal, WIRE_STATUS_MAX)                                                                \
+    F(flag, past_end, 0)                                                                           \
     F(text, text, WIRE_TEXT_MAX)
 
 /* The host requests the end of the job on behalf of process pid (-1: none).  status: for bsprun to

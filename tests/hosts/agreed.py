@@ -125,11 +125,23 @@ def too_slow():
         check("continues from superstep" not in lies.job.said(), "it has gone back", lies.job)
 
 
+HOSTS = "h0", "h1", "h2", "h3"
+EARLY = {at: [f"{host}.{at + 1}" for host in HOSTS] for at in (EVERY, 2 * EVERY)}
+
+
+def let_go_early(lies):
+    """One after the other: with replicas a snapshot is skipped that is due before the last one is committed."""
+    for at, holds in EARLY.items():
+        wait_until(lambda: lies.job.check_running() or lies.committed() == at, f"snapshot {at}")
+        lies.let_go(*holds)
+
+
 def too_slow_and_wrong():
     """Such a snapshot does not count when it is known that they differ."""
     with place_of(2) as place:
         held, quick = "h3.12", [f"{host}.17" for host in ("h0", "h1", "h2")]
-        lies = Lies(place, "put", 12, 2, heartbeat=2, holds=[held, *quick])
+        lies = Lies(place, "put", 12, 2, heartbeat=2, holds=[held, *quick, *sum(EARLY.values(), [])])
+        let_go_early(lies)
         wait_until(lambda: lies.job.check_running() or lies.committed() == 15, "a snapshot")
         lies.let_go(held, *quick)
         lies.ends_right()
@@ -140,7 +152,9 @@ def too_slow_for_several_and_wrong():
     """All snapshots since the last one that was compared may be wrong, and that one is not removed."""
     with place_of(2) as place:
         held, quick = "h3.12", [[f"{host}.{at + 2}" for host in ("h0", "h1", "h2")] for at in (15, 20, 25)]
-        lies = Lies(place, "put", 12, 2, heartbeat=2, holds=[held, *sum(quick, [])], options=["--keep", "1"])
+        lies = Lies(place, "put", 12, 2, heartbeat=2, holds=[held, *sum(quick, []), *sum(EARLY.values(), [])],
+                    options=["--keep", "1"])
+        let_go_early(lies)
         for at, holds in zip((15, 20, 25), quick):
             wait_until(lambda: lies.job.check_running() or lies.committed() == at, f"snapshot {at}")
             lies.let_go(*holds, *([held] if at == 25 else []))
@@ -183,6 +197,20 @@ def three_differ_in_a_get():
         check("continues from superstep" not in lies.job.said(), "it has gone back", lies.job)
 
 
+def seen_elsewhere():
+    """Where the contents differ a host says that has got both, also if the replica that is wrong is given up."""
+    for replicas, options in ((3, []), (2, ["--on-mismatch", "continue"])):
+        with place_of(replicas) as place:
+            lies = Lies(place, "far", 12, replicas, options=options)
+            if replicas == 3:
+                lies.ends_right()
+            else:
+                lies.job.wait(0)
+            seen = re.findall(r"the replicas of process 3 on host (h\d) and host (h\d) differ in what they communicate in superstep "
+                              r"12: first in puts for process 0, at byte \d+, as host (h\d) has seen$", lies.job.said(), re.M)
+            check(len(seen) == 1 and "h1" in seen[0][:2] and seen[0][2] in ("h0", "h2", "h4"), seen, lies.job)
+
+
 def images_are_there(place, superstep):
     """Whatever they are called until they count."""
     written = {name.split(".")[0] for directory, _, files in os.walk(place.store) for name in files
@@ -192,4 +220,4 @@ def images_are_there(place, superstep):
 
 if __name__ == "__main__":
     main([two_differ("put", 12), two_differ("get", 3 * EVERY - 1), all_agree, too_slow,
-          too_slow_and_wrong, too_slow_for_several_and_wrong, three_differ_in_a_get])
+          too_slow_and_wrong, too_slow_for_several_and_wrong, three_differ_in_a_get, seen_elsewhere])

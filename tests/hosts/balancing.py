@@ -30,6 +30,7 @@ from loopback import BIN, BSPRUN, BUILD, LoopbackPlace, check, main, marked, wai
 BURNER = os.environ.get("BURNER", os.path.join(BUILD, "tests/hosts/burner"))
 TALKER = os.environ.get("TALKER", os.path.join(BUILD, "tests/hosts/talker"))
 BSPCTL = os.path.join(BIN, "bspctl")
+BSPSTAT = os.path.join(BIN, "bspstat")
 CGROUPS = "/sys/fs/cgroup/cpu"  # version 1
 PERIOD_US = 8000
 SHARES = 262144  # the most there is: other programs of the machine are not to take any of a quota
@@ -156,15 +157,15 @@ def earlier_jobs_know_better():
     return None
 
 
-def wait_for_looks(job, seconds):
-    """Until looks, without which nothing consults, have covered that time: the first ones may be short."""
-    def looks():
-        return job.said().count("effect CONSULT")
-    wait_until(lambda: looks() >= 2, "a look")
-    end = time.monotonic() + seconds
-    wait_until(lambda: time.monotonic() >= end, f"{seconds} s")
-    before = looks()
-    wait_until(lambda: looks() > before, "a look that ends later")
+def wait_for_shares(place, job, seconds):
+    """Until both hosts have been measured for so long: looks between which no superstep was timed do not count."""
+    def measured():
+        done = subprocess.run([BSPSTAT, "--json", str(job.os_pid)], stdout=subprocess.PIPE, check=True,
+                              env={**os.environ, **place.env})
+        hosts = json.loads(done.stdout)["hosts"]
+        return all(host.get("share_seconds", 0) >= seconds for host in hosts)
+    wait_until(lambda: job.check_running() or "Processor Zero is" in job.said(), "the job")
+    wait_until(lambda: job.check_running() or measured(), f"{seconds} s of looks that count")
 
 
 def a_busy_host_is_remembered():
@@ -176,7 +177,7 @@ def a_busy_host_is_remembered():
         os.chmod(history, 0o600)
         place.env["BSPZERO_HISTORY"] = history
         job = burner(place, 8, 1000000, MICROSECONDS, "-v", "--every", "1000000")
-        wait_for_looks(job, 6)  # less than a second is not told, and looks between which no superstep was timed do not count
+        wait_for_shares(place, job, 1)  # less is not told
         subprocess.run([os.path.join(BIN, "bspkill"), str(job.os_pid)], check=True, env={**os.environ, **place.env},
                        stdout=subprocess.DEVNULL)
         job.process.wait()

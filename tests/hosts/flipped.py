@@ -80,6 +80,13 @@ class Flips:
         return sorted(self.job.out().decode().splitlines())
 
 
+    def located(self):
+        """{(process, superstep)} of those of which a host has said where they differ."""
+        return {(int(process), int(superstep))
+                for process, _, _, superstep in re.findall(REPORT.pattern + r": first in .*, at byte \d+, as host h\d+ has seen",
+                                                           self.job.said())}
+
+
 def place_of(replicas, cells):
     return LoopbackPlace(slots=(P // cells,) * (replicas * cells))
 
@@ -123,6 +130,10 @@ def flip_many(seed, supersteps, *words, cells=2):
             pass  # compare says which
         compare(flips)
         flips.end()
+        check(flips.located() <= expected.keys() or "get-at" in expected.values(), flips.located() - expected.keys())
+        # About a third is for processes on the same hosts, and what is registered has no place.
+        check(len(expected) < 30 or len(flips.located()) * 4 > len(expected) or cells == 1,
+              "of", len(expected), "located:", flips.located(), flips.job)
         return expected
 
 

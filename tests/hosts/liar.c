@@ -1,14 +1,14 @@
 /* liar.c - a program of which one replica communicates something wrong once, when a test wants it.
  *
- *   liar put|get DIRECTORY SUPERSTEPS AT
+ *   liar put|get|far DIRECTORY SUPERSTEPS AT
  *
  * In each superstep each process puts a word to the other one of its pair, gets a word from that
  * one and puts one to the next process; all of what it gets goes into all that follows.  Process 3
  * of the host for which DIRECTORY/lie.HOST exists has, in superstep AT, one bit wrong in what it
- * puts to process 2, or what that one gets from it; once, as it removes the file.  Where there is
- * DIRECTORY/hold.HOST.SUPERSTEP the processes wait at the beginning of that superstep until it is
- * gone.  DIRECTORY/in.HOST.PROCESS has the superstep in which one is, and its ospid.  Supersteps
- * are counted as the runtime does. */
+ * puts to process 2, or what that one gets from it, or (far) puts to process 0; once, as it removes
+ * the file.  Where there is DIRECTORY/hold.HOST.SUPERSTEP the processes wait at the beginning of
+ * that superstep until it is gone.  DIRECTORY/in.HOST.PROCESS has the superstep in which one is,
+ * and its ospid.  Supersteps are counted as the runtime does. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,12 +85,12 @@ static uint64_t communicate(uint64_t sum, long s)
 {
     int pair = bsp_pid() ^ 1, next = (bsp_pid() + 1) % bsp_nprocs();
     uint64_t word = sum, got = 0, wrong = lies(s) ? UINT64_C(1) << 17 : 0;
-    bool served = strcmp(kind, "get") == 0;
+    uint64_t neighbour = sum ^ (strcmp(kind, "far") == 0 ? wrong : 0);
 
-    area.served = mix(sum, 7) ^ (served ? wrong : 0);
-    word ^= served ? 0 : wrong;
+    area.served = mix(sum, 7) ^ (strcmp(kind, "get") == 0 ? wrong : 0);
+    word ^= strcmp(kind, "put") == 0 ? wrong : 0;
     bsp_put(pair, &word, &area, offsetof(__typeof__(area), pair), sizeof word);
-    bsp_put(next, &sum, &area, offsetof(__typeof__(area), neighbour), sizeof sum);
+    bsp_put(next, &neighbour, &area, offsetof(__typeof__(area), neighbour), sizeof neighbour);
     bsp_get(pair, &area, offsetof(__typeof__(area), served), &got, sizeof got);
     bsp_sync();
     return mix(mix(mix(sum, area.pair), area.neighbour), got);

@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <volpex.h>
 
+#include "gate.h"
+
 static int pid, nprocs;
 
 static int tag_of(char tag[32], const char *name, int number)
@@ -316,6 +318,24 @@ static void differ(void)
     printf("pid %d is over\n", pid);
 }
 
+static void gated(int rounds, const char *gate)
+{
+    char tag[32];
+    int value;
+
+    for (int i = 1; i <= rounds; i++) {
+        say_everywhere(pid, i);
+        wait_for_gate(gate, i);
+        value = i;
+        volpex_put(tag, tag_of(tag, "gated", (pid + 1) % nprocs), &value, sizeof value);
+        volpex_get(tag, tag_of(tag, "gated", pid), &value, sizeof value);
+        if (value != i)
+            fail("gated", value);
+        volpex_put(tag, tag_of(tag, "taken", pid), &value, sizeof value);
+        volpex_get(tag, tag_of(tag, "taken", (pid + 1) % nprocs), &value, sizeof value);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "ring";
@@ -341,6 +361,8 @@ int main(int argc, char **argv)
         mixed();
     else if (strcmp(what, "work") == 0)
         work(atoi(argv[2]), atoi(argv[3]));
+    else if (strcmp(what, "gated") == 0)
+        gated(atoi(argv[2]), argv[3]);
     else if (strcmp(what, "steps") == 0)
         steps(atoi(argv[2]), atoi(argv[3]));
     else if (strcmp(what, "wrong") == 0)

@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gate.h"
+
 static int argument_count;
 static char **arguments;
 
@@ -223,6 +225,12 @@ static void in_spmd(const char *mode)
     if (strcmp(mode, "flood") == 0)
         for (int i = 0; number(2) == 0 || i < number(2); i++)
             printf("flood %d%*s\n", i, number(3), "");
+    if (strcmp(mode, "gated") == 0)
+        for (int i = 1; i <= number(2); i++) {
+            say_everywhere(bsp_pid(), i);
+            wait_for_gate(word(3), i);
+            bsp_sync();
+        }
     if (strcmp(mode, "stderr") == 0)
         fprintf(stderr, "complaint of %d\n", bsp_pid());
     if (strcmp(mode, "affinity") == 0) {

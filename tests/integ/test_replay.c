@@ -1,5 +1,6 @@
 /* test_replay.c - output is shown once, whatever is rolled back. */
 #include <check.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -391,6 +392,148 @@ START_TEST(writers_that_are_gone_for_long)
 }
 END_TEST
 
+/* ---- Records for the next bsprun ---- */
+
+/* In place of the former one: nothing has been shown. */
+static void another_bsprun(void)
+{
+    tear_down();
+    set_up();
+}
+
+static FILE *record_of(struct bspz_snapshot_name name)
+{
+    FILE *file = tmpfile();
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(replay_save(replay, name, file), 0);
+    return file;
+}
+
+START_TEST(known_to_the_next)
+{
+    ck_assert_int_eq(replay_begin(replay, NAME(4, 1)), 0);
+    ck_assert(!replay_exceeds(replay, NAME(4, 1)));
+    piece(0, 1, "one\ntwo\nthree\n");
+    piece(1, 2, "error\nnot all\n");
+    ck_assert(replay_exceeds(replay, NAME(4, 1)));
+    ck_assert(replay_back(replay, NAME(4, 1)));
+    piece(0, 1, "one\n");
+    ck_assert_int_eq(replay_mark(replay, NAME(5, 2)), 0);
+    FILE *file = record_of(NAME(5, 2));
+    another_bsprun();
+    ck_assert_int_eq(replay_load(replay, NAME(5, 2), file), 0);
+    fclose(file);
+    piece(1, 2, "err");
+    piece(0, 1, "two\nth");
+    ck_assert(replay_back(replay, NAME(5, 2))); /* as in any bsprun */
+    piece(0, 1, "two\n");
+    ck_assert_int_eq(replay_mark(replay, NAME(6, 3)), 0);
+    file = record_of(NAME(6, 3));
+    another_bsprun();
+    ck_assert_int_eq(replay_load(replay, NAME(6, 3), file), 0);
+    fclose(file);
+    piece(0, 1, "three\nfour\n");
+    piece(1, 2, "error\nother\n");
+    ck_assert_str_eq(shown[1], "four\n");
+    ck_assert_str_eq(shown[2], "other\n"); /* it differs from the beginning of its line */
+    ck_assert(differed());
+}
+END_TEST
+
+/* Only lengths are known of what lies before the newest snapshot. */
+START_TEST(known_in_part)
+{
+    char line[3000];
+
+    memset(line, 'x', sizeof line);
+    line[sizeof line - 2] = '\n';
+    line[sizeof line - 1] = '\0';
+    ck_assert_int_eq(replay_begin(replay, NAME(1, 1)), 0);
+    for (int i = 0; i < 10; i++)
+        piece(0, 1, line);
+    ck_assert_int_eq(replay_mark(replay, NAME(2, 1)), 0);
+    replay_commit(replay, NAME(2, 1));
+    piece(0, 1, "last\n");
+    FILE *file = record_of(NAME(1, 1));
+    another_bsprun();
+    ck_assert_int_eq(replay_load(replay, NAME(1, 1), file), 0);
+    fclose(file);
+    for (int i = 0; i < 10; i++)
+        piece(0, 1, line);
+    piece(0, 1, "last\nnew\n");
+    ck_assert_str_eq(shown[1], "new\n");
+    ck_assert(!differed());
+}
+END_TEST
+
+START_TEST(known_without_writer)
+{
+    int pid, stream;
+
+    ck_assert_int_eq(replay_begin(replay, NAME(1, 1)), 0);
+    piece(-1, 1, "a\nb\n");
+    piece(-1, 2, "b\n");
+    ck_assert_int_eq(replay_mark(replay, NAME(2, 1)), 0);
+    piece(-1, 1, "c\n");
+    replay_commit(replay, NAME(2, 1)); /* of the first three only the number is known */
+    ck_assert(replay_back(replay, NAME(1, 1)));
+    FILE *file = record_of(NAME(1, 1));
+    another_bsprun();
+    ck_assert_int_eq(replay_load(replay, NAME(1, 1), file), 0);
+    fclose(file);
+    piece(-1, 1, "c\na\nb\n");
+    ck_assert(replay_behind(replay, &pid, &stream));
+    piece(-1, 2, "b\n");
+    ck_assert(!replay_behind(replay, &pid, &stream));
+    piece(-1, 1, "d\n");
+    ck_assert_str_eq(shown[1], "d\n");
+}
+END_TEST
+
+/* With any byte changed, or cut off anywhere. */
+START_TEST(damaged_records)
+{
+    char bytes[200];
+
+    ck_assert_int_eq(replay_begin(replay, NAME(3, 1)), 0);
+    piece(0, 1, "some\n");
+    piece(-1, 1, "line\n");
+    FILE *whole = record_of(NAME(3, 1));
+    rewind(whole);
+    size_t size = fread(bytes, 1, sizeof bytes, whole);
+    ck_assert(size > 60 && size < sizeof bytes);
+    fclose(whole);
+    for (size_t i = 0; i < 2 * size; i++) {
+        size_t cut = i < size ? size : i - size;
+        FILE *file = tmpfile();
+
+        ck_assert_ptr_nonnull(file);
+        bytes[i % size] ^= i < size;
+        ck_assert_uint_eq(fwrite(bytes, 1, cut, file), cut);
+        bytes[i % size] ^= i < size;
+        another_bsprun();
+        ck_assert_int_eq(replay_load(replay, NAME(3, 1), file), -EBADMSG);
+        fclose(file);
+        piece(0, 1, "some\n");
+        ck_assert_str_eq(shown[1], "some\n");
+    }
+}
+END_TEST
+
+START_TEST(records_of_others)
+{
+    ck_assert_int_eq(replay_begin(replay, NAME(3, 1)), 0);
+    piece(0, 1, "some\n");
+    FILE *file = record_of(NAME(3, 1));
+    ck_assert_int_eq(replay_save(replay, NAME(3, 2), file), -ENOENT);
+    another_bsprun();
+    ck_assert_int_eq(replay_load(replay, NAME(3, 2), file), -EBADMSG);
+    ck_assert_int_eq(replay_load(replay, NAME(3, 1), file), 0);
+    fclose(file);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {shown_once,
@@ -405,7 +548,12 @@ int main(void)
                                   unheard_of_snapshot,
                                   heard_of_late,
                                   writers_that_are_gone,
-                                  writers_that_are_gone_for_long};
+                                  writers_that_are_gone_for_long,
+                                  known_to_the_next,
+                                  known_in_part,
+                                  known_without_writer,
+                                  damaged_records,
+                                  records_of_others};
 
     return suite_run_tests("replay", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

@@ -319,12 +319,15 @@ START_TEST(after_bsp_end)
         tear_down();
     }
 
-    start_ending(3);
-    killed(0, 2, 6);
-    exited(0, 1, 0);
-    exited(0, 0, 0);
-    expect_outcome(134, WIRE_CAUSE_KILLED_AFTER_END, 2);
-    tear_down();
+    for (int aware = 0; aware < 2; aware++) {
+        start_ending(3);
+        SAY(RANK_EXITED, .rank_exited = {.pid = 2, .signal = 6, .past_end = aware > 0});
+        SAY(RANK_EXITED, .rank_exited = {.pid = 1, .signal = 6, .past_end = aware == 0});
+        exited(0, 0, 0);
+        expect_outcome(134, WIRE_CAUSE_KILLED_AFTER_END, 2);
+        ck_assert(coord_outcome(coord).unaware == (aware == 0)); /* of the first one */
+        tear_down();
+    }
 
     start_ending(3);
     killed(0, 2, 6);

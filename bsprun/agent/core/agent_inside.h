@@ -48,6 +48,13 @@ struct agent_writing {
     void (*end)(struct agent *agent);
 };
 
+/* A replica that does not count: when what it has made has been sent, at the latest then. */
+struct agent_parting {
+    struct links_mismatch mismatch;
+    uint64_t until_ns;
+    uint32_t term;
+};
+
 struct agent {
     /* agent.c */
     const struct agent_calls *calls;
@@ -93,6 +100,7 @@ struct agent {
     struct agent_known *known;     /* what of decisions, where processes have replicas */
     struct kept_account *accounts; /* of other hosts, before this one is Processor Zero's; a list */
     struct agent_writing writing;  /* replica_files.c: the job has ended */
+    struct agent_parting parting;  /* differs.c: as long as its timer runs */
     uint64_t asked_passed;         /* passed.c: + 1; bsprun waits for PASSED of it; 0: none */
     struct agent_timers *timers;   /* that last as long as the loop */
     struct agent_binding *binding; /* of processes to processors */

@@ -470,6 +470,11 @@ bool agent_peers_in_vain(const struct agent *agent, uint32_t *pid)
     return agent->peers && agent->peers->links && links_in_vain(agent->peers->links, pid);
 }
 
+bool agent_peers_owe(const struct agent *agent)
+{
+    return agent->peers && agent->peers->links && links_owe(agent->peers->links);
+}
+
 /* ---- The end ---- */
 
 void agent_peers_close(struct agent *agent)

@@ -18,6 +18,7 @@ enum agent_timer {
     AGENT_TIMER_OPENED,   /* what processes open is looked at: snapshot/open_files.c */
     AGENT_TIMER_COMPARED, /* replicas are slow: snapshot/compared.c */
     AGENT_TIMER_WRITING,  /* replicas may end what they write: replica_files.c */
+    AGENT_TIMER_PARTING,  /* what differs is still to be sent: differs.c */
     AGENT_TIMER_ZERO,     /* the first of Processor Zero's, in the order of enum coord_timer */
     AGENT_TIMER_COUNT = AGENT_TIMER_ZERO + COORD_TIMER_COUNT
 };

@@ -34,13 +34,15 @@ void agent_arrived(struct agent *agent, uint64_t superstep, const struct wire_ar
     agent_tell_zero(agent, &message);
 }
 
-void agent_rank_exited(struct agent *agent, int pid, const struct death *death, const char *text)
+void agent_rank_exited(struct agent *agent, int pid, const struct death *death, bool past_end,
+                       const char *text)
 {
     struct wire_message message = {.kind = WIRE_RANK_EXITED};
 
     message.rank_exited.pid = (uint32_t)pid;
     message.rank_exited.status = (uint32_t)death->status & 0xff;
     message.rank_exited.signal = (uint32_t)death->signal;
+    message.rank_exited.past_end = past_end;
     message.rank_exited.text = text;
     agent_tell_zero(agent, &message);
 }

@@ -16,6 +16,8 @@ void agent_tell_zero(struct agent *agent, struct wire_message *message);
 bool agent_zero_decides(const struct agent *agent);
 /* The other fields of ARRIVE are those of `arrive`. */
 void agent_arrived(struct agent *agent, uint64_t superstep, const struct wire_arrive *arrive);
-void agent_rank_exited(struct agent *agent, int pid, const struct death *death, const char *text);
+/* RANK_EXITED; past_end: that is what the text says. */
+void agent_rank_exited(struct agent *agent, int pid, const struct death *death, bool past_end,
+                       const char *text);
 
 #endif

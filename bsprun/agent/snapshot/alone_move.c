@@ -72,7 +72,7 @@ static void cannot_go_on(struct agent *agent, int pid, const char *why)
     if (agent_member(agent, pid)->state == MEMBER_UNKNOWN)
         agent_member_move(agent, pid, MEMBER_KNOWN);
     agent_member_move(agent, pid, MEMBER_REPORTED);
-    agent_rank_exited(agent, pid, &killed, text);
+    agent_rank_exited(agent, pid, &killed, false, text);
 }
 
 static const char *name_of(const struct agent *agent, uint32_t host)

@@ -57,7 +57,8 @@ static void tell_of_loss(struct agent *agent, int pid, struct death death,
         death = (struct death){.known = true, .signal = SIGKILL}; /* unknown below a wrapper */
     agent_blame(agent, verdict->text, verdict->with_table);
     agent_member_move(agent, pid, MEMBER_REPORTED);
-    agent_rank_exited(agent, pid, &death, verdict->text);
+    agent_rank_exited(agent, pid, &death, verdict->cause == WIRE_CAUSE_KILLED_AFTER_END,
+                      verdict->text);
 }
 
 /* A process that was being restored alone: if it was killed it may be tried again. */
@@ -106,7 +107,7 @@ bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *v
         break;
     case LOSS_BY_CHANCE:
         agent_blame(agent, why, false);
-        agent_rank_exited(agent, pid, &loss.death, why);
+        agent_rank_exited(agent, pid, &loss.death, false, why);
         break;
     case LOSS_OF_MACHINE:
         agent_cannot_go_on(agent, pid, why);

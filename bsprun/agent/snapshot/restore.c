@@ -353,7 +353,7 @@ static void thaw(struct agent *agent, int pid, bool with_copy)
     if (slot < 0) { /* it was just killed: handled as a lost process */
         static const struct death killed = {.known = true, .signal = SIGKILL};
 
-        agent_rank_exited(agent, pid, &killed, "");
+        agent_rank_exited(agent, pid, &killed, false, "");
         return;
     }
     agent_move_watched(&kept->copies[slot].process, agent_process(agent, pid));

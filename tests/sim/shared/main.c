@@ -88,7 +88,7 @@ struct world {
 
 static struct {
     uint64_t frozen, lost, behind_self, behind_other, flips, flips_due, spilled, held_back, agreed,
-        over, left, tied, released;
+        over, left, tied, released, in_vain;
 } summary;
 
 static struct host *home_of(struct world *world, uint32_t host)
@@ -218,7 +218,14 @@ static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
 
     if (!world->flip.made || mismatch->pid != world->flip.pid || mismatch->key != world->flip.key)
         timeline_fail(&world->time, "host %u reports a mismatch that is none", caller->host);
+    if (mismatch->seen)
+        return;
     home_of(world, caller->host)->reported[mismatch->pid] = true;
+    if (mismatch->in_vain) {
+        summary.in_vain++;
+        world->over = true; /* the job goes back */
+        return;
+    }
     /* Nobody can say which is right: the job goes back. */
     if (world->agree == 2 && !mismatch->open && mismatch->alike[0] == mismatch->alike[1])
         world->over = true;
@@ -469,6 +476,24 @@ static void go_on(struct world *world, uint32_t number, bool has_made)
     action->host = number;
 }
 
+/* Homes of a process that differ are lost when one has just made its content: some, or all others.
+ * By bits of their own, as what is drawn would change all that follows. */
+static void lose_homes(struct world *world, uint32_t liar, uint32_t pid)
+{
+    uint64_t bits = mix(pid, world->time.job.seed, false);
+
+    for (uint32_t host = 0; host < world->host_count && bits % 2 > 0; host++) {
+        uint64_t own = mix(host, bits, false);
+        struct action *action;
+
+        if (!home_of(world, host)->has[pid] || (bits & 2 ? host == liar : own % 2 > 0))
+            continue;
+        action = timeline_plan(&world->time, own / 2 % 200);
+        action->kind = LOSE;
+        action->host = host;
+    }
+}
+
 static void put(struct world *world, uint32_t number, uint32_t pid, uint64_t key)
 {
     struct host *host = home_of(world, number);
@@ -479,6 +504,8 @@ static void put(struct world *world, uint32_t number, uint32_t pid, uint64_t key
     uint64_t size = 0;
 
     flip->made |= flipped;
+    if (flipped)
+        lose_homes(world, number, pid);
     must(world, replica_set_put(host->set, pid, key, &digest, &needed));
     if (needed)
         bytes = bytes_of(pid, key, flipped, &size);
@@ -791,6 +818,7 @@ static int report(uint64_t count)
                 {"contents that two of three agreed on, with one that differed", summary.agreed},
                 {"contents of the lowest of two", summary.tied},
                 {"hosts that left, as two others differed", summary.left, 50000},
+                {"contents that counted, and were lost with their homes", summary.in_vain, 1000000},
                 {"contents that waited in vain for another home's turn", summary.released},
                 {"contents that were not copied, as all had them", summary.held_back},
                 {"looks that saw a file in use", summary.spilled}};

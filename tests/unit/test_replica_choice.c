@@ -1,0 +1,236 @@
+/* test_replica_choice.c - which content a host uses where several must agree, and homes that have
+ * told a digest are lost before their content has come. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/link/replica_set.h"
+#include "tests/unit/suite.h"
+
+#define KEY 1
+
+static struct replica_set *set;
+static char applied; /* the first byte of what was applied; 0: nothing */
+static unsigned mismatches, in_vain;
+static struct replica_mismatch last;
+
+static bool on_ready(void *context, uint32_t pid, uint64_t key)
+{
+    (void)context, (void)pid;
+    return key == KEY;
+}
+
+static int on_apply(void *context, uint32_t pid, uint64_t key, void *bytes, uint64_t size)
+{
+    (void)context, (void)key, (void)size;
+    ck_assert_uint_eq(pid, 0);
+    ck_assert_int_eq(applied, 0);
+    applied = *(char *)bytes;
+    return 0;
+}
+
+static void on_locate(void *context, const void *first, uint64_t first_size, const void *second,
+                      uint64_t second_size, struct replica_difference *difference)
+{
+    (void)context, (void)first_size, (void)second_size;
+    difference->located = *(const char *)first != *(const char *)second;
+    difference->at = 7;
+}
+
+static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
+{
+    (void)context;
+    mismatches++;
+    in_vain += mismatch->in_vain;
+    last = *mismatch;
+}
+
+static void on_behind(void *context, uint32_t home, uint64_t key)
+{
+    (void)context, (void)home, (void)key;
+    ck_abort();
+}
+
+static void set_up(void)
+{
+    set = NULL;
+    applied = 0;
+    mismatches = in_vain = 0;
+}
+
+static void tear_down(void)
+{
+    replica_set_free(set);
+}
+
+/* Process 0 has that many homes, from 0 on; this host is behind them and has process 1. */
+static void begin(uint32_t homes, uint32_t agree, bool majority)
+{
+    static const struct replica_calls calls = {on_ready, on_apply, on_locate, on_mismatch,
+                                               on_behind};
+    static const uint32_t there = 0, here = 1;
+    struct replica_home list[REPLICA_MOST + 1];
+    const struct replica_setup setup = {.nprocs = 2,
+                                        .home_count = homes + 1,
+                                        .own = homes,
+                                        .homes = list,
+                                        .log_bytes = 1 << 20,
+                                        .spill_bytes = 1 << 20,
+                                        .agree = agree,
+                                        .majority = majority};
+    int error;
+
+    for (uint32_t i = 0; i < homes; i++)
+        list[i] = (struct replica_home){&there, 1};
+    list[homes] = (struct replica_home){&here, 1};
+    set = replica_set_new(&setup, &calls, NULL, &error);
+    ck_assert_ptr_nonnull(set);
+}
+
+static struct replica_digest digest_of(char what)
+{
+    return (struct replica_digest){{(uint64_t)what, 1}};
+}
+
+/* The home says what it has made, */
+static void tells(uint32_t home, char what)
+{
+    const struct replica_note note = {.about = home, .key = KEY, .digest = digest_of(what)};
+
+    ck_assert_int_eq(replica_set_note(set, home, &note), 0);
+}
+
+/* and sends it. */
+static void sends(uint32_t home, char what)
+{
+    const struct replica_copy_facts facts = {.key = KEY, .digest = digest_of(what)};
+    char *bytes = malloc(8);
+
+    ck_assert_ptr_nonnull(bytes);
+    memset(bytes, what, 8);
+    ck_assert_int_eq(replica_set_take(set, home, &facts, bytes, 8), 0);
+}
+
+static void loses(uint32_t home)
+{
+    ck_assert_int_eq(replica_set_lost(set, home), 0);
+}
+
+/* The lower one of two counts, but it is not there any more. */
+START_TEST(lower_of_two_is_lost)
+{
+    begin(2, 1, true);
+    tells(0, 'a');
+    if (_i == 0)
+        loses(0);
+    sends(1, 'b');
+    ck_assert_int_eq(applied, _i == 0 ? 'b' : 0);
+    loses(0);
+    ck_assert_int_eq(applied, 'b');
+    ck_assert_uint_eq(in_vain, 0);
+}
+END_TEST
+
+/* What has come of it counts. */
+START_TEST(lower_of_two_has_come)
+{
+    begin(2, 1, true);
+    sends(0, 'a');
+    loses(0);
+    ck_assert_int_eq(applied, 0);
+    tells(1, 'b');
+    ck_assert_int_eq(applied, 'a');
+    ck_assert_uint_eq(mismatches, 1);
+    ck_assert(!last.seen);
+    sends(1, 'b');
+    ck_assert_uint_eq(mismatches, 2);
+    ck_assert(last.seen && last.difference.located);
+    ck_assert_uint_eq(last.homes[0], 0);
+    ck_assert_uint_eq(last.homes[1], 1);
+}
+END_TEST
+
+START_TEST(two_of_three_are_lost)
+{
+    begin(3, 2, false);
+    tells(0, 'a');
+    loses(0);
+    loses(1);
+    ck_assert_int_eq(applied, 0);
+    sends(2, 'b');
+    ck_assert_int_eq(applied, 'b');
+    ck_assert_uint_eq(mismatches, 1);
+}
+END_TEST
+
+START_TEST(half_of_four_are_lost)
+{
+    begin(4, 1, true);
+    tells(0, 'a');
+    tells(1, 'a');
+    sends(3, 'b');
+    tells(2, 'b');
+    ck_assert_int_eq(applied, 0);
+    loses(1);
+    ck_assert_int_eq(applied, 0); /* the other one sends it */
+    loses(0);
+    ck_assert_int_eq(applied, 'b');
+    ck_assert_uint_eq(in_vain, 0);
+}
+END_TEST
+
+/* The one that is left has made what does not count: nobody can go on with that. */
+START_TEST(right_ones_are_lost)
+{
+    begin(3, 2, false);
+    tells(0, 'a');
+    if (_i == 0)
+        sends(2, 'b');
+    tells(1, 'a');
+    ck_assert_uint_eq(in_vain, 0);
+    loses(1);
+    loses(0);
+    if (_i > 0)
+        sends(2, 'b');
+    ck_assert_int_eq(applied, 0);
+    ck_assert_uint_eq(in_vain, 1);
+    ck_assert_uint_eq(last.alike[0], 2);
+    ck_assert_uint_eq(last.alike[1], 1);
+    ck_assert_uint_eq(last.homes[1], 2);
+    ck_assert_int_eq(replica_set_advance(set), 0);
+    ck_assert_uint_eq(in_vain, 1); /* once is enough */
+}
+END_TEST
+
+START_TEST(right_ones_are_lost_but_one_has_come)
+{
+    begin(3, 2, false);
+    sends(0, 'a');
+    loses(0);
+    ck_assert_int_eq(applied, 0);
+    tells(1, 'a');
+    ck_assert_int_eq(applied, 'a');
+    loses(1);
+    sends(2, 'b');
+    ck_assert_uint_eq(in_vain, 0);
+    ck_assert_uint_eq(mismatches, 2);
+    ck_assert(last.seen);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("replica choice");
+    TCase *cases = tcase_create("replica choice");
+
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_loop_test(cases, lower_of_two_is_lost, 0, 2);
+    tcase_add_test(cases, lower_of_two_has_come);
+    tcase_add_test(cases, two_of_three_are_lost);
+    tcase_add_test(cases, half_of_four_are_lost);
+    tcase_add_loop_test(cases, right_ones_are_lost, 0, 2);
+    tcase_add_test(cases, right_ones_are_lost_but_one_has_come);
+    suite_add_tcase(suite, cases);
+    return suite_run(suite);
+}
