@@ -6,6 +6,10 @@
  * the host's it is eth0.  Does what a kernel without the network emulator cannot.  Lines on stdin
  * change it:  DELAY LOSS RATE OUT IN  (microseconds each way; frames of a million; bytes per
  * second, 0: no bound; whether frames pass from and to the host).  Each line is answered by "done".
+ *
+ * A long wire takes frames some at a time, or the processors that it shares with the hosts would do
+ * little but change from one wire to the next: it lets them gather for a hundredth of its delay, by
+ * which they come later.
  */
 #include "tests/hosts/farmhost.h"
 
@@ -22,6 +26,8 @@
 #include <unistd.h>
 
 enum { FRAME_BYTES = 2048, QUEUE = 4096 };
+#define LONG_NS 1000000 /* a long wire */
+#define GATHER  100     /* such a part of its delay */
 
 struct frame {
     int64_t due; /* ns */
@@ -65,6 +71,11 @@ static int open_device(pid_t process, const char *name)
     return fd;
 }
 
+static int64_t gather_ns(const struct wire *wire)
+{
+    return wire->delay_ns >= LONG_NS ? wire->delay_ns / GATHER : 0;
+}
+
 static bool lost(struct wire *wire)
 {
     wire->random ^= wire->random << 13;
@@ -75,6 +86,10 @@ static bool lost(struct wire *wire)
 
 static void take_frames(struct wire *wire, struct way *way)
 {
+    int64_t came = now_ns();
+
+    if (way->count == 0)
+        way->first = 0; /* in memory that has been used before */
     while (way->count < QUEUE) {
         struct frame *frame = &way->queue[(way->first + way->count) % QUEUE];
         ssize_t n = read(way->from, frame->bytes, sizeof(frame->bytes));
@@ -82,8 +97,9 @@ static void take_frames(struct wire *wire, struct way *way)
             return;
         if (!way->open || lost(wire))
             continue;
-        int64_t now = now_ns(), begins = now > way->free_at ? now : way->free_at;
-        way->free_at = begins + (wire->rate > 0 ? n * INT64_C(1000000000) / wire->rate : 0);
+        if (came > way->free_at)
+            way->free_at = came;
+        way->free_at += wire->rate > 0 ? n * INT64_C(1000000000) / wire->rate : 0;
         frame->due = way->free_at + wire->delay_ns;
         frame->size = (size_t)n;
         way->count++;
@@ -125,17 +141,30 @@ static bool read_change(struct wire *wire)
     return true;
 }
 
-static void wait_for_something(struct wire *wire, struct pollfd *polled)
+/* When a frame is next to be delivered; INT64_MAX: there is none. */
+static int64_t next_due(const struct wire *wire)
 {
     int64_t next = INT64_MAX;
     for (int i = 0; i < 2; i++) {
-        struct way *way = &wire->ways[i];
+        const struct way *way = &wire->ways[i];
         if (way->count > 0 && way->queue[way->first].due < next)
             next = way->queue[way->first].due;
     }
-    int64_t left = next == INT64_MAX ? 0 : next - now_ns();
-    struct timespec until = {left > 0 ? left / 1000000000 : 0, left > 0 ? left % 1000000000 : 0};
+    return next;
+}
+
+static void wait_for_something(const struct wire *wire, struct pollfd *polled)
+{
+    int64_t next = next_due(wire), now = now_ns(), gather = gather_ns(wire);
+    int64_t left = next > now ? next - now : 0;
+    struct timespec until = {left / 1000000000, left % 1000000000};
     ppoll(polled, 3, next == INT64_MAX ? NULL : &until, NULL);
+    if (gather > 0 && (polled[1].revents || polled[2].revents)) {
+        left = next - now_ns();
+        until.tv_sec = 0;
+        until.tv_nsec = left > gather ? gather : left > 0 ? left : 0;
+        ppoll(NULL, 0, &until, NULL);
+    }
 }
 
 int wire_main(int argc, char **argv)
