@@ -198,6 +198,8 @@ struct coord {
     uint64_t superstep;     /* all barriers before the end of this superstep have been passed */
     uint64_t consult;       /* the next one to be decided, or COORD_NEVER */
     uint64_t planned_ahead; /* with replicas: supersteps to the next one, when that was said */
+    uint64_t arrived_ns;    /* when the first host came to the last one */
+    uint64_t deciding_ns;   /* for how long processes waited for the decision there, about */
     bool asked; /* CONSULT is out: the barrier of any superstep up to that may be reported */
 
     struct coord_lineage *lineage;
@@ -289,7 +291,8 @@ void coord_take_over(struct coord *state, struct coord_effects *effects);
 
 /* ---- former.c ---- */
 
-/* Says the newest committed snapshot again, if it is of this term.  told: which one bsprun knows. */
+/* Says the newest committed snapshot again, if it is of this term.  told: which one bsprun knows.
+ */
 void coord_announce_again(struct coord *state, struct bspz_snapshot_name told,
                           struct coord_effects *effects);
 /* In the place of another Processor Zero, without replicas: notes what the host knows, before
@@ -449,6 +452,8 @@ void coord_note_round(struct coord *state, uint64_t before_ns);
 bool coord_round_is_over(const struct coord *state);
 /* Opens the ticket of the snapshot of that superstep; base: snapshot 0, one image for all. */
 void coord_open_ticket(struct coord *state, uint64_t superstep, bool base);
+/* To be called before it is noted that a host has arrived at a barrier. */
+void coord_note_arrival(struct coord *state);
 /* Plans the next barrier to be decided. */
 void coord_plan(struct coord *state);
 void coord_plan_timer(struct coord *state, struct coord_effects *effects);
