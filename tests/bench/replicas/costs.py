@@ -41,20 +41,16 @@ def frames_of(hosts):
     return frames
 
 
-def watch(job, programs, hosts):
-    """Until the job ends, per second: processor time in ns of the threads of each program, how often those of the
-    first one have gone to sleep, and frames that hosts have sent.  Looks seldom, as that computes, too."""
+def watch(seconds, programs, hosts):
+    """For so long, per second: processor time in ns of the threads of each program, how often those of the first one
+    have gone to sleep, and frames that hosts have sent.  Looks twice only, as that computes, too."""
     threads = threads_of(*programs)
-    first = last = look_at(threads)
-    begin = end = time.monotonic(), frames_of(hosts)
-    while job.process.poll() is None:
-        time.sleep(0.4)
-        now = look_at(threads)
-        if len(now) < 0.9 * len(first):
-            break  # it ends
-        last, end = now, (time.monotonic(), frames_of(hosts))
-    seconds = max(end[0] - begin[0], 1e-9)
-    used = {program: sum(last[path][0] - first[path][0] for path in last if path in first and threads[path] == program)
-            for program in programs}
-    sleeps = sum(last[path][1] - first[path][1] for path in last if path in first and threads[path] == programs[0])
-    return ({program: ns / seconds for program, ns in used.items()}, sleeps / seconds, (end[1] - begin[1]) / seconds)
+    begin, first, sent = time.monotonic(), look_at(threads), frames_of(hosts)
+    time.sleep(seconds)
+    end, last, sent = time.monotonic(), look_at(threads), frames_of(hosts) - sent
+    used, sleeps = dict.fromkeys(programs, 0), 0
+    for path in first.keys() & last.keys():
+        used[threads[path]] += (last[path][0] - first[path][0]) / (end - begin)
+        if threads[path] == programs[0]:
+            sleeps += (last[path][1] - first[path][1]) / (end - begin)
+    return used, sleeps, sent / (end - begin)
