@@ -206,7 +206,7 @@ struct links *links_open(const struct links_setup *setup, const struct links_cal
         uv_close((uv_handle_t *)&links->beat, on_closed);
         return NULL;
     }
-    links->spin_ns = setup->spin_ns;
+    links->spin.spin_ns = setup->spin_ns;
     links->host = setup->host;
     links->calls = *calls;
     links->context = context;

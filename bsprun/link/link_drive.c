@@ -23,7 +23,6 @@
 #define FEW_LINKS   2      /* are read without asking which are ready */
 #define LINGER_MS   1      /* after a superstep, for the next one */
 #define TOO_LONG_NS 500000 /* between two turns: another process needs this core */
-#define SPIN_PAUSE  30     /* barriers to sleep through then */
 #define SOON_NS     20000  /* after a message: its sender will wait for an answer */
 
 /* ---- The sets ------------------------------------------------------------------------------ */
@@ -205,12 +204,8 @@ static void hand_back(struct links *links)
 
 static bool may_take_over(struct links *links)
 {
-    if (!links->mirror || links->spin_ns == 0)
+    if (!links->mirror || !link_spin_begin(&links->spin, &links->quiet_ns))
         return false;
-    if (links->spin_pause > 0) {
-        links->spin_pause--;
-        return false;
-    }
     atomic_store(&links->passed_over, true);
     if (links->reading)
         return false;
@@ -248,7 +243,11 @@ static bool drive(struct links *links, uint32_t rung, uint64_t now, uint64_t *la
     if (drive_all(links, now) > 0)
         *last = now;
     waits = ranks_wait(links);
-    quiet = now - *last > links->spin_ns;
+    quiet = now - *last >= links->quiet_ns;
+    if (!waits)
+        link_spin_came(&links->spin);
+    else if (quiet)
+        link_spin_in_vain(&links->spin, links->quiet_ns);
     if (waits_for_loop(links) || (waits ? quiet : writes_on(links))) {
         hand_back(links);
         return false;
@@ -276,7 +275,7 @@ static void follow(struct link_bell *bell)
 {
     struct links *links = bell->links;
 
-    if (links && links->mirror && links->spin_ns > 0 && links->spin_pause == 0)
+    if (links && links->mirror && links->spin.spin_ns > 0 && links->spin.pause == 0)
         link_follow(bell, atomic_load_explicit(&mirror_board(links->mirror)->rung_on,
                                                memory_order_relaxed));
 }
@@ -300,7 +299,7 @@ void link_bell_rung(struct link_bell *bell)
         pthread_mutex_lock(&bell->lock);
         on = bell->links && bell->links->driven;
         if (on && !soon) {
-            bell->links->spin_pause = SPIN_PAUSE;
+            link_spin_disturbed(&bell->links->spin);
             link_follow_no_more(bell);
         }
     }

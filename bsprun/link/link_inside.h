@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "bsprun/link/link.h"
+#include "bsprun/link/link_spin.h"
 #include "bsprun/link/mirror.h"
 #include "lib/net/frames.h"
 #include "lib/net/meet.h"
@@ -91,9 +92,9 @@ struct links {
         reading; /* the thread of the loop owns `in` of the links; set with the lock held */
     _Atomic bool passed_over; /* the other thread was rung meanwhile, and must be rung again */
     bool driven;              /* the thread of the bell owns `in`, while it holds the lock */
-    uint64_t spin_ns;         /* as in the setup */
-    unsigned spin_pause;      /* barriers to go without */
-    uint64_t sent_ns;         /* when the last ring was for messages: then; else 0 */
+    struct link_spin spin;
+    uint64_t quiet_ns; /* ... of the present barrier */
+    uint64_t sent_ns;  /* when the last ring was for messages: then; else 0 */
     struct mirror *mirror;
     struct link_replicas *replicas; /* NULL: each process lives on one host */
     bool receipts;                  /* what has come may have left something to be sent */

@@ -230,7 +230,8 @@ int replica_set_advance(struct replica_set *set)
 /* ---- Taking -------------------------------------------------------------------------------- */
 
 /* Of small contents they hear with the next ones of this host: those of homes that keep up are sent
- * already.  Where several must agree, they may wait for it. */
+ * already, and come before that, so that there is nothing to be said any more.  Where several must
+ * agree, they may wait for it. */
 static int tell_homes(struct replica_set *set, uint32_t number, const struct replica_logged *logged,
                       bool large)
 {
@@ -299,6 +300,8 @@ int replica_set_take(struct replica_set *set, uint32_t home, const struct replic
     error = replica_tell(set, number, home, key, digest, true, &difference);
     if (difference.located && replica_needed(set, pid) > 1)
         replica_note_seen(set, number, key, same->home, home, &difference);
+    if (!wanted && replica_needed(set, pid) == 1)
+        replica_unsay(set, home, number, key, digest);
     if (!wanted || error)
         free(bytes);
     else

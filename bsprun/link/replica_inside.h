@@ -131,6 +131,9 @@ void replica_give_up(struct replica_set *set, uint32_t home, uint64_t key);
 
 int replica_add_note(struct replica_set *set, uint32_t home, const struct replica_note *note,
                      bool urgent);
+/* The home has sent that content itself, and need not hear any more that this host has it. */
+void replica_unsay(struct replica_set *set, uint32_t home, uint32_t pid, uint64_t key,
+                   const struct replica_digest *digest);
 void replica_out_drop(struct replica_set *set, uint32_t home);
 void replica_out_free(struct replica_set *set);
 

@@ -35,6 +35,22 @@ int replica_add_note(struct replica_set *set, uint32_t home, const struct replic
     return 0;
 }
 
+void replica_unsay(struct replica_set *set, uint32_t home, uint32_t pid, uint64_t key,
+                   const struct replica_digest *digest)
+{
+    struct replica_other *other = &set->others[home];
+    struct replica_note *notes = (struct replica_note *)(void *)other->notes.data;
+    size_t count = other->notes_given ? 0 : other->notes.size / sizeof *notes, at = count;
+
+    while (at > 0 && !(notes[at - 1].have && notes[at - 1].pid == pid && notes[at - 1].key == key))
+        at--;
+    if (at == 0 || !replica_same(&notes[at - 1].digest, digest))
+        return;
+    memmove(&notes[at - 1], &notes[at], (count - at) * sizeof *notes);
+    other->notes.size -= sizeof *notes;
+    set->told -= sizeof *notes;
+}
+
 /* Gives up hosts that do not even take notes. */
 static void bound_notes(struct replica_set *set, uint64_t key)
 {

@@ -78,11 +78,11 @@
  * which the cell is named.  A barrier is decided when one host of each cell has arrived, and
  * RELEASE goes to all: those that come later find it decided.  So a barrier cannot be asked for
  * when some may have passed it: the next one to be decided is always named with the decision of the
- * one before, about a second ahead.  The images of a snapshot are those of the hosts that came
- * first. A host that is lost does not end the term as long as each cell has another; what is
- * missing is made again when the next term begins.  Processes with as many replicas share cells,
- * and hosts are divided among those: a process with one replica is on a host that is a cell by
- * itself, whose loss ends the term.
+ * one before, about a second ahead, or up to four where the ways between hosts are long.  The
+ * images of a snapshot are those of the hosts that came first. A host that is lost does not end the
+ * term as long as each cell has another; what is missing is made again when the next term begins.
+ * Processes with as many replicas share cells, and hosts are divided among those: a process with
+ * one replica is on a host that is a cell by itself, whose loss ends the term.
  *
  * Taking over.  With replicas the loss of Processor Zero's own host does not end the term either:
  * bsprun names another one (TAKE_OVER), which asks what was decided (takeover.c).

@@ -343,6 +343,7 @@ int coord_take_arrive(struct coord *state, struct coord_host *host,
         return result;
     if (coord_misses_survivors(state, host, &message->arrive, effects))
         return 0;
+    coord_note_arrival(state);
     host->arrived = true;
     host->barrier = message->arrive.barrier;
     state->superstep = message->envelope.superstep;

@@ -198,6 +198,8 @@ struct coord {
     uint64_t superstep;     /* all barriers before the end of this superstep have been passed */
     uint64_t consult;       /* the next one to be decided, or COORD_NEVER */
     uint64_t planned_ahead; /* with replicas: supersteps to the next one, when that was said */
+    uint64_t arrived_ns;    /* when the first host came to the last one */
+    uint64_t deciding_ns;   /* for how long processes waited for the decision there, about */
     bool asked; /* CONSULT is out: the barrier of any superstep up to that may be reported */
 
     struct coord_lineage *lineage;
@@ -454,6 +456,8 @@ void coord_note_round(struct coord *state, uint64_t before_ns);
 bool coord_round_is_over(const struct coord *state);
 /* Opens the ticket of the snapshot of that superstep; base: snapshot 0, one image for all. */
 void coord_open_ticket(struct coord *state, uint64_t superstep, bool base);
+/* To be called before it is noted that a host has arrived at a barrier. */
+void coord_note_arrival(struct coord *state);
 /* Plans the next barrier to be decided. */
 void coord_plan(struct coord *state);
 void coord_plan_timer(struct coord *state, struct coord_effects *effects);

@@ -150,8 +150,33 @@ static uint64_t due_ns(struct coord *state)
     return look < due ? look : due;
 }
 
-#define AHEAD_NS   UINT64_C(1000000000) /* from one decided barrier to the next, with replicas */
-#define AHEAD_MOST (UINT64_C(1) << 24)  /* supersteps */
+/* From one decided barrier to the next, with replicas. */
+#define AHEAD_NS      UINT64_C(1000000000)
+#define AHEAD_LONG_NS UINT64_C(4000000000) /* if decisions take long */
+#define AHEAD_MOST    (UINT64_C(1) << 24)  /* supersteps */
+#define DECIDING      200u                 /* they take at most such a part of the time */
+
+/* Processes wait until the arrivals of all cells, and then the decision, have come from one host to
+ * another.  Cells come to a barrier at the same time, but what they say takes as long as the way to
+ * this host is, while that of its own is here at once. */
+void coord_note_arrival(struct coord *state)
+{
+    bool first = true;
+
+    for (uint32_t i = 0; i < state->host_count; i++)
+        first = first && !state->hosts[i].arrived;
+    if (first)
+        state->arrived_ns = state->now_ns;
+    state->deciding_ns = 2 * (state->now_ns - state->arrived_ns);
+}
+
+static uint64_t ahead_ns(const struct coord *state)
+{
+    uint64_t ns = state->deciding_ns < AHEAD_LONG_NS / DECIDING ? DECIDING * state->deciding_ns
+                                                                : AHEAD_LONG_NS;
+
+    return ns > AHEAD_NS ? ns : AHEAD_NS;
+}
 
 /* Some hosts may have passed any barrier that could be asked for, so the next one to be decided is
  * named now.  It is at most twice as far ahead as the last one was, as supersteps may become
@@ -159,7 +184,8 @@ static uint64_t due_ns(struct coord *state)
  */
 static uint64_t next_with_replicas(struct coord *state)
 {
-    uint64_t ahead = state->facts.superstep_ns > 0 ? AHEAD_NS / state->facts.superstep_ns : 0;
+    uint64_t ahead =
+        state->facts.superstep_ns > 0 ? ahead_ns(state) / state->facts.superstep_ns : 0;
     uint64_t most = 2 * state->planned_ahead + 1;
 
     if (ahead > most)

@@ -30,7 +30,7 @@ import time
 
 from farm_faults import Faults
 from farm_parts import (HERE, OWN, PATIENCE, ROOT, STRIDE, SYSTEM_PATH, USER,  # noqa: F401
-                        FarmError, Host, Process, children_of, default_names, make_program, name_of,
+                        FarmError, Host, Process, children_of, default_names, end_helper, make_program, name_of,
                         not_here, number_inside, read_line)
 
 
@@ -67,7 +67,8 @@ class Farm(Faults):
     private_on {host: paths that are empty on this one}
     put        {path: file or directory that is seen there}, on every host; {host} stands for its name,
                {scratch} for the farm's own directory
-    wires      the links can be slow and lossy, and are slower than those without
+    wires      the links can be slow and lossy, and are slower than those without; all pairs of hosts
+               hear each other, and cables have no ends that could be pulled out
     direct     two hosts are linked without a switch between them; neither can be disturbed
     user       hosts know a user of this name with a home, besides those of the machine (root only)
     off        names of hosts that are down until boot(name)
@@ -82,7 +83,7 @@ class Farm(Faults):
         self.put, self.wires, self.direct = dict(put or {}), wires, direct
         self.as_root = os.geteuid() == 0
         self.user = user if self.as_root else None
-        self.keeper = None
+        self.keeper = self.cables = None
         self.cuts = set()  # pairs of hosts that do not hear each other
         self.scratch = tempfile.mkdtemp(prefix="bspzero-farm-")
         os.chmod(self.scratch, 0o755)
@@ -109,6 +110,8 @@ class Farm(Faults):
         atexit.unregister(self.close)
         for host in self.hosts.values():
             self.end_host(host)
+        end_helper(self.cables)
+        self.cables = None
         if self.keeper:
             self.keeper.communicate()  # the end of its stdin; it removes the directory
             self.keeper = None
@@ -164,7 +167,10 @@ class Farm(Faults):
         self.keeper = self.helper("switch", "root" if self.as_root else "user", self.scratch,
                                   start_new_session=True)
         read_line(self.keeper, "the network between the hosts")
-        if not self.direct:
+        if self.wires:
+            self.cables = self.helper("wires", self.keeper.pid)
+            read_line(self.cables, "the wires between the hosts")
+        elif not self.direct:
             self.on_switch("ip", "link", "add", "switch", "type", "bridge", "forward_delay", "0")
             self.on_switch("ip", "link", "set", "switch", "up")
 
@@ -214,29 +220,25 @@ class Farm(Faults):
     def plug(self, host):
         """Links a host to the others."""
         if self.wires:
-            host.wire = self.helper("wire", host.init, self.keeper.pid, host.port)
-            read_line(host.wire, f"the wire to {host.name}")
-            host.wire_state = {"delay": 0, "loss": 0, "rate": 0, "out": 1, "in": 1}
-        elif self.direct:
+            self.tell_wires("plug", host.number, host.init)
+            host.wire = {"delay": 0, "loss": 0, "rate": 0, "out": 1, "in": 1}
+            return
+        if self.direct:
             if host.number == 0:
                 self.on_switch("ip", "link", "add", "other", "type", "veth", "peer", "name", "eth0",
                                "netns", str(host.init))
             else:
                 self.on_switch("ip", "link", "set", "other", "netns", str(host.init), "name", "eth0")
             return
-        else:
-            self.on_switch("ip", "link", "add", host.port, "type", "veth", "peer", "name", "eth0",
-                           "netns", str(host.init))
+        self.on_switch("ip", "link", "add", host.port, "type", "veth", "peer", "name", "eth0",
+                       "netns", str(host.init))
         self.on_switch("ip", "link", "set", host.port, "master", "switch", "up")
 
     def end_host(self, host):
         """Kills every process of a host and waits for the end of its namespaces."""
-        for process in (host.helper, host.wire):
-            if process:
-                process.kill()
-                process.wait()
-                for stream in (process.stdin, process.stdout, process.stderr):
-                    stream.close()
+        end_helper(host.helper)
+        if host.wire and self.cables.poll() is None:
+            self.tell_wires("unplug", host.number)
         host.helper, host.wire, host.init, host.stopped = None, None, 0, []
 
     # ---- Commands ---------------------------------------------------------------------------

@@ -21,12 +21,13 @@ class Faults:
         host = self.hosts[name]
         if not host.wire:
             raise FarmError("only farms with wires can do that")
-        host.wire_state.update(change)
-        state = host.wire_state
-        line = " ".join(str(state[what]) for what in ("delay", "loss", "rate", "out", "in"))
-        host.wire.stdin.write(line.encode() + b"\n")
-        host.wire.stdin.flush()
-        read_line(host.wire, f"the wire to {name}")
+        host.wire.update(change)
+        self.tell_wires("set", host.number, *(host.wire[what] for what in ("delay", "loss", "rate", "out", "in")))
+
+    def tell_wires(self, *words):
+        self.cables.stdin.write((" ".join(map(str, words)) + "\n").encode())
+        self.cables.stdin.flush()
+        read_line(self.cables, "the wires between the hosts")
 
     def delay(self, name, seconds):
         """Every frame from and to a host is so much later."""
@@ -54,7 +55,9 @@ class Faults:
         """Nothing passes from or to a host; it notices nothing, or, with cable, that its link is
         down."""
         host = self.hosts[name]
-        if host.wire and not cable:
+        if host.wire and cable:
+            raise FarmError("farms with wires can not do that")
+        if host.wire:
             self.set_wire(name, out=0, **{"in": 0})
         elif cable:
             self.on_switch("ip", "link", "set", host.port, "down")
@@ -66,8 +69,8 @@ class Faults:
         host = self.hosts[name]
         if host.wire:
             self.set_wire(name, delay=0, loss=0, rate=0, out=1, **{"in": 1})
-        else:
-            self.rate(name, 0)
+            return
+        self.rate(name, 0)
         self.on_switch("ip", "link", "set", host.port, "up")
         end = time.monotonic() + PATIENCE
         forward = ("bridge", "link", "set", "dev", host.port, "state", "3")
@@ -85,6 +88,8 @@ class Faults:
 
     def cut_pairs(self):
         """Makes the switch drop what is in self.cuts and nothing else."""
+        if self.wires:
+            raise FarmError("farms with wires can not do that")
         rules = "".join(f"add rule bridge farm passing ip saddr {self.hosts[a].address} "
                         f"ip daddr {self.hosts[b].address} drop\n" for a, b in sorted(self.cuts))
         if not rules and not getattr(self, "has_rules", False):

@@ -63,6 +63,15 @@ def read_line(process, what):
     return line.decode().strip()
 
 
+def end_helper(process):
+    """Kills a helper, if there is one."""
+    if process:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            stream.close()
+
+
 def children_of(os_pid):
     try:
         with open(f"/proc/{os_pid}/task/{os_pid}/children") as file:
@@ -92,7 +101,8 @@ class Host:
         self.number, self.name = number, name
         self.address = f"10.77.{number // 200}.{number % 200 + 1}"
         self.port = f"p{number}"
-        self.helper = self.wire = None
+        self.helper = None
+        self.wire = None  # with wires: what its link is like
         self.init = 0  # its first process
         self.stopped = []  # processes that freeze stopped
 

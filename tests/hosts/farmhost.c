@@ -146,11 +146,11 @@ int main(int argc, char **argv)
                     {"host", host_main},
                     {"enter", enter_main},
                     {"rsh", rsh_main},
-                    {"wire", wire_main}};
+                    {"wires", wires_main}};
     for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc - 2, argv + 2);
     }
-    fprintf(stderr, "usage: farmhost switch|host|enter|rsh|wire ...\n");
+    fprintf(stderr, "usage: farmhost switch|host|enter|rsh|wires ...\n");
     return 255;
 }

@@ -19,7 +19,7 @@ int switch_main(int argc, char **argv);
 int host_main(int argc, char **argv);
 int enter_main(int argc, char **argv);
 int rsh_main(int argc, char **argv);
-int wire_main(int argc, char **argv);
+int wires_main(int argc, char **argv);
 
 /* One session of rsh on the host's side; never returns. */
 _Noreturn void session_serve(int connection);

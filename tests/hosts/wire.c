@@ -1,11 +1,20 @@
-/* wire.c - a cable between a host and the switch that can be slow, lossy, narrow or cut.
+/* wire.c - a switch of which the cables can be slow, lossy, narrow or cut.
  *
- *   farmhost wire HOST SWITCH PORT
+ *   farmhost wires KEEPER
  *
- * HOST and SWITCH are processes there, PORT the name of the network device on the switch's side; on
- * the host's it is eth0.  Does what a kernel without the network emulator cannot.  Lines on stdin
- * change it:  DELAY LOSS RATE OUT IN  (microseconds each way; frames of a million; bytes per
- * second, 0: no bound; whether frames pass from and to the host).  Each line is answered by "done".
+ * KEEPER is a process in whose user namespace the hosts are.  Does what a kernel without the
+ * network emulator cannot, and costs the processors that it shares with the hosts little: a frame
+ * is read once and written once, and many of them between two pauses.  Lines on stdin, each of
+ * which is answered by "done":
+ *
+ *   plug HOST PROCESS    the host of that number, below HOSTS, and a process there: it gets eth0
+ *   unplug HOST
+ *   set HOST DELAY LOSS RATE OUT IN
+ *                        microseconds each way; frames of a million; bytes per second, 0: no
+ *                        bound; whether frames pass from and to the host
+ *
+ * Where all cables are long frames gather for a hundredth of the shortest delay before they are
+ * read, by which they come later.
  */
 #include "tests/hosts/farmhost.h"
 
@@ -21,30 +30,38 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FRAME_BYTES = 2048, QUEUE = 4096 };
+enum { HOSTS = 256, FRAME_BYTES = 2048, QUEUE = 4096, ADDRESS = 6 };
+enum { FROM_HOST, TO_HOST, WAYS };
+#define LONG_NS 1000000 /* a long cable */
+#define GATHER  100     /* such a part of its delay */
 
 struct frame {
     int64_t due; /* ns */
     size_t size;
-    char bytes[FRAME_BYTES];
+    unsigned char bytes[FRAME_BYTES]; /* first the addresses it goes to and comes from */
 };
 
-/* One way through the wire. */
+/* One way through a cable. */
 struct way {
-    int from, to;
     bool open;
     int64_t free_at; /* when the last frame has gone through, with a bounded rate */
     size_t first, count;
     struct frame *queue;
 };
 
-struct wire {
+struct cable {
+    bool plugged;
+    int fd;
     int64_t delay_ns;
     uint32_t loss;
     int64_t rate;
-    uint64_t random;
-    struct way ways[2]; /* from the host, to the host */
+    unsigned char address[ADDRESS]; /* of the host, once it has sent something */
+    struct way ways[WAYS];
 };
+
+static struct cable cables[HOSTS];
+static int count; /* of those that are, or were, plugged: their numbers are lower */
+static uint64_t random_state = 88172645463325252U;
 
 static int64_t now_ns(void)
 {
@@ -52,6 +69,107 @@ static int64_t now_ns(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
+
+/* ---- Frames -------------------------------------------------------------------------------- */
+
+static bool lost(uint32_t loss)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state % 1000000 < loss;
+}
+
+/* A place for the next frame; NULL: as in a switch whose buffer is full. */
+static struct frame *place(struct way *way)
+{
+    if (way->count == 0)
+        way->first = 0; /* in memory that has been used before */
+    return way->count < QUEUE ? &way->queue[(way->first + way->count) % QUEUE] : NULL;
+}
+
+/* The frame at that place comes to the beginning of the way. */
+static void enter(const struct cable *cable, struct way *way, struct frame *frame, int64_t at)
+{
+    if (!way->open || lost(cable->loss))
+        return;
+    if (at > way->free_at)
+        way->free_at = at;
+    if (cable->rate > 0)
+        way->free_at += (int64_t)frame->size * INT64_C(1000000000) / cable->rate;
+    frame->due = way->free_at + cable->delay_ns;
+    way->count++;
+}
+
+static void take_frames(struct cable *cable)
+{
+    struct way *way = &cable->ways[FROM_HOST];
+    int64_t now = now_ns();
+    static struct frame dropped;
+
+    for (;;) {
+        struct frame *frame = place(way);
+        bool full = !frame;
+
+        frame = full ? &dropped : frame;
+        ssize_t n = read(cable->fd, frame->bytes, sizeof(frame->bytes));
+        if (n <= 2 * ADDRESS)
+            return;
+        memcpy(cable->address, frame->bytes + ADDRESS, ADDRESS);
+        frame->size = (size_t)n;
+        if (!full)
+            enter(cable, way, frame, now);
+    }
+}
+
+static void pass(struct cable *to, const struct frame *from)
+{
+    struct way *way = &to->ways[TO_HOST];
+    struct frame *frame = place(way);
+
+    if (!frame)
+        return;
+    frame->size = from->size;
+    memcpy(frame->bytes, from->bytes, from->size);
+    enter(to, way, frame, from->due);
+}
+
+static bool is_of(const struct frame *frame, const struct cable *cable)
+{
+    return memcmp(frame->bytes, cable->address, ADDRESS) == 0;
+}
+
+/* To the host whose address it has, or to all others. */
+static void forward(const struct cable *from, const struct frame *frame)
+{
+    for (int i = 0; i < count; i++)
+        if (cables[i].plugged && is_of(frame, &cables[i])) {
+            pass(&cables[i], frame);
+            return;
+        }
+    for (int i = 0; i < count; i++)
+        if (cables[i].plugged && &cables[i] != from)
+            pass(&cables[i], frame);
+}
+
+/* Frames that have come to the end of that way of the cable. */
+static void leave(struct cable *cable, int number, int64_t now)
+{
+    struct way *way = &cable->ways[number];
+
+    while (way->count > 0 && way->queue[way->first].due <= now) {
+        struct frame *frame = &way->queue[way->first];
+
+        if (way->open && number == FROM_HOST)
+            forward(cable, frame);
+        else if (way->open)
+            (void)!write(cable->fd, frame->bytes, frame->size); /* a host that is down takes none */
+        way->first = (way->first + 1) % QUEUE;
+        way->count--;
+    }
+}
+
+/* ---- Cables -------------------------------------------------------------------------------- */
 
 /* A network device whose frames come out of, and go into, the returned descriptor. */
 static int open_device(pid_t process, const char *name)
@@ -65,104 +183,136 @@ static int open_device(pid_t process, const char *name)
     return fd;
 }
 
-static bool lost(struct wire *wire)
+static void plug(struct cable *cable, pid_t process)
 {
-    wire->random ^= wire->random << 13;
-    wire->random ^= wire->random >> 7;
-    wire->random ^= wire->random << 17;
-    return wire->random % 1000000 < wire->loss;
+    *cable = (struct cable){.plugged = true, .fd = open_device(process, "eth0")};
+    for (int i = 0; i < WAYS; i++)
+        cable->ways[i] = (struct way){.open = true, .queue = calloc(QUEUE, sizeof(struct frame))};
+    if (!cable->ways[FROM_HOST].queue || !cable->ways[TO_HOST].queue)
+        give_up("no memory for", "a cable");
+    if (cable - cables >= count)
+        count = (int)(cable - cables) + 1;
 }
 
-static void take_frames(struct wire *wire, struct way *way)
+static void unplug(struct cable *cable)
 {
-    while (way->count < QUEUE) {
-        struct frame *frame = &way->queue[(way->first + way->count) % QUEUE];
-        ssize_t n = read(way->from, frame->bytes, sizeof(frame->bytes));
-        if (n <= 0)
-            return;
-        if (!way->open || lost(wire))
-            continue;
-        int64_t now = now_ns(), begins = now > way->free_at ? now : way->free_at;
-        way->free_at = begins + (wire->rate > 0 ? n * INT64_C(1000000000) / wire->rate : 0);
-        frame->due = way->free_at + wire->delay_ns;
-        frame->size = (size_t)n;
-        way->count++;
+    if (!cable->plugged)
+        return;
+    close(cable->fd);
+    for (int i = 0; i < WAYS; i++)
+        free(cable->ways[i].queue);
+    *cable = (struct cable){0};
+}
+
+static bool change(const char *line)
+{
+    unsigned number;
+    long delay, loss, rate, process;
+    int out, in;
+
+    if (sscanf(line, "plug %u %ld", &number, &process) == 2 && number < HOSTS) {
+        unplug(&cables[number]);
+        plug(&cables[number], (pid_t)process);
+        return true;
     }
-    char dropped[FRAME_BYTES];
-    while (read(way->from, dropped, sizeof(dropped)) > 0)
-        continue; /* as a switch whose buffer is full */
-}
-
-static void deliver(struct way *way)
-{
-    while (way->count > 0 && way->queue[way->first].due <= now_ns()) {
-        struct frame *frame = &way->queue[way->first];
-        if (way->open)
-            (void)!write(way->to, frame->bytes, frame->size); /* a host that is down takes none */
-        way->first = (way->first + 1) % QUEUE;
-        way->count--;
+    if (sscanf(line, "unplug %u", &number) == 1 && number < HOSTS) {
+        unplug(&cables[number]);
+        return true;
     }
+    if (sscanf(line, "set %u %ld %ld %ld %d %d", &number, &delay, &loss, &rate, &out, &in) != 6 ||
+        number >= HOSTS)
+        return false;
+    struct cable *cable = &cables[number];
+    cable->delay_ns = delay * 1000;
+    cable->loss = (uint32_t)loss;
+    cable->rate = rate;
+    cable->ways[FROM_HOST].open = out;
+    cable->ways[TO_HOST].open = in;
+    return true;
 }
 
-static bool read_change(struct wire *wire)
+static bool read_change(void)
 {
     char line[256];
-    long delay, loss, rate;
-    int out, in;
+
     if (!fgets(line, sizeof(line), stdin))
         return false;
-    if (sscanf(line, "%ld %ld %ld %d %d", &delay, &loss, &rate, &out, &in) != 5) {
+    if (!change(line)) {
         errno = EINVAL;
         give_up("unknown", line);
     }
-    wire->delay_ns = delay * 1000;
-    wire->loss = (uint32_t)loss;
-    wire->rate = rate;
-    wire->ways[0].open = out;
-    wire->ways[1].open = in;
     puts("done");
     fflush(stdout);
     return true;
 }
 
-static void wait_for_something(struct wire *wire, struct pollfd *polled)
+/* ---- Waiting ------------------------------------------------------------------------------- */
+
+static int64_t gather_ns(void)
 {
-    int64_t next = INT64_MAX;
-    for (int i = 0; i < 2; i++) {
-        struct way *way = &wire->ways[i];
-        if (way->count > 0 && way->queue[way->first].due < next)
-            next = way->queue[way->first].due;
-    }
-    int64_t left = next == INT64_MAX ? 0 : next - now_ns();
-    struct timespec until = {left > 0 ? left / 1000000000 : 0, left > 0 ? left % 1000000000 : 0};
-    ppoll(polled, 3, next == INT64_MAX ? NULL : &until, NULL);
+    int64_t least = INT64_MAX;
+
+    for (int i = 0; i < count; i++)
+        if (cables[i].plugged && cables[i].delay_ns < least)
+            least = cables[i].delay_ns;
+    return least >= LONG_NS && least < INT64_MAX ? least / GATHER : 0;
 }
 
-int wire_main(int argc, char **argv)
+/* When a frame is next at the end of a way; INT64_MAX: there is none. */
+static int64_t next_due(void)
 {
-    if (argc != 3)
+    int64_t next = INT64_MAX;
+
+    for (int i = 0; i < count; i++)
+        for (int way = 0; way < WAYS; way++) {
+            const struct way *of = &cables[i].ways[way];
+
+            if (of->count > 0 && of->queue[of->first].due < next)
+                next = of->queue[of->first].due;
+        }
+    return next;
+}
+
+/* True: there is a line on stdin. */
+static bool wait_for_something(void)
+{
+    static struct pollfd polled[HOSTS + 1] = {{0, POLLIN, 0}};
+    int64_t next = next_due(), now = now_ns(), gather = gather_ns();
+    int64_t left = next > now ? next - now : 0;
+    struct timespec until = {left / 1000000000, left % 1000000000};
+
+    for (int i = 0; i < count; i++)
+        polled[i + 1] = (struct pollfd){cables[i].plugged ? cables[i].fd : -1, POLLIN, 0};
+    int ready = ppoll(polled, (nfds_t)count + 1, next == INT64_MAX ? NULL : &until, NULL);
+    if (polled[0].revents)
+        return ready > 0;
+    if (ready > 0 && gather > 0) {
+        left = next - now_ns();
+        until = (struct timespec){0, left > gather ? gather : left > 0 ? left : 0};
+        ppoll(NULL, 0, &until, NULL);
+    }
+    return false;
+}
+
+int wires_main(int argc, char **argv)
+{
+    if (argc != 1)
         return 255;
-    static struct wire wire = {.random = 88172645463325252U};
     die_with_parent();
-    pid_t host = atoi(argv[0]), keeper = atoi(argv[1]);
-    join_namespaces(keeper, (const char *const[]){"user", NULL});
-    int outer = open_device(keeper, argv[2]);
-    int inner = open_device(host, "eth0");
-    wire.ways[0] = (struct way){.from = inner, .to = outer, .open = true};
-    wire.ways[1] = (struct way){.from = outer, .to = inner, .open = true};
-    for (int i = 0; i < 2; i++)
-        wire.ways[i].queue = calloc(QUEUE, sizeof(struct frame));
+    join_namespaces(atoi(argv[0]), (const char *const[]){"user", NULL});
     puts("ready");
     fflush(stdout);
     setvbuf(stdin, NULL, _IONBF, 0);
-    struct pollfd polled[3] = {{0, POLLIN, 0}, {inner, POLLIN, 0}, {outer, POLLIN, 0}};
     for (;;) {
-        wait_for_something(&wire, polled);
-        if (polled[0].revents && !read_change(&wire))
+        if (wait_for_something() && !read_change())
             return 0;
-        for (int i = 0; i < 2; i++) {
-            take_frames(&wire, &wire.ways[i]);
-            deliver(&wire.ways[i]);
-        }
+        for (int i = 0; i < count; i++)
+            if (cables[i].plugged)
+                take_frames(&cables[i]);
+        int64_t now = now_ns();
+        for (int i = 0; i < count; i++)
+            leave(&cables[i], FROM_HOST, now);
+        for (int i = 0; i < count; i++)
+            leave(&cables[i], TO_HOST, now);
     }
 }

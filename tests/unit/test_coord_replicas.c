@@ -98,6 +98,41 @@ START_TEST(the_first_count)
 }
 END_TEST
 
+/* How many supersteps, of 20 ms each, there are at last from one barrier that is decided to the
+ * next. */
+static uint64_t steps_between(uint64_t way_ns)
+{
+    uint64_t before = 0;
+
+    start_four(1 << 20);
+    for (unsigned i = 0; i < 12; i++) {
+        uint64_t superstep = coord->consult;
+
+        play_now_ns += (superstep - before) * 20000000 + 20000000 - way_ns;
+        arrived(0, superstep, WIRE_BARRIER_SYNC);
+        play_now_ns += way_ns;
+        arrived(7, superstep, WIRE_BARRIER_SYNC);
+        before = superstep + 1;
+    }
+    return coord->consult - before;
+}
+
+/* Each costs two ways from host to host, and not more than a two hundredth of the time; but a host
+ * may just have been late. */
+START_TEST(seldom_over_long_ways)
+{
+    static const struct {
+        uint64_t way_ns, steps;
+    } cases[] = {{0, 50},        {100000, 50},    {2500000, 50},
+                 {5000000, 100}, {10000000, 200}, {19000000, 200}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_assert_uint_eq(steps_between(cases[i].way_ns), cases[i].steps);
+        tear_down();
+    }
+}
+END_TEST
+
 /* It has one image of each process, those of the hosts that came first. */
 START_TEST(a_snapshot)
 {
@@ -610,6 +645,7 @@ int main(void)
                                   what_is_left_over_gets_nothing,
                                   too_few_hosts,
                                   the_first_count,
+                                  seldom_over_long_ways,
                                   a_snapshot,
                                   a_snapshot_that_is_not_sure,
                                   a_request_while_one_is_not_sure,

@@ -82,7 +82,7 @@ static void begin_ringing(bool encrypt)
 static void arrive_alone(int which, uint64_t superstep, uint64_t bytes)
 {
     links_lock(ends[which].links);
-    ends[which].links->spin_pause = 0;
+    ends[which].links->spin.pause = 0;
     links_unlock(ends[which].links);
     arrive(which, superstep, bytes);
 }
@@ -104,7 +104,7 @@ static void wait_for(int which, uint64_t superstep)
 static void go_on(int which, uint64_t superstep, enum bspz_stage stage)
 {
     links_lock(ends[which].links);
-    ends[which].links->spin_pause = 0;
+    ends[which].links->spin.pause = 0;
     links_unlock(ends[which].links);
     for (int pid = 2 * which; pid < 2 * which + 2; pid++)
         bspz_barrier_arrive(ends[which].at.board, PROCS, pid, superstep, stage);
@@ -221,7 +221,7 @@ static enum links_wait express_waits(void *context)
 static void drive_alone(int which)
 {
     links_lock(ends[which].links);
-    ends[which].links->spin_pause = 0;
+    ends[which].links->spin.pause = 0;
     links_unlock(ends[which].links);
     bspz_board_ring(ends[which].at.board);
 }
@@ -341,6 +341,45 @@ START_TEST(gives_up)
                !complete(1, superstep, BSPZ_STAGE_ARRIVED))
             uv_run(&loop, UV_RUN_NOWAIT);
     }
+}
+END_TEST
+
+static unsigned looks_left(int which)
+{
+    unsigned looks;
+
+    links_lock(ends[which].links);
+    looks = ends[which].links->spin.looks;
+    links_unlock(ends[which].links);
+    return looks;
+}
+
+/* After a few times in vain it looks once whether the others are there, which they are at last. */
+START_TEST(looks_once)
+{
+    const struct timespec moment = {0, 100000};
+    uint64_t superstep = 0;
+
+    spin_ns = 1000;
+    begin_ringing(false);
+    while (looks_left(0) < 3) {
+        arrive_alone(0, superstep, 8);
+        while (passed(0) <= superstep || is_driven(0))
+            nanosleep(&moment, NULL);
+        arrive(1, superstep, 8);
+        while (!complete(0, superstep, BSPZ_STAGE_ARRIVED) ||
+               !complete(1, superstep, BSPZ_STAGE_ARRIVED))
+            uv_run(&loop, UV_RUN_NOWAIT);
+        superstep++;
+    }
+    arrive_alone(1, superstep, 8);
+    while (passed(1) <= superstep)
+        nanosleep(&moment, NULL);
+    arrive_alone(0, superstep, 8);
+    wait_for(0, superstep);
+    while (is_driven(0))
+        nanosleep(&moment, NULL);
+    ck_assert_uint_eq(looks_left(0), 0);
 }
 END_TEST
 
@@ -564,6 +603,7 @@ int main(void)
     tcase_add_test(cases, waited_for_the_mirror);
     tcase_add_test(cases, hands_back);
     tcase_add_test(cases, gives_up);
+    tcase_add_test(cases, looks_once);
     tcase_add_test(cases, after_the_loop);
     tcase_add_test(cases, follows_the_ranks);
     tcase_add_test(cases, follows_where_it_may);

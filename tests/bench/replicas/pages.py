@@ -64,7 +64,14 @@ def link_table(figures):
     return table(["bytes", *(f"{call}, K = {replicas}" for call, replicas in kinds)], rows)
 
 
-TABLES = {"faults": faults_table, "losses": losses_table, "link": link_table}
+def costs_table(figures):
+    """Of a host, in a superstep; the least of several runs, as other programs' work counts."""
+    rows = [[f'{figure["replicas"]} ({figure["hosts"]} hosts)', f'{figure["agent_ms"]:.2f} ms', f'{figure["ranks_ms"]:.2f} ms',
+             f'{figure["sleeps"]:.1f}', f'{figure["frames"]:.1f}'] for figure in figures]
+    return table(["K", "processor time of the agent", "... of the processes", "agent sleeps", "frames sent"], rows)
+
+
+TABLES = {"faults": faults_table, "costs": costs_table, "losses": losses_table, "link": link_table}
 
 
 def tables(results):
@@ -114,6 +121,7 @@ def into_document(results, path):
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     titles = {"faults": "### Without faults, and with one", "losses": "### Hosts that come and go",
+              "costs": "### What a superstep of the latency-bound program costs each host",
               "link": "### Put and get over a link of 100 Mbit/s"}
     parts = [f"{titles[part]}\n\n{TABLES[part](figures)}" for part, figures in results.items()]
     svg = os.path.splitext(path)[0] + "-bench.svg"
