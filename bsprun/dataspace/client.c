@@ -4,6 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
+/* After which an object is not waited for that another replica is to send. */
+#define SILENT_MS 200u
+
 /* The next piece goes into the window of a process of this host. */
 static void give_piece(struct dataspace *space, uint32_t pid)
 {
@@ -26,8 +29,10 @@ static void give(struct dataspace *space, uint32_t pid, struct object *object)
     process->object = object;
     process->size = service_least(object->size, process->request.size);
     process->done = 0;
-    if (space->replicas)
+    if (space->replicas) {
         behind_given(space, pid, process->size);
+        passing_whole(space, pid, object);
+    }
     client_move(space, process, CLIENT_TAKING);
     give_piece(space, pid);
 }
@@ -178,12 +183,15 @@ void client_again(struct dataspace *space, uint32_t pid)
             space->calls->differs(space->context, pid);
         return;
     }
+    if (process->client == CLIENT_FETCHING)
+        passing_fetch_no_more(space, pid);
     switch (process->client) {
     case CLIENT_STORING:
     case CLIENT_SENDING:
     case CLIENT_SENT:
         put_again(space, pid);
         return;
+    case CLIENT_FETCHING:
     case CLIENT_RECEIVING: /* the next owner grants it the same object */
         object_drop(service_take_object(process));
         client_move(space, process, CLIENT_ASKING);
@@ -237,6 +245,66 @@ void client_granted(struct dataspace *space, uint32_t host, const struct wire_da
     }
     if (piece_is_last(&piece))
         give(space, grant->pid, service_take_object(process));
+    else if (space->replicas)
+        passing_come(space, grant->pid);
+}
+
+/* ---- What comes from another replica --------------------------------------------------------- */
+
+static uint64_t now(const struct dataspace *space)
+{
+    return space->calls->now_ms ? space->calls->now_ms(space->context) : 0;
+}
+
+void client_referred(struct dataspace *space, uint32_t host, const struct wire_data_refer *refer)
+{
+    struct process *process = service_own(space, refer->pid);
+
+    if (!space->replicas || refer->from >= space->hosts || refer->from == space->host ||
+        !service_has(space, refer->pid, refer->from) || process->asked != host ||
+        (process->client != CLIENT_ASKING && process->client != CLIENT_WITHDRAWN)) {
+        service_broken(space, host, "a replica is referred to another one without need");
+        return;
+    }
+    client_move(space, process, CLIENT_FETCHING);
+    process->from = refer->from;
+    process->heard = now(space);
+    if (space->others[refer->from].lost)
+        client_again(space, refer->pid);
+    else
+        passing_fetch(space, refer->pid);
+}
+
+void client_passed(struct dataspace *space, uint32_t host, const struct wire_data_pass *pass)
+{
+    struct process *process = service_own(space, pass->pid);
+    struct piece piece = {pass->size, pass->offset, pass->data};
+
+    if (process->client != CLIENT_FETCHING || process->from != host ||
+        process->fetch != pass->round)
+        return; /* it has been got in another way since */
+    if (!pass->here) {
+        client_again(space, pass->pid);
+        return;
+    }
+    if (!process->object && pass->size <= process->request.size &&
+        !service_begin_object(space, process, pass->pid, pass->size))
+        return;
+    if (!process->object || !piece_add(process->object, &process->done, &piece)) {
+        service_broken(space, host, "a piece of what another replica has got is out of place");
+        return;
+    }
+    process->heard = now(space);
+    if (piece_is_last(&piece))
+        give(space, pass->pid, service_take_object(process));
+    else
+        passing_come(space, pass->pid);
+}
+
+void client_go_on(struct dataspace *space, uint32_t pid)
+{
+    if (space->calls->now_ms && now(space) >= service_own(space, pid)->heard + SILENT_MS)
+        client_again(space, pid);
 }
 
 void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_data_withdrawn *of)

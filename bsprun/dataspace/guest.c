@@ -6,13 +6,14 @@
 static void send_pieces(struct dataspace *space, struct process *process, uint32_t pid)
 {
     struct wire_message message = {.kind = WIRE_DATA_GRANT};
+    uint64_t most = space->replicas ? service_passed_on(space) : space->piece;
     bool more = true;
 
     message.data_grant.pid = pid;
     message.data_grant.life = process->life;
     message.data_grant.size = process->size;
     while (more && space->calls->has_room(space->context, process->home)) {
-        uint64_t length = service_least(process->size - process->done, space->piece);
+        uint64_t length = service_least(process->size - process->done, most);
 
         message.data_grant.offset = process->done;
         message.data_grant.data =
@@ -23,6 +24,18 @@ static void send_pieces(struct dataspace *space, struct process *process, uint32
     }
     if (!more)
         guest_move(space, process, GUEST_IDLE);
+}
+
+/* Whether the replica gets its object from another one. */
+static bool refer(struct dataspace *space, const struct asker *to, uint64_t size)
+{
+    struct wire_message message = {.kind = WIRE_DATA_REFER};
+
+    if (!passing_refers(space, to, size, &message.data_refer.from))
+        return false;
+    message.data_refer.pid = to->pid;
+    service_send(space, to->host, &message);
+    return true;
 }
 
 void guest_answered(struct dataspace *space, const struct asker *to, struct object *object)
@@ -38,6 +51,11 @@ void guest_answered(struct dataspace *space, const struct asker *to, struct obje
     }
     if (process->guest != GUEST_WAITING || process->life != to->life) {
         object_drop(object); /* it is in the log for the next life */
+        return;
+    }
+    if (refer(space, to, service_least(object->size, to->room))) {
+        object_drop(object);
+        guest_move(space, process, GUEST_IDLE);
         return;
     }
     process->object = object;

@@ -57,7 +57,7 @@ bool replicas_open(struct dataspace *space, const struct dataspace_setup *setup)
         if (!space->leads || !space->places)
             return false;
         find_places(space, setup->leads);
-        return open_seats(space, setup->homes);
+        return open_seats(space, setup->homes) && passing_open(space);
     }
     space->processes = calloc(space->nprocs, sizeof *space->processes);
     for (uint32_t pid = 0; space->processes && pid < space->nprocs; pid++)

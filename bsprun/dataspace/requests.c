@@ -12,10 +12,12 @@ static const struct bspz_states_row client_rows[CLIENT_STATE_COUNT] = {
     [CLIENT_STALLED] = {"stalled", TO(CLIENT_STORING) | TO(CLIENT_IDLE)},
     [CLIENT_SENDING] = {"sending", TO(CLIENT_SENT) | TO(CLIENT_IDLE)},
     [CLIENT_SENT] = {"sent", TO(CLIENT_SENDING) | TO(CLIENT_IDLE)},
-    [CLIENT_ASKING] = {"asking", TO(CLIENT_WITHDRAWN) | TO(CLIENT_RECEIVING) | TO(CLIENT_TAKING) |
-                                     TO(CLIENT_IDLE)},
-    [CLIENT_WITHDRAWN] = {"withdrawn", TO(CLIENT_IDLE) | TO(CLIENT_RECEIVING) | TO(CLIENT_TAKING)},
+    [CLIENT_ASKING] = {"asking", TO(CLIENT_WITHDRAWN) | TO(CLIENT_RECEIVING) | TO(CLIENT_FETCHING) |
+                                     TO(CLIENT_TAKING) | TO(CLIENT_IDLE)},
+    [CLIENT_WITHDRAWN] = {"withdrawn", TO(CLIENT_IDLE) | TO(CLIENT_RECEIVING) |
+                                           TO(CLIENT_FETCHING) | TO(CLIENT_TAKING)},
     [CLIENT_RECEIVING] = {"receiving", TO(CLIENT_ASKING) | TO(CLIENT_TAKING) | TO(CLIENT_IDLE)},
+    [CLIENT_FETCHING] = {"fetching", TO(CLIENT_ASKING) | TO(CLIENT_TAKING)},
     [CLIENT_TAKING] = {"taking", TO(CLIENT_IDLE)},
 };
 static const struct bspz_states client_states = {"a request", CLIENT_STATE_COUNT, client_rows};

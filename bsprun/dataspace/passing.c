@@ -1,0 +1,354 @@
+/* passing.c - large objects that replicas get: the owner sends each to the first replica that is
+ * granted it, from whose host the next one gets it, and so on; see inside.h.
+ *
+ * So each link carries the object once, whatever the number of replicas.  The owner refers a
+ * replica to the host that it granted the object last, and has done with that request.  Who is
+ * referred asks there, and gets what has come, and the rest as it comes.  If that host is lost, is
+ * silent, or has dropped the object, the replica makes its request again, and the owner, which has
+ * the object in its log as long as a replica may want it, sends it itself.
+ *
+ * Nobody waits for himself: an owner refers each replica to one that it granted the object before,
+ * and of a new owner all make the request again.
+ */
+#include "bsprun/dataspace/inside.h"
+
+#include <stdlib.h>
+
+#define KEPT_PART 4u /* of the bytes of answers: what is kept for other replicas */
+
+/* At the owner: an object that replicas of the process have been granted, in so many bytes. */
+struct granted {
+    struct granted *next;
+    uint64_t number, size;
+    uint32_t last; /* the host that was granted it last */
+};
+
+/* On the host of a replica: an object that it has got, and others may want. */
+struct kept {
+    struct kept *next;
+    uint32_t pid;
+    uint64_t number;
+    struct object *object;
+};
+
+/* ... that goes on to another host. */
+struct onward {
+    struct onward *next;
+    uint32_t host, pid, round;
+    uint64_t number;
+    struct object *object; /* NULL: it has not come whole */
+    uint64_t done;         /* bytes of it that have gone */
+};
+
+struct passing {
+    struct granted **granted;  /* by process */
+    struct kept *kept, **last; /* in the order in which they came */
+    uint64_t bytes;            /* of those that are kept */
+    struct onward *onward;
+};
+
+bool passing_open(struct dataspace *space)
+{
+    struct passing *passing = calloc(1, sizeof *passing);
+
+    if (!passing)
+        return false;
+    space->passing = passing;
+    passing->last = &passing->kept;
+    passing->granted = calloc(space->nprocs, sizeof *passing->granted);
+    return passing->granted != NULL;
+}
+
+/* ---- At the owner ---------------------------------------------------------------------------- */
+
+static struct granted *find_granted(const struct dataspace *space, uint32_t pid, uint64_t number)
+{
+    struct granted *granted = space->passing->granted[pid];
+
+    while (granted && granted->number != number)
+        granted = granted->next;
+    return granted;
+}
+
+/* It is granted by this host, the owner, itself. */
+static void note_granted(struct dataspace *space, const struct asker *to, uint64_t size)
+{
+    struct granted **first = &space->passing->granted[to->pid];
+    struct granted *granted = find_granted(space, to->pid, to->number);
+
+    if (!granted) {
+        granted = malloc(sizeof *granted);
+        if (!granted)
+            return; /* the others will be sent it, too */
+        granted->next = *first;
+        granted->number = to->number;
+        *first = granted;
+    }
+    granted->size = size;
+    granted->last = to->host;
+}
+
+bool passing_refers(struct dataspace *space, const struct asker *to, uint64_t size, uint32_t *from)
+{
+    struct replica *replica;
+    struct granted *granted;
+
+    if (!space->replicas || to->number == 0 || size < space->passed)
+        return false;
+    replica = &space->replicas[service_seat(space, to->pid, to->host)];
+    granted = find_granted(space, to->pid, to->number);
+    if (!granted || granted->size != size || granted->last == to->host ||
+        space->others[granted->last].lost || replica->referred == to->number) {
+        note_granted(space, to, size);
+        return false;
+    }
+    *from = granted->last;
+    granted->last = to->host;
+    replica->referred = to->number;
+    return true;
+}
+
+/* ---- What is kept ---------------------------------------------------------------------------- */
+
+static struct kept **find_kept(struct passing *passing, uint32_t pid, uint64_t number)
+{
+    struct kept **at = &passing->kept;
+
+    while (*at && ((*at)->pid != pid || (*at)->number != number))
+        at = &(*at)->next;
+    return at;
+}
+
+static void drop_kept(struct passing *passing, struct kept **at)
+{
+    struct kept *kept = *at;
+
+    *at = kept->next;
+    if (!*at)
+        passing->last = at;
+    passing->bytes -= kept->object->size;
+    object_drop(kept->object);
+    free(kept);
+}
+
+/* For replicas that come to that request later; the newest one in any case. */
+static void keep(struct dataspace *space, uint32_t pid, uint64_t number, struct object *object)
+{
+    struct passing *passing = space->passing;
+    struct kept *kept = malloc(sizeof *kept);
+
+    if (!kept)
+        return; /* its owner has it */
+    *kept = (struct kept){NULL, pid, number, object_share(object)};
+    *passing->last = kept;
+    passing->last = &kept->next;
+    passing->bytes += object->size;
+    while (passing->kept != kept && passing->bytes > space->log / KEPT_PART)
+        drop_kept(passing, &passing->kept);
+}
+
+void passing_cut(struct dataspace *space, uint32_t pid, uint64_t number)
+{
+    struct granted **granted = &space->passing->granted[pid];
+    struct kept **kept = &space->passing->kept;
+
+    while (*granted)
+        if ((*granted)->number < number) {
+            struct granted *old = *granted;
+
+            *granted = old->next;
+            free(old);
+        } else {
+            granted = &(*granted)->next;
+        }
+    while (*kept)
+        if ((*kept)->pid == pid && (*kept)->number < number)
+            drop_kept(space->passing, kept);
+        else
+            kept = &(*kept)->next;
+}
+
+/* ---- On its way to another replica ----------------------------------------------------------- */
+
+static void drop_onward(struct onward **at)
+{
+    struct onward *onward = *at;
+
+    *at = onward->next;
+    object_drop(onward->object);
+    free(onward);
+}
+
+static struct onward **find_onward(struct passing *passing, uint32_t host, uint32_t pid)
+{
+    struct onward **at = &passing->onward;
+
+    while (*at && ((*at)->host != host || (*at)->pid != pid))
+        at = &(*at)->next;
+    return at;
+}
+
+/* Sends what has come of the object while there is room.  Whether some of it waits for that. */
+static bool send_pieces(struct dataspace *space, struct onward *onward)
+{
+    const struct process *process = service_own(space, onward->pid);
+    const struct object *object = onward->object ? onward->object : process->object;
+    uint64_t until = onward->object ? object->size : process->done;
+    struct wire_message message = {.kind = WIRE_DATA_PASS};
+
+    if (!onward->object && (process->request.number != onward->number || !object))
+        return false;
+    message.data_pass.pid = onward->pid;
+    message.data_pass.round = onward->round;
+    message.data_pass.here = true;
+    message.data_pass.size = object->size;
+    while (onward->done < until && space->calls->has_room(space->context, onward->host)) {
+        uint64_t length = service_least(until - onward->done, service_passed_on(space));
+
+        message.data_pass.offset = onward->done;
+        message.data_pass.data =
+            (struct wire_bytes){object->bytes + onward->done, (uint32_t)length};
+        onward->done += length;
+        service_send(space, onward->host, &message);
+    }
+    return onward->done < until;
+}
+
+static bool is_over(const struct onward *onward)
+{
+    return onward->object && onward->done == onward->object->size;
+}
+
+bool passing_go_on(struct dataspace *space)
+{
+    bool waits = false;
+
+    for (struct onward **at = &space->passing->onward; *at;) {
+        waits |= send_pieces(space, *at);
+        if (is_over(*at))
+            drop_onward(at);
+        else
+            at = &(*at)->next;
+    }
+    return waits;
+}
+
+void passing_come(struct dataspace *space, uint32_t pid)
+{
+    for (struct onward *onward = space->passing->onward; onward; onward = onward->next)
+        if (onward->pid == pid)
+            send_pieces(space, onward);
+}
+
+void passing_whole(struct dataspace *space, uint32_t pid, struct object *object)
+{
+    const struct process *process = service_own(space, pid);
+    uint64_t number = process->request.number;
+
+    for (struct onward *onward = space->passing->onward; onward; onward = onward->next)
+        if (onward->pid == pid && onward->number == number && !onward->object)
+            onward->object = object_share(object);
+    if (number > 0 && object->size >= space->passed && process->asked != space->host)
+        keep(space, pid, number, object);
+    passing_go_on(space);
+}
+
+/* Whether the object of that request is still coming. */
+static bool comes(const struct process *process, uint64_t number)
+{
+    return process->request.number == number && process->request.kind != DATASPACE_PUT &&
+           (process->client == CLIENT_ASKING || process->client == CLIENT_WITHDRAWN ||
+            process->client == CLIENT_RECEIVING || process->client == CLIENT_FETCHING);
+}
+
+static void refuse(struct dataspace *space, uint32_t host, const struct wire_data_fetch *fetch)
+{
+    struct wire_message message = {.kind = WIRE_DATA_PASS};
+
+    message.data_pass.pid = fetch->pid;
+    message.data_pass.round = fetch->round;
+    service_send(space, host, &message);
+}
+
+void passing_asked(struct dataspace *space, uint32_t host, const struct wire_data_fetch *fetch)
+{
+    struct passing *passing = space->passing;
+    struct onward *onward, **before;
+    struct kept *kept;
+
+    if (!passing || !service_has(space, fetch->pid, space->host)) {
+        service_broken(space, host, "what a replica gets, of which there is none here, is wanted");
+        return;
+    }
+    before = find_onward(passing, host, fetch->pid);
+    if (*before)
+        drop_onward(before);
+    if (!fetch->wants)
+        return;
+    kept = *find_kept(passing, fetch->pid, fetch->request);
+    onward = kept || comes(service_own(space, fetch->pid), fetch->request) ? malloc(sizeof *onward)
+                                                                           : NULL;
+    if (!onward) {
+        refuse(space, host, fetch);
+        return;
+    }
+    *onward = (struct onward){.next = passing->onward,
+                              .host = host,
+                              .pid = fetch->pid,
+                              .round = fetch->round,
+                              .number = fetch->request,
+                              .object = kept ? object_share(kept->object) : NULL};
+    passing->onward = onward;
+    passing_go_on(space);
+}
+
+void passing_forget(struct dataspace *space, uint32_t host)
+{
+    struct onward **at = space->passing ? &space->passing->onward : NULL;
+
+    while (at && *at)
+        if ((*at)->host == host)
+            drop_onward(at);
+        else
+            at = &(*at)->next;
+}
+
+void passing_close(struct dataspace *space)
+{
+    struct passing *passing = space->passing;
+
+    if (!passing)
+        return;
+    for (uint32_t host = 0; host < space->hosts; host++)
+        passing_forget(space, host);
+    for (uint32_t pid = 0; passing->granted && pid < space->nprocs; pid++)
+        passing_cut(space, pid, UINT64_MAX);
+    free(passing->granted);
+    free(passing);
+}
+
+/* ---- Where the next replica is --------------------------------------------------------------- */
+
+static void say(struct dataspace *space, uint32_t pid, bool wants)
+{
+    struct process *process = service_own(space, pid);
+    struct wire_message message = {.kind = WIRE_DATA_FETCH};
+
+    message.data_fetch.pid = pid;
+    message.data_fetch.round = process->fetch;
+    message.data_fetch.request = process->request.number;
+    message.data_fetch.wants = wants;
+    service_send(space, process->from, &message);
+}
+
+void passing_fetch(struct dataspace *space, uint32_t pid)
+{
+    service_own(space, pid)->fetch++;
+    say(space, pid, true);
+}
+
+void passing_fetch_no_more(struct dataspace *space, uint32_t pid)
+{
+    if (!space->others[service_own(space, pid)->from].lost)
+        say(space, pid, false);
+}
