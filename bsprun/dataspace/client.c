@@ -85,6 +85,8 @@ static void ask(struct dataspace *space, uint32_t pid)
     message.data_ask.room = request->size;
     replicas_announce(space, pid);
     service_send(space, process->asked, &message);
+    if (space->replicas)
+        passing_fetch_early(space, pid);
 }
 
 /* Who is asked has granted it if it cannot be withdrawn. */
@@ -174,7 +176,7 @@ void dataspace_posted(struct dataspace *space, uint32_t pid,
     }
 }
 
-void client_again(struct dataspace *space, uint32_t pid)
+static void again(struct dataspace *space, uint32_t pid)
 {
     struct process *process = service_own(space, pid);
 
@@ -183,7 +185,7 @@ void client_again(struct dataspace *space, uint32_t pid)
             space->calls->differs(space->context, pid);
         return;
     }
-    if (process->client == CLIENT_FETCHING)
+    if (space->replicas)
         passing_fetch_no_more(space, pid);
     switch (process->client) {
     case CLIENT_STORING:
@@ -208,6 +210,17 @@ void client_again(struct dataspace *space, uint32_t pid)
     default:
         return;
     }
+}
+
+void client_losses(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = service_own(space, pid);
+    bool fetches = process->client == CLIENT_FETCHING;
+
+    if (space->replicas && process->from != NOWHERE && space->others[process->from].lost)
+        passing_fetch_no_more(space, pid);
+    if (space->others[process->asked].lost || (fetches && process->from == NOWHERE))
+        again(space, pid);
 }
 
 /* ---- What other hosts answer ----------------------------------------------------------------- */
@@ -235,6 +248,10 @@ void client_granted(struct dataspace *space, uint32_t host, const struct wire_da
     if (!client_is_present(space, grant->pid, grant->life))
         return;
     if (fits && begins) {
+        if (space->replicas) {
+            passing_fetch_no_more(space, grant->pid);
+            process->source = NOWHERE;
+        }
         if (!service_begin_object(space, process, grant->pid, grant->size))
             return;
         client_move(space, process, CLIENT_RECEIVING);
@@ -256,23 +273,55 @@ static uint64_t now(const struct dataspace *space)
     return space->calls->now_ms ? space->calls->now_ms(space->context) : 0;
 }
 
+static bool is_asking(const struct process *process)
+{
+    return process->client == CLIENT_ASKING || process->client == CLIENT_WITHDRAWN;
+}
+
+/* The object is here, and the owner has granted it. */
+static void take_fetched(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = service_own(space, pid);
+
+    process->source = process->from;
+    process->from = NOWHERE;
+    give(space, pid, service_take_object(process));
+}
+
 void client_referred(struct dataspace *space, uint32_t host, const struct wire_data_refer *refer)
 {
     struct process *process = service_own(space, refer->pid);
 
     if (!space->replicas || refer->from >= space->hosts || refer->from == space->host ||
         !service_has(space, refer->pid, refer->from) || process->asked != host ||
-        (process->client != CLIENT_ASKING && process->client != CLIENT_WITHDRAWN)) {
+        !is_asking(process)) {
         service_broken(space, host, "a replica is referred to another one without need");
         return;
     }
     client_move(space, process, CLIENT_FETCHING);
-    process->from = refer->from;
     process->heard = now(space);
+    if (process->from == refer->from) {
+        if (process->object && process->done == process->object->size)
+            take_fetched(space, refer->pid);
+        return;
+    }
+    passing_fetch_no_more(space, refer->pid);
     if (space->others[refer->from].lost)
-        client_again(space, refer->pid);
+        again(space, refer->pid);
     else
-        passing_fetch(space, refer->pid);
+        passing_fetch(space, refer->pid, refer->from);
+}
+
+/* The host has not got what is fetched, or not any more. */
+static void is_not_there(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = service_own(space, pid);
+
+    process->source = NOWHERE;
+    if (process->client == CLIENT_FETCHING)
+        again(space, pid);
+    else
+        passing_fetch_no_more(space, pid);
 }
 
 void client_passed(struct dataspace *space, uint32_t host, const struct wire_data_pass *pass)
@@ -280,11 +329,10 @@ void client_passed(struct dataspace *space, uint32_t host, const struct wire_dat
     struct process *process = service_own(space, pass->pid);
     struct piece piece = {pass->size, pass->offset, pass->data};
 
-    if (process->client != CLIENT_FETCHING || process->from != host ||
-        process->fetch != pass->round)
+    if (!space->replicas || process->from != host || process->fetch != pass->round)
         return; /* it has been got in another way since */
     if (!pass->here) {
-        client_again(space, pass->pid);
+        is_not_there(space, pass->pid);
         return;
     }
     if (!process->object && pass->size <= process->request.size &&
@@ -295,8 +343,8 @@ void client_passed(struct dataspace *space, uint32_t host, const struct wire_dat
         return;
     }
     process->heard = now(space);
-    if (piece_is_last(&piece))
-        give(space, pass->pid, service_take_object(process));
+    if (piece_is_last(&piece) && process->client == CLIENT_FETCHING)
+        take_fetched(space, pass->pid);
     else
         passing_come(space, pass->pid);
 }
@@ -304,7 +352,7 @@ void client_passed(struct dataspace *space, uint32_t host, const struct wire_dat
 void client_go_on(struct dataspace *space, uint32_t pid)
 {
     if (space->calls->now_ms && now(space) >= service_own(space, pid)->heard + SILENT_MS)
-        client_again(space, pid);
+        again(space, pid);
 }
 
 void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_data_withdrawn *of)
@@ -317,6 +365,8 @@ void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_
         service_broken(space, host, "a request is forgotten that was not withdrawn");
         return;
     }
+    if (space->replicas)
+        passing_fetch_no_more(space, of->pid);
     client_move(space, process, CLIENT_IDLE);
     space->calls->withdrawn(space->context, of->pid);
 }

@@ -22,6 +22,8 @@
 #include "bsprun/dataspace/log.h"
 #include "bsprun/dataspace/service.h"
 
+#define NOWHERE UINT32_MAX
+
 /* A request of a process as its own host sees it. */
 enum client_state {
     CLIENT_IDLE,      /* no request */
@@ -58,9 +60,12 @@ struct process {
     uint64_t behind;          /* of this host: the last request of its earlier lives */
     uint32_t round, missing;  /* the question for that, and how many hosts have not answered it */
     struct dataspace_request request;
-    uint32_t asked;        /* the host, which owned the tag then */
-    uint32_t from, fetch;  /* the host from which the object is fetched, and the number of that */
-    uint64_t heard;        /* ... when something of it came last */
+    uint32_t asked; /* the host, which owned the tag then */
+    /* With replicas: the host from which the object is fetched, and that from which the last one
+     * was; NOWHERE: none. */
+    uint32_t from, source;
+    uint32_t fetch;        /* how many there were */
+    uint64_t heard;        /* when something came last of what is fetched */
     struct object *object; /* that is put together or delivered */
     uint64_t done;         /* bytes of it that have come or gone */
     uint64_t gone;         /* ... of a put that is kept here: gone to who is asked */
@@ -137,7 +142,7 @@ static inline uint64_t service_least(uint64_t a, uint64_t b)
 /* Bytes that go at a time to a host that sends them on. */
 static inline uint64_t service_passed_on(const struct dataspace *space)
 {
-    return service_least(space->piece, 65536);
+    return service_least(space->piece, 16384);
 }
 
 /* The request of a process of this host was answered in an earlier life. */
@@ -226,9 +231,9 @@ void client_passed(struct dataspace *space, uint32_t host, const struct wire_dat
 void client_go_on(struct dataspace *space, uint32_t pid);
 /* Whether an answer is to the present life of a process of this host. */
 bool client_is_present(const struct dataspace *space, uint32_t pid, uint32_t life);
-/* The host that the process has asked, or from which it fetches an object, is lost: its request is
- * made again. */
-void client_again(struct dataspace *space, uint32_t pid);
+/* Hosts are lost: if the process has asked one of them, or is to get an object from it, its request
+ * is made again. */
+void client_losses(struct dataspace *space, uint32_t pid);
 
 /* ---- puts.c ---- */
 
@@ -334,8 +339,11 @@ bool passing_go_on(struct dataspace *space);
 void passing_asked(struct dataspace *space, uint32_t host, const struct wire_data_fetch *fetch);
 /* The host is lost. */
 void passing_forget(struct dataspace *space, uint32_t host);
-/* The process of this host wants its object from the host `from`, or no more. */
-void passing_fetch(struct dataspace *space, uint32_t pid);
+/* The process of this host wants its object from that host. */
+void passing_fetch(struct dataspace *space, uint32_t pid, uint32_t from);
+/* It asks the owner: what it has got last came from another host, as this may. */
+void passing_fetch_early(struct dataspace *space, uint32_t pid);
+/* It has got its object, or wants it no more from where it fetches it; what has come is dropped. */
 void passing_fetch_no_more(struct dataspace *space, uint32_t pid);
 
 /* ---- behind.c ---- */

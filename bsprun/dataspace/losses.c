@@ -29,9 +29,8 @@ void losses_learn(struct dataspace *space)
             continue;
         if (process->missing > 0)
             lives_ask_past(space, pid);
-        else if (space->others[process->asked].lost ||
-                 (process->client == CLIENT_FETCHING && space->others[process->from].lost))
-            client_again(space, pid);
+        else
+            client_losses(space, pid);
     }
 }
 
