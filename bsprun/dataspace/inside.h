@@ -47,6 +47,7 @@ enum guest_state {
     GUEST_INVITED,  /* ... does not, so that this one is to */
     GUEST_STORING,  /* put: pieces come */
     GUEST_WAITING,  /* get, read: there is no object yet, or none that it was granted */
+    GUEST_DEFERRED, /* ... it is granted, and another replica is to be sent the object first */
     GUEST_GRANTING, /* ... its pieces go out */
     GUEST_STATE_COUNT
 };
@@ -100,7 +101,10 @@ struct replica {
     enum { TURN_OFFERS, TURN_SENDS } turn; /* of this host: with what is large */
     /* Of another one: the put that it has offered, and when its turn was last deferred. */
     uint64_t offered, deferred;
-    uint64_t referred; /* ... the newest request for which it was referred to another host */
+    /* ... its newest large object, the newest for which it was referred to another host, and
+     * whether those behind it wait for it to be granted theirs. */
+    uint64_t granted, referred;
+    enum { PASSES_IN_TIME, PASSES_LATE } passes;
     /* Its newest request that this host knows of: it has the answers to all before.  Of this host:
      * the last one that all were told of, and bytes of answers since. */
     uint64_t reached, told, bytes;
@@ -139,10 +143,13 @@ static inline uint64_t service_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Bytes that go at a time to a host that sends them on. */
-static inline uint64_t service_passed_on(const struct dataspace *space)
+/* Bytes of an object of that size that go at a time from one replica to the next: the smaller they
+ * are, the earlier its link is free again; the larger, the less time of processors they take. */
+static inline uint64_t service_passed_on(const struct dataspace *space, uint64_t size)
 {
-    return service_least(space->piece, 16384);
+    uint64_t bytes = size / 64 < 16384 ? 16384 : service_least(size / 64, 65536);
+
+    return service_least(space->piece, bytes);
 }
 
 /* The request of a process of this host was answered in an earlier life. */
@@ -184,7 +191,7 @@ static inline bool service_is_stalled(const struct process *process)
 {
     return process->client == CLIENT_STALLED || process->client == CLIENT_SENDING ||
            process->client == CLIENT_FETCHING || process->guest == GUEST_GRANTING ||
-           process->guest == GUEST_OFFERED;
+           process->guest == GUEST_OFFERED || process->guest == GUEST_DEFERRED;
 }
 
 /* ---- owners.c ---- */
@@ -325,9 +332,15 @@ bool turns_has(const struct dataspace *space, uint32_t pid, uint32_t host, uint6
 /* False: no memory. */
 bool passing_open(struct dataspace *space);
 void passing_close(struct dataspace *space);
-/* Whether the replica, which is granted so many bytes, is to get them from another host, *from;
- * else it is sent them. */
-bool passing_refers(struct dataspace *space, const struct asker *to, uint64_t size, uint32_t *from);
+/* How the replica on that seat, which is granted what its process has, is to get it. */
+enum passing_way {
+    PASSING_SENT,     /* from here */
+    PASSING_REFERRED, /* from another host, *from */
+    PASSING_DEFERRED  /* that is not known yet */
+};
+/* ... from now on, by the request of that number. */
+void passing_granted(struct dataspace *space, uint32_t seat, uint64_t number);
+enum passing_way passing_way(struct dataspace *space, uint32_t seat, uint32_t *from);
 /* No replica of the process wants what it was granted before that request. */
 void passing_cut(struct dataspace *space, uint32_t pid, uint64_t number);
 /* Some more bytes of the object are here that the process of this host gets. */

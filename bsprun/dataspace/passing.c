@@ -2,12 +2,15 @@
  * granted it, from whose host the next one gets it, and so on; see inside.h.
  *
  * So each link carries the object once, whatever the number of replicas.  The owner refers a
- * replica to the host that it granted the object last, and has done with that request.  Who is
- * referred asks there, and gets what has come, and the rest as it comes; the next time it asks
- * there at once, as it would fall behind if each object took it one round trip more, but takes
- * nothing without the word of the owner.  If that host is lost, is silent, or has dropped the
- * object, the replica makes its request again, and the owner, which has the object in its log as
- * long as a replica may want it, sends it itself.
+ * replica to the host of one that it has granted the object, and has done with that request: to the
+ * one before it in the order of their places, so that each gets its objects from the same host
+ * again and again.  If that is to come yet, it is waited for a little; if it comes too late, the
+ * others do so no more until it is the first of them again.  Who is referred asks there, and gets
+ * what has come, and the rest as it comes; the next time it asks there at once, as it would fall
+ * behind if each object took it one round trip more, but takes nothing without the word of the
+ * owner.  If that host is lost, is silent, or has dropped the object, the replica makes its request
+ * again, and the owner, which has the object in its log as long as a replica may want it, sends it
+ * itself.
  *
  * Nobody waits for himself: an owner refers each replica to one that it granted the object before,
  * and of a new owner all make the request again.
@@ -16,13 +19,15 @@
 
 #include <stdlib.h>
 
-#define KEPT_PART 4u /* of the bytes of answers: what is kept for other replicas */
+#define DEFERRED_MS 5u
+#define KEPT_PART   4u /* of the bytes of answers: what is kept for other replicas */
 
 /* At the owner: an object that replicas of the process have been granted, in so many bytes. */
 struct granted {
     struct granted *next;
     uint64_t number, size;
-    uint32_t last; /* the host that was granted it last */
+    uint32_t had, followed; /* places of replicas that have it, and from which others get it */
+    uint32_t last;          /* the host that was granted it last */
 };
 
 /* On the host of a replica: an object that it has got, and others may want. */
@@ -72,42 +77,115 @@ static struct granted *find_granted(const struct dataspace *space, uint32_t pid,
     return granted;
 }
 
-/* It is granted by this host, the owner, itself. */
-static void note_granted(struct dataspace *space, const struct asker *to, uint64_t size)
+/* NULL: no memory. */
+static struct granted *add_granted(struct dataspace *space, uint32_t pid, uint64_t number)
 {
-    struct granted **first = &space->passing->granted[to->pid];
-    struct granted *granted = find_granted(space, to->pid, to->number);
+    struct granted **first = &space->passing->granted[pid];
+    struct granted *granted = malloc(sizeof *granted);
 
-    if (!granted) {
-        granted = malloc(sizeof *granted);
-        if (!granted)
-            return; /* the others will be sent it, too */
-        granted->next = *first;
-        granted->number = to->number;
+    if (granted) {
+        *granted = (struct granted){.next = *first, .number = number, .last = NOWHERE};
         *first = granted;
     }
-    granted->size = size;
-    granted->last = to->host;
+    return granted;
 }
 
-bool passing_refers(struct dataspace *space, const struct asker *to, uint64_t size, uint32_t *from)
+static uint32_t place_bit(uint32_t place)
 {
-    struct replica *replica;
+    return UINT32_C(1) << place;
+}
+
+/* Whether the replica on that seat is sent what is granted before those behind it. */
+static bool is_waited_for(const struct dataspace *space, uint32_t seat)
+{
+    uint32_t home = space->processes[seat].home;
+
+    return home < space->hosts && home != space->host && !space->others[home].lost &&
+           space->replicas[seat].passes == PASSES_IN_TIME;
+}
+
+/* The seat of the replica behind which the one on that seat comes; its own one: it is the first. */
+static uint32_t seat_before(const struct dataspace *space, uint32_t seat)
+{
+    for (uint32_t before = seat; before % space->most > 0; before--)
+        if (is_waited_for(space, before - 1))
+            return before - 1;
+    return seat;
+}
+
+static uint64_t now(const struct dataspace *space)
+{
+    return space->calls->now_ms ? space->calls->now_ms(space->context) : 0;
+}
+
+void passing_granted(struct dataspace *space, uint32_t seat, uint64_t number)
+{
+    struct replica *replica = &space->replicas[seat];
+
+    replica->granted = number;
+    replica->deferred = now(space);
+}
+
+/* Whether the one before it is still to be waited for; one that is not granted the object in time
+ * is not, now and until it is again. */
+static bool is_deferred(const struct dataspace *space, uint32_t seat, const struct granted *granted)
+{
+    uint32_t had = granted ? granted->had : 0, before;
+
+    if (!space->calls->now_ms)
+        return false;
+    while ((before = seat_before(space, seat)) != seat &&
+           !(had & place_bit(before % space->most))) {
+        if (now(space) < space->replicas[seat].deferred + DEFERRED_MS)
+            return true;
+        space->replicas[before].passes = PASSES_LATE;
+    }
+    return false;
+}
+
+/* The host from which the replica on that seat is to get what others are granted; NOWHERE: this
+ * one. */
+static uint32_t choose(const struct dataspace *space, uint32_t seat, const struct granted *granted)
+{
+    uint32_t before = seat_before(space, seat), bit = place_bit(before % space->most);
+    uint32_t from = granted->last;
+
+    if (granted->had == 0 || granted->size != space->processes[seat].size ||
+        space->replicas[seat].referred == granted->number)
+        return NOWHERE;
+    if (before != seat && (granted->had & bit) && !(granted->followed & bit))
+        from = space->processes[before].home;
+    return from == space->processes[seat].home || space->others[from].lost ? NOWHERE : from;
+}
+
+enum passing_way passing_way(struct dataspace *space, uint32_t seat, uint32_t *from)
+{
+    const struct process *process = &space->processes[seat];
+    struct replica *replica = &space->replicas[seat];
+    uint32_t pid = seat / space->most, place = seat % space->most;
     struct granted *granted;
 
-    if (!space->replicas || to->number == 0 || size < space->passed)
-        return false;
-    replica = &space->replicas[service_seat(space, to->pid, to->host)];
-    granted = find_granted(space, to->pid, to->number);
-    if (!granted || granted->size != size || granted->last == to->host ||
-        space->others[granted->last].lost || replica->referred == to->number) {
-        note_granted(space, to, size);
-        return false;
+    if (replica->granted == 0 || process->size < space->passed)
+        return PASSING_SENT;
+    granted = find_granted(space, pid, replica->granted);
+    if (replica->referred != replica->granted && is_deferred(space, seat, granted))
+        return PASSING_DEFERRED;
+    if (!granted)
+        granted = add_granted(space, pid, replica->granted);
+    if (!granted)
+        return PASSING_SENT; /* and so are the others */
+    *from = choose(space, seat, granted);
+    if (granted->had >> place == 0)
+        replica->passes = PASSES_IN_TIME;
+    granted->had |= place_bit(place);
+    granted->last = process->home;
+    if (*from == NOWHERE) {
+        granted->size = process->size;
+        return PASSING_SENT;
     }
-    *from = granted->last;
-    granted->last = to->host;
-    replica->referred = to->number;
-    return true;
+    granted->followed |= place_bit(space->places[*from]);
+    replica->referred = replica->granted;
+    return PASSING_REFERRED;
 }
 
 /* ---- What is kept ---------------------------------------------------------------------------- */
@@ -205,7 +283,8 @@ static bool send_pieces(struct dataspace *space, struct onward *onward)
     message.data_pass.here = true;
     message.data_pass.size = object->size;
     while (onward->done < until && space->calls->has_room(space->context, onward->host)) {
-        uint64_t length = service_least(until - onward->done, service_passed_on(space));
+        uint64_t length =
+            service_least(until - onward->done, service_passed_on(space, object->size));
 
         message.data_pass.offset = onward->done;
         message.data_pass.data =

@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/* Bytes that go to an owner at a time which sends them on. */
+#define PIECE 65536u
+
 /* The posted piece is the last one of its object. */
 static bool is_whole(const struct process *process)
 {
@@ -35,7 +38,7 @@ static bool send_pieces(struct dataspace *space, uint32_t pid, uint64_t until)
     bool more = process->gone < until || until == 0;
 
     while (more && space->calls->has_room(space->context, process->asked)) {
-        uint64_t length = service_least(until - process->gone, service_passed_on(space));
+        uint64_t length = service_least(until - process->gone, service_least(space->piece, PIECE));
         struct wire_message message = {.kind = WIRE_DATA_PUT};
 
         fill(process, pid, &message);

@@ -27,7 +27,8 @@ static const struct bspz_states_row guest_rows[GUEST_STATE_COUNT] = {
     [GUEST_OFFERED] = {"offered", TO(GUEST_INVITED) | TO(GUEST_IDLE)},
     [GUEST_INVITED] = {"invited", TO(GUEST_STORING) | TO(GUEST_IDLE)},
     [GUEST_STORING] = {"storing", TO(GUEST_IDLE)},
-    [GUEST_WAITING] = {"waiting", TO(GUEST_GRANTING) | TO(GUEST_IDLE)},
+    [GUEST_WAITING] = {"waiting", TO(GUEST_DEFERRED) | TO(GUEST_GRANTING) | TO(GUEST_IDLE)},
+    [GUEST_DEFERRED] = {"deferred", TO(GUEST_GRANTING) | TO(GUEST_IDLE)},
     [GUEST_GRANTING] = {"granting", TO(GUEST_IDLE)},
 };
 static const struct bspz_states guest_states = {"a guest", GUEST_STATE_COUNT, guest_rows};

@@ -268,7 +268,7 @@ bool dataspace_go_on(struct dataspace *space)
 
         if (process->client == CLIENT_STALLED || process->client == CLIENT_SENDING)
             put_go_on(space, seat / space->most);
-        else if (process->guest == GUEST_GRANTING)
+        else if (process->guest == GUEST_GRANTING || process->guest == GUEST_DEFERRED)
             guest_go_on(space, seat);
         else if (process->guest == GUEST_OFFERED)
             turns_go_on(space, seat);

@@ -9,15 +9,16 @@
 #include "bsprun/dataspace/service.h"
 #include "tests/unit/suite.h"
 
-#define HOSTS   8u
-#define PIECE   10u
-#define SIZE    100u /* of an object */
-#define PASSED  50u  /* bytes of those that are passed on */
-#define QUEUED  1000u
-#define LINK    3u /* messages that it has room for */
-#define NOBODY  HOSTS
-#define OWNER   1u
-#define SILENCE 200u
+#define HOSTS    8u
+#define PIECE    10u
+#define SIZE     100u /* of an object */
+#define PASSED   50u  /* bytes of those that are passed on */
+#define QUEUED   1000u
+#define LINK     3u /* messages that it has room for */
+#define NOBODY   HOSTS
+#define OWNER    1u
+#define SILENCE  200u
+#define DEFERRED 5u
 
 /* Process 0 is on the even hosts, and gets; process 1 on the odd ones, and puts. */
 static const uint32_t homes[] = {0, 1}, leads[] = {0, 1, 0, 1, 0, 1, 0, 1};
@@ -281,6 +282,92 @@ START_TEST(pieces_go_on_as_they_come)
 }
 END_TEST
 
+/* Whatever the order in which they ask: each gets its objects from the same host again. */
+START_TEST(each_waits_a_little_for_the_one_before_it)
+{
+    put(1, SIZE);
+    for (uint32_t host = HOSTS - 2; host > 0; host -= 2) {
+        post(host, 1, DATASPACE_READ, SIZE);
+        run();
+        ck_assert_uint_eq(hosts[host].answers, 0);
+    }
+    post(0, 1, DATASPACE_READ, SIZE);
+    run();
+    ck_assert_uint_eq(bytes[OWNER][0], SIZE);
+    for (uint32_t host = 2; host < HOSTS; host += 2) {
+        expect(host, 1, SIZE);
+        ck_assert_uint_eq(bytes[host - 2][host], SIZE);
+    }
+}
+END_TEST
+
+START_TEST(who_comes_too_late_is_waited_for_once)
+{
+    put(1, SIZE);
+    post(2, 1, DATASPACE_READ, SIZE);
+    run();
+    now = DEFERRED - 1;
+    go_on();
+    run();
+    ck_assert_uint_eq(hosts[2].answers, 0);
+    now = DEFERRED;
+    go_on();
+    run();
+    expect(2, 1, SIZE);
+    ck_assert_uint_eq(bytes[OWNER][2], SIZE);
+    post(2, 2, DATASPACE_READ, SIZE);
+    run();
+    ck_assert_uint_eq(hosts[2].answers, 2);
+    post(0, 1, DATASPACE_READ, SIZE);
+    run();
+    expect(0, 1, SIZE);
+    ck_assert_uint_eq(bytes[2][0], SIZE);
+}
+END_TEST
+
+START_TEST(who_is_first_again_is_waited_for_again)
+{
+    put(1, SIZE);
+    post(2, 1, DATASPACE_READ, SIZE);
+    now = DEFERRED;
+    go_on();
+    run();
+    now += DEFERRED;
+    go_on();
+    run();
+    ck_assert_uint_eq(hosts[2].answers, 1);
+    for (uint64_t number = 1; number <= 2; number++) {
+        post(0, number, DATASPACE_READ, SIZE);
+        run();
+    }
+    post(2, 2, DATASPACE_READ, SIZE);
+    run();
+    post(2, 3, DATASPACE_READ, SIZE);
+    run();
+    ck_assert_uint_eq(hosts[2].answers, 2);
+}
+END_TEST
+
+START_TEST(a_replica_asks_at_once_where_it_got_its_last_object)
+{
+    put(1, SIZE);
+    post(0, 1, DATASPACE_READ, SIZE);
+    post(2, 1, DATASPACE_READ, SIZE);
+    run();
+    post(0, 2, DATASPACE_READ, SIZE);
+    run();
+    silent = OWNER;
+    post(2, 2, DATASPACE_READ, SIZE);
+    run();
+    ck_assert_uint_eq(bytes[0][2], 2 * SIZE);
+    ck_assert_uint_eq(hosts[2].answers, 1); /* the owner has not granted it */
+    silent = NOBODY;
+    run();
+    ck_assert_uint_eq(hosts[2].answers, 2);
+    ck_assert_uint_eq(bytes[0][2], 2 * SIZE);
+}
+END_TEST
+
 START_TEST(small_objects_come_from_the_owner)
 {
     put(1, PASSED - 1);
@@ -432,6 +519,10 @@ int main(void)
     const TTest *const tests[] = {each_link_carries_what_all_replicas_wait_for_once,
                                   a_later_replica_gets_it_from_the_one_before,
                                   pieces_go_on_as_they_come,
+                                  each_waits_a_little_for_the_one_before_it,
+                                  who_comes_too_late_is_waited_for_once,
+                                  who_is_first_again_is_waited_for_again,
+                                  a_replica_asks_at_once_where_it_got_its_last_object,
                                   small_objects_come_from_the_owner,
                                   one_with_other_room_gets_it_from_the_owner,
                                   what_is_not_kept_comes_from_the_owner,
