@@ -37,6 +37,7 @@ enum track_state {
     TRACK_OPEN,    /* the descriptor is there */
     TRACK_BEGUN,   /* ... and all pages are recorded since the image `since` was begun */
     TRACK_REFUSED,
+    TRACK_LOST, /* it was there; copies of the process may have it, and so keep the registrations */
 };
 
 struct bspz_tracker {
@@ -117,9 +118,9 @@ static bool prepare(struct bspz_snapshot *snapshot)
     int fd;
 
     if (snapshot->options->untracked || is_filtered(snapshot))
-        end(tracker, TRACK_NOTHING);
-    else if (has_descriptor(tracker) && !is_ours(tracker->fd))
-        tracker->state = TRACK_REFUSED; /* the program does not want it */
+        return false; /* what has been recorded stays right */
+    if (has_descriptor(tracker) && !is_ours(tracker->fd))
+        tracker->state = TRACK_LOST; /* the program does not want it */
     else if (tracker->state == TRACK_NOTHING) {
         fd = open_record();
         tracker->state = fd < 0 ? TRACK_REFUSED : TRACK_OPEN;
@@ -148,7 +149,7 @@ void bspz_track_hide(struct bspz_snapshot *snapshot)
 
 bool bspz_track_is_own(const struct bspz_snapshot *snapshot)
 {
-    if (!has_descriptor(snapshot->tracker))
+    if (!has_descriptor(snapshot->tracker) && snapshot->tracker->state != TRACK_LOST)
         return false;
     for (uint32_t i = 0; i < snapshot->descriptors.count; i++)
         if (is_userfault(&snapshot->descriptors.descriptor[i]))
@@ -289,7 +290,7 @@ void bspz_track(struct bspz_snapshot *snapshot, const struct bspz_image_config *
     for (uint32_t i = 0; i < snapshot->piece_count; i++)
         snapshot->piece[i].written = NULL;
     if (error != -ENOMEM)
-        end(tracker, TRACK_REFUSED);
+        end(tracker, TRACK_LOST);
 }
 
 bool bspz_track_unwritten(const struct bspz_piece *piece, uint64_t start, uint64_t *end)

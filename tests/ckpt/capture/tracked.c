@@ -4,10 +4,14 @@
  * at, or "not permitted"; restored, checks what the pages must be.
  *
  * Cases: plain; failed, a snapshot between the two could not be written; closed, the program has
- * closed all descriptors it does not know; forked, a child lives when pages are written to. */
+ * closed all descriptors it does not know; forked, a child lives when pages are written to; alone,
+ * a snapshot between the two uses no record, and a copy of the process, such as one that writes an
+ * image, still has the descriptor; left, the program has closed it, and a copy still has it. */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +100,25 @@ static int is_permitted(void)
     return fd >= 0;
 }
 
+static bool is_one_of(const char *word, const char *first, const char *second)
+{
+    return strcmp(word, first) == 0 || strcmp(word, second) == 0;
+}
+
+/* It has the descriptors, is nobody's child that the process has to wait for, and ends with it. */
+static void leave_copy(void)
+{
+    struct pollfd self = {.fd = (int)syscall(SYS_pidfd_open, getpid(), 0), .events = POLLIN};
+    pid_t child = fork();
+
+    if (child == 0 && fork() == 0)
+        poll(&self, 1, -1);
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    close(self.fd);
+}
+
 static void change(const char *how)
 {
     pid_t child = strcmp(how, "forked") == 0 ? fork() : 1;
@@ -104,6 +127,8 @@ static void change(const char *how)
         pause();
         _exit(0);
     }
+    if (is_one_of(how, "alone", "left"))
+        leave_copy();
     for (unsigned i = 0; i < sizeof changed / sizeof changed[0]; i++)
         put(changed[i], i + 1);
     if (strcmp(how, "forked") == 0) {
@@ -112,7 +137,12 @@ static void change(const char *how)
     }
     if (strcmp(how, "failed") == 0)
         host_snapshot_fails("failed");
-    if (strcmp(how, "closed") == 0)
+    if (strcmp(how, "alone") == 0) {
+        setenv("CAPTURE_UNTRACKED", "1", 1);
+        host_snapshot_fails("alone");
+        unsetenv("CAPTURE_UNTRACKED");
+    }
+    if (is_one_of(how, "closed", "left"))
         for (int fd = 3; fd < 1024; fd++)
             close(fd);
 }
@@ -133,6 +163,8 @@ int main(int argc, char **argv)
     forget_looks();
     if (host_snapshot_increment(argv[3]) == 1)
         return check();
+    if (strcmp(argv[1], "left") == 0)
+        host_snapshot("/dev/null"); /* it is not refused */
     if (is_permitted())
         printf("%ld\n", looked_at());
     else

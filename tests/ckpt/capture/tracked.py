@@ -35,8 +35,15 @@ def all_where_the_record_is_of_another_base(place):
 
 
 def all_without_the_descriptor(place):
-    kib = looked_at(place, "pie", "closed")
-    expect(kib is None or kib >= NEARLY_ALL, f"{kib} KiB were looked at")
+    for case in ("closed", "left"):
+        kib = looked_at(place, "pie", case)
+        expect(kib is None or kib >= NEARLY_ALL, f"{case}: {kib} KiB were looked at")
+
+
+def after_one_without_the_record(place):
+    """The image of a process alone uses none; the kernel's goes on."""
+    kib = looked_at(place, "pie", "alone")
+    expect(kib is None or kib <= FEW, f"{kib} KiB were looked at")
 
 
 main(
@@ -45,5 +52,6 @@ main(
         all_where_it_is_not_recorded,
         all_where_the_record_is_of_another_base,
         all_without_the_descriptor,
+        after_one_without_the_record,
     ]
 )
