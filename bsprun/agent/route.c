@@ -50,7 +50,9 @@ void agent_route_message(void *context, uint32_t host, const struct wire_message
              message->kind == WIRE_DATA_COPIED || message->kind == WIRE_DATA_AHEAD ||
              message->kind == WIRE_DATA_PAST || message->kind == WIRE_DATA_PAST_IS ||
              message->kind == WIRE_DATA_CALL || message->kind == WIRE_DATA_HOW_FAR ||
-             message->kind == WIRE_DATA_OFFER || message->kind == WIRE_DATA_TURN)
+             message->kind == WIRE_DATA_OFFER || message->kind == WIRE_DATA_TURN ||
+             message->kind == WIRE_DATA_REFER || message->kind == WIRE_DATA_FETCH ||
+             message->kind == WIRE_DATA_PASS)
         agent_dataspace_message(agent, host, message);
     else if (message->kind == WIRE_GIVE_UP)
         agent_replicas_given_up(agent, message->give_up.text);

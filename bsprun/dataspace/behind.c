@@ -38,8 +38,10 @@ static void cut(struct dataspace *space, uint32_t pid)
 {
     uint64_t least = least_reached(space, pid);
 
-    if (least != UINT64_MAX)
-        copies_cut(space->copies, pid, least);
+    if (least == UINT64_MAX)
+        return;
+    copies_cut(space->copies, pid, least);
+    passing_cut(space, pid, least);
 }
 
 static void say(struct dataspace *space, uint32_t pid, uint32_t host)

@@ -4,6 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
+/* After which an object is not waited for that another replica is to send. */
+#define SILENT_MS 200u
+
 /* The next piece goes into the window of a process of this host. */
 static void give_piece(struct dataspace *space, uint32_t pid)
 {
@@ -26,8 +29,10 @@ static void give(struct dataspace *space, uint32_t pid, struct object *object)
     process->object = object;
     process->size = service_least(object->size, process->request.size);
     process->done = 0;
-    if (space->replicas)
+    if (space->replicas) {
         behind_given(space, pid, process->size);
+        passing_whole(space, pid, object);
+    }
     client_move(space, process, CLIENT_TAKING);
     give_piece(space, pid);
 }
@@ -80,6 +85,8 @@ static void ask(struct dataspace *space, uint32_t pid)
     message.data_ask.room = request->size;
     replicas_announce(space, pid);
     service_send(space, process->asked, &message);
+    if (space->replicas)
+        passing_fetch_early(space, pid);
 }
 
 /* Who is asked has granted it if it cannot be withdrawn. */
@@ -169,7 +176,7 @@ void dataspace_posted(struct dataspace *space, uint32_t pid,
     }
 }
 
-void client_again(struct dataspace *space, uint32_t pid)
+static void again(struct dataspace *space, uint32_t pid)
 {
     struct process *process = service_own(space, pid);
 
@@ -178,12 +185,15 @@ void client_again(struct dataspace *space, uint32_t pid)
             space->calls->differs(space->context, pid);
         return;
     }
+    if (space->replicas)
+        passing_fetch_no_more(space, pid);
     switch (process->client) {
     case CLIENT_STORING:
     case CLIENT_SENDING:
     case CLIENT_SENT:
         put_again(space, pid);
         return;
+    case CLIENT_FETCHING:
     case CLIENT_RECEIVING: /* the next owner grants it the same object */
         object_drop(service_take_object(process));
         client_move(space, process, CLIENT_ASKING);
@@ -200,6 +210,17 @@ void client_again(struct dataspace *space, uint32_t pid)
     default:
         return;
     }
+}
+
+void client_losses(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = service_own(space, pid);
+    bool fetches = process->client == CLIENT_FETCHING;
+
+    if (space->replicas && process->from != NOWHERE && space->others[process->from].lost)
+        passing_fetch_no_more(space, pid);
+    if (space->others[process->asked].lost || (fetches && process->from == NOWHERE))
+        again(space, pid);
 }
 
 /* ---- What other hosts answer ----------------------------------------------------------------- */
@@ -227,6 +248,10 @@ void client_granted(struct dataspace *space, uint32_t host, const struct wire_da
     if (!client_is_present(space, grant->pid, grant->life))
         return;
     if (fits && begins) {
+        if (space->replicas) {
+            passing_fetch_no_more(space, grant->pid);
+            process->source = NOWHERE;
+        }
         if (!service_begin_object(space, process, grant->pid, grant->size))
             return;
         client_move(space, process, CLIENT_RECEIVING);
@@ -237,6 +262,97 @@ void client_granted(struct dataspace *space, uint32_t host, const struct wire_da
     }
     if (piece_is_last(&piece))
         give(space, grant->pid, service_take_object(process));
+    else if (space->replicas)
+        passing_come(space, grant->pid);
+}
+
+/* ---- What comes from another replica --------------------------------------------------------- */
+
+static uint64_t now(const struct dataspace *space)
+{
+    return space->calls->now_ms ? space->calls->now_ms(space->context) : 0;
+}
+
+static bool is_asking(const struct process *process)
+{
+    return process->client == CLIENT_ASKING || process->client == CLIENT_WITHDRAWN;
+}
+
+/* The object is here, and the owner has granted it. */
+static void take_fetched(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = service_own(space, pid);
+
+    process->source = process->from;
+    process->from = NOWHERE;
+    give(space, pid, service_take_object(process));
+}
+
+void client_referred(struct dataspace *space, uint32_t host, const struct wire_data_refer *refer)
+{
+    struct process *process = service_own(space, refer->pid);
+
+    if (!space->replicas || refer->from >= space->hosts || refer->from == space->host ||
+        !service_has(space, refer->pid, refer->from) || process->asked != host ||
+        !is_asking(process)) {
+        service_broken(space, host, "a replica is referred to another one without need");
+        return;
+    }
+    client_move(space, process, CLIENT_FETCHING);
+    process->heard = now(space);
+    if (process->from == refer->from) {
+        if (process->object && process->done == process->object->size)
+            take_fetched(space, refer->pid);
+        return;
+    }
+    passing_fetch_no_more(space, refer->pid);
+    if (space->others[refer->from].lost)
+        again(space, refer->pid);
+    else
+        passing_fetch(space, refer->pid, refer->from);
+}
+
+/* The host has not got what is fetched, or not any more. */
+static void is_not_there(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = service_own(space, pid);
+
+    process->source = NOWHERE;
+    if (process->client == CLIENT_FETCHING)
+        again(space, pid);
+    else
+        passing_fetch_no_more(space, pid);
+}
+
+void client_passed(struct dataspace *space, uint32_t host, const struct wire_data_pass *pass)
+{
+    struct process *process = service_own(space, pass->pid);
+    struct piece piece = {pass->size, pass->offset, pass->data};
+
+    if (!space->replicas || process->from != host || process->fetch != pass->round)
+        return; /* it has been got in another way since */
+    if (!pass->here) {
+        is_not_there(space, pass->pid);
+        return;
+    }
+    if (!process->object && pass->size <= process->request.size &&
+        !service_begin_object(space, process, pass->pid, pass->size))
+        return;
+    if (!process->object || !piece_add(process->object, &process->done, &piece)) {
+        service_broken(space, host, "a piece of what another replica has got is out of place");
+        return;
+    }
+    process->heard = now(space);
+    if (piece_is_last(&piece) && process->client == CLIENT_FETCHING)
+        take_fetched(space, pass->pid);
+    else
+        passing_come(space, pass->pid);
+}
+
+void client_go_on(struct dataspace *space, uint32_t pid)
+{
+    if (space->calls->now_ms && now(space) >= service_own(space, pid)->heard + SILENT_MS)
+        again(space, pid);
 }
 
 void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_data_withdrawn *of)
@@ -249,6 +365,8 @@ void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_
         service_broken(space, host, "a request is forgotten that was not withdrawn");
         return;
     }
+    if (space->replicas)
+        passing_fetch_no_more(space, of->pid);
     client_move(space, process, CLIENT_IDLE);
     space->calls->withdrawn(space->context, of->pid);
 }

@@ -6,13 +6,14 @@
 static void send_pieces(struct dataspace *space, struct process *process, uint32_t pid)
 {
     struct wire_message message = {.kind = WIRE_DATA_GRANT};
+    uint64_t most = space->replicas ? service_passed_on(space, process->size) : space->piece;
     bool more = true;
 
     message.data_grant.pid = pid;
     message.data_grant.life = process->life;
     message.data_grant.size = process->size;
     while (more && space->calls->has_room(space->context, process->home)) {
-        uint64_t length = service_least(process->size - process->done, space->piece);
+        uint64_t length = service_least(process->size - process->done, most);
 
         message.data_grant.offset = process->done;
         message.data_grant.data =
@@ -25,9 +26,50 @@ static void send_pieces(struct dataspace *space, struct process *process, uint32
         guest_move(space, process, GUEST_IDLE);
 }
 
+static void refer(struct dataspace *space, const struct process *process, uint32_t from)
+{
+    struct wire_message message = {.kind = WIRE_DATA_REFER};
+
+    message.data_refer.pid = service_pid(space, process);
+    message.data_refer.from = from;
+    service_send(space, process->home, &message);
+}
+
+/* The process gets its object, or is referred to another host, or waits for what other replicas do.
+ * Whether it still waits. */
+static bool grant(struct dataspace *space, uint32_t seat)
+{
+    struct process *process = &space->processes[seat];
+    uint32_t from;
+
+    switch (space->replicas ? passing_way(space, seat, &from) : PASSING_SENT) {
+    case PASSING_DEFERRED:
+        if (process->guest != GUEST_DEFERRED)
+            guest_move(space, process, GUEST_DEFERRED);
+        return true;
+    case PASSING_REFERRED:
+        refer(space, process, from);
+        guest_move(space, process, GUEST_IDLE);
+        return false;
+    default:
+        guest_move(space, process, GUEST_GRANTING);
+        send_pieces(space, process, seat / space->most);
+        return false;
+    }
+}
+
+/* Those that wait for others wait for such as have smaller seats. */
+static void grant_deferred(struct dataspace *space, uint32_t pid)
+{
+    for (uint32_t seat = pid * space->most; seat < (pid + 1) * space->most; seat++)
+        if (space->processes[seat].guest == GUEST_DEFERRED)
+            grant(space, seat);
+}
+
 void guest_answered(struct dataspace *space, const struct asker *to, struct object *object)
 {
-    struct process *process = service_guest(space, to->pid, to->host);
+    uint32_t seat = service_seat(space, to->pid, to->host);
+    struct process *process = &space->processes[seat];
     struct wire_message stored = {.kind = WIRE_DATA_STORED};
 
     if (!object) {
@@ -43,13 +85,20 @@ void guest_answered(struct dataspace *space, const struct asker *to, struct obje
     process->object = object;
     process->size = service_least(object->size, to->room);
     process->done = 0;
-    guest_move(space, process, GUEST_GRANTING);
-    send_pieces(space, process, to->pid);
+    if (space->replicas)
+        passing_granted(space, seat, to->number);
+    if (!grant(space, seat) && space->replicas)
+        grant_deferred(space, to->pid);
 }
 
 void guest_go_on(struct dataspace *space, uint32_t seat)
 {
-    send_pieces(space, &space->processes[seat], seat / space->most);
+    struct process *process = &space->processes[seat];
+
+    if (process->guest == GUEST_GRANTING)
+        send_pieces(space, process, seat / space->most);
+    else if (!grant(space, seat))
+        grant_deferred(space, seat / space->most);
 }
 
 void guest_forget(struct dataspace *space, struct process *process)

@@ -9,6 +9,7 @@
  *   copying.c  what copies.h says to other hosts, and hears from them
  *   ahead.c    ... of an object that is still coming
  *   turns.c    which of them sends a large object
+ *   passing.c  ... and which of them sends what others get, too
  *   behind.c   how far they are, and what has to be kept for them
  *   replicas.c what replicas of a process have in common, and which hosts have them
  *   owners.c   which host has which tags
@@ -21,6 +22,8 @@
 #include "bsprun/dataspace/log.h"
 #include "bsprun/dataspace/service.h"
 
+#define NOWHERE UINT32_MAX
+
 /* A request of a process as its own host sees it. */
 enum client_state {
     CLIENT_IDLE,      /* no request */
@@ -32,6 +35,7 @@ enum client_state {
     CLIENT_ASKING,    /* get, read: the owner is to grant it */
     CLIENT_WITHDRAWN, /* ... is to forget it, or has granted it */
     CLIENT_RECEIVING, /* ... has granted it, and its pieces come from another host */
+    CLIENT_FETCHING,  /* ... and they come from a host that has another replica of the process */
     CLIENT_TAKING,    /* ... is granted: the process is to ask for the next piece */
     CLIENT_STATE_COUNT
 };
@@ -43,6 +47,7 @@ enum guest_state {
     GUEST_INVITED,  /* ... does not, so that this one is to */
     GUEST_STORING,  /* put: pieces come */
     GUEST_WAITING,  /* get, read: there is no object yet, or none that it was granted */
+    GUEST_DEFERRED, /* ... it is granted, and another replica is to be sent the object first */
     GUEST_GRANTING, /* ... its pieces go out */
     GUEST_STATE_COUNT
 };
@@ -56,7 +61,12 @@ struct process {
     uint64_t behind;          /* of this host: the last request of its earlier lives */
     uint32_t round, missing;  /* the question for that, and how many hosts have not answered it */
     struct dataspace_request request;
-    uint32_t asked;        /* the host, which owned the tag then */
+    uint32_t asked; /* the host, which owned the tag then */
+    /* With replicas: the host from which the object is fetched, and that from which the last one
+     * was; NOWHERE: none. */
+    uint32_t from, source;
+    uint32_t fetch;        /* how many there were */
+    uint64_t heard;        /* when something came last of what is fetched */
     struct object *object; /* that is put together or delivered */
     uint64_t done;         /* bytes of it that have come or gone */
     uint64_t gone;         /* ... of a put that is kept here: gone to who is asked */
@@ -70,6 +80,9 @@ struct outgoing;
 
 /* An object of which pieces have gone to a host that will back it, or have come from its owner. */
 struct ahead;
+
+/* Objects that replicas get, and that go from one of them to the next. */
+struct passing;
 
 /* Another host. */
 struct other {
@@ -88,6 +101,10 @@ struct replica {
     enum { TURN_OFFERS, TURN_SENDS } turn; /* of this host: with what is large */
     /* Of another one: the put that it has offered, and when its turn was last deferred. */
     uint64_t offered, deferred;
+    /* ... its newest large object, the newest for which it was referred to another host, and
+     * whether those behind it wait for it to be granted theirs. */
+    uint64_t granted, referred;
+    enum { PASSES_IN_TIME, PASSES_LATE } passes;
     /* Its newest request that this host knows of: it has the answers to all before.  Of this host:
      * the last one that all were told of, and bytes of answers since. */
     uint64_t reached, told, bytes;
@@ -108,10 +125,11 @@ struct dataspace {
     struct pool *pool;
     struct copies *copies;
     struct ahead *ahead_out, *ahead_in;
-    uint64_t log;                           /* bytes of answers, of each part */
-    uint32_t large, cut_every, behind_most; /* service.h */
-    bool copied;                            /* there are several of each part */
-    bool part_lost;                         /* all have to go back: nothing is done any more */
+    struct passing *passing;                        /* NULL: no process has replicas */
+    uint64_t log;                                   /* bytes of answers, of each part */
+    uint32_t large, passed, cut_every, behind_most; /* service.h */
+    bool copied;                                    /* there are several of each part */
+    bool part_lost; /* all have to go back: nothing is done any more */
 };
 
 /* A piece of an object: its place, and of how many bytes. */
@@ -123,6 +141,15 @@ struct piece {
 static inline uint64_t service_least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
+}
+
+/* Bytes of an object of that size that go at a time from one replica to the next: the smaller they
+ * are, the earlier its link is free again; the larger, the less time of processors they take. */
+static inline uint64_t service_passed_on(const struct dataspace *space, uint64_t size)
+{
+    uint64_t bytes = size / 64 < 16384 ? 16384 : service_least(size / 64, 65536);
+
+    return service_least(space->piece, bytes);
 }
 
 /* The request of a process of this host was answered in an earlier life. */
@@ -159,11 +186,12 @@ static inline bool service_has(const struct dataspace *space, uint32_t pid, uint
     return service_guest(space, pid, host)->home == host;
 }
 
-/* Whether it waits for room to another host. */
+/* Whether it waits for room to another host, or for a while at most. */
 static inline bool service_is_stalled(const struct process *process)
 {
     return process->client == CLIENT_STALLED || process->client == CLIENT_SENDING ||
-           process->guest == GUEST_GRANTING || process->guest == GUEST_OFFERED;
+           process->client == CLIENT_FETCHING || process->guest == GUEST_GRANTING ||
+           process->guest == GUEST_OFFERED || process->guest == GUEST_DEFERRED;
 }
 
 /* ---- owners.c ---- */
@@ -203,10 +231,16 @@ void client_stored(struct dataspace *space, uint32_t host, const struct wire_dat
 void client_differs(struct dataspace *space, const struct wire_data_differs *of);
 void client_granted(struct dataspace *space, uint32_t host, const struct wire_data_grant *grant);
 void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_data_withdrawn *of);
+/* Another host has what the process is granted. */
+void client_referred(struct dataspace *space, uint32_t host, const struct wire_data_refer *refer);
+void client_passed(struct dataspace *space, uint32_t host, const struct wire_data_pass *pass);
+/* It may have waited for that long enough. */
+void client_go_on(struct dataspace *space, uint32_t pid);
 /* Whether an answer is to the present life of a process of this host. */
 bool client_is_present(const struct dataspace *space, uint32_t pid, uint32_t life);
-/* The host that the process has asked is lost: its request is made again. */
-void client_again(struct dataspace *space, uint32_t pid);
+/* Hosts are lost: if the process has asked one of them, or is to get an object from it, its request
+ * is made again. */
+void client_losses(struct dataspace *space, uint32_t pid);
 
 /* ---- puts.c ---- */
 
@@ -292,6 +326,38 @@ void turns_go_on(struct dataspace *space, uint32_t seat);
 /* Whether the replica on that host has offered the put. */
 bool turns_has(const struct dataspace *space, uint32_t pid, uint32_t host, uint64_t number,
                uint64_t what);
+
+/* ---- passing.c ---- */
+
+/* False: no memory. */
+bool passing_open(struct dataspace *space);
+void passing_close(struct dataspace *space);
+/* How the replica on that seat, which is granted what its process has, is to get it. */
+enum passing_way {
+    PASSING_SENT,     /* from here */
+    PASSING_REFERRED, /* from another host, *from */
+    PASSING_DEFERRED  /* that is not known yet */
+};
+/* ... from now on, by the request of that number. */
+void passing_granted(struct dataspace *space, uint32_t seat, uint64_t number);
+enum passing_way passing_way(struct dataspace *space, uint32_t seat, uint32_t *from);
+/* No replica of the process wants what it was granted before that request. */
+void passing_cut(struct dataspace *space, uint32_t pid, uint64_t number);
+/* Some more bytes of the object are here that the process of this host gets. */
+void passing_come(struct dataspace *space, uint32_t pid);
+/* ... all of them. */
+void passing_whole(struct dataspace *space, uint32_t pid, struct object *object);
+/* Sends what waits for room; whether something still does. */
+bool passing_go_on(struct dataspace *space);
+void passing_asked(struct dataspace *space, uint32_t host, const struct wire_data_fetch *fetch);
+/* The host is lost. */
+void passing_forget(struct dataspace *space, uint32_t host);
+/* The process of this host wants its object from that host. */
+void passing_fetch(struct dataspace *space, uint32_t pid, uint32_t from);
+/* It asks the owner: what it has got last came from another host, as this may. */
+void passing_fetch_early(struct dataspace *space, uint32_t pid);
+/* It has got its object, or wants it no more from where it fetches it; what has come is dropped. */
+void passing_fetch_no_more(struct dataspace *space, uint32_t pid);
 
 /* ---- behind.c ---- */
 

@@ -5,6 +5,7 @@ static void forget(struct dataspace *space, uint32_t host)
 {
     space->others[host].lost = true;
     copying_forget(space, host);
+    passing_forget(space, host);
     for (uint32_t seat = 0; seat < space->nprocs * space->most; seat++)
         if (space->processes[seat].home == host)
             guest_forget(space, &space->processes[seat]);
@@ -28,8 +29,8 @@ void losses_learn(struct dataspace *space)
             continue;
         if (process->missing > 0)
             lives_ask_past(space, pid);
-        else if (space->others[process->asked].lost)
-            client_again(space, pid);
+        else
+            client_losses(space, pid);
     }
 }
 

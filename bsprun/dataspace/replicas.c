@@ -10,8 +10,6 @@
 #include "ckpt/format/codec.h"
 #include "lib/base/digest.h"
 
-#define NOWHERE UINT32_MAX
-
 /* ---- Seats ----------------------------------------------------------------------------------- */
 
 /* The hosts with replicas of the same processes have places in ascending order. */
@@ -36,6 +34,7 @@ static bool open_seats(struct dataspace *space, const uint32_t *homes)
         return false;
     for (uint32_t seat = 0; seat < seats; seat++) {
         space->processes[seat].home = NOWHERE;
+        space->processes[seat].from = space->processes[seat].source = NOWHERE;
         space->replicas[seat].calls = BSPZ_DIGEST_NOTHING;
     }
     for (uint32_t pid = 0; pid < space->nprocs; pid++)
@@ -57,7 +56,7 @@ bool replicas_open(struct dataspace *space, const struct dataspace_setup *setup)
         if (!space->leads || !space->places)
             return false;
         find_places(space, setup->leads);
-        return open_seats(space, setup->homes);
+        return open_seats(space, setup->homes) && passing_open(space);
     }
     space->processes = calloc(space->nprocs, sizeof *space->processes);
     for (uint32_t pid = 0; space->processes && pid < space->nprocs; pid++)

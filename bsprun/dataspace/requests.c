@@ -12,10 +12,12 @@ static const struct bspz_states_row client_rows[CLIENT_STATE_COUNT] = {
     [CLIENT_STALLED] = {"stalled", TO(CLIENT_STORING) | TO(CLIENT_IDLE)},
     [CLIENT_SENDING] = {"sending", TO(CLIENT_SENT) | TO(CLIENT_IDLE)},
     [CLIENT_SENT] = {"sent", TO(CLIENT_SENDING) | TO(CLIENT_IDLE)},
-    [CLIENT_ASKING] = {"asking", TO(CLIENT_WITHDRAWN) | TO(CLIENT_RECEIVING) | TO(CLIENT_TAKING) |
-                                     TO(CLIENT_IDLE)},
-    [CLIENT_WITHDRAWN] = {"withdrawn", TO(CLIENT_IDLE) | TO(CLIENT_RECEIVING) | TO(CLIENT_TAKING)},
+    [CLIENT_ASKING] = {"asking", TO(CLIENT_WITHDRAWN) | TO(CLIENT_RECEIVING) | TO(CLIENT_FETCHING) |
+                                     TO(CLIENT_TAKING) | TO(CLIENT_IDLE)},
+    [CLIENT_WITHDRAWN] = {"withdrawn", TO(CLIENT_IDLE) | TO(CLIENT_RECEIVING) |
+                                           TO(CLIENT_FETCHING) | TO(CLIENT_TAKING)},
     [CLIENT_RECEIVING] = {"receiving", TO(CLIENT_ASKING) | TO(CLIENT_TAKING) | TO(CLIENT_IDLE)},
+    [CLIENT_FETCHING] = {"fetching", TO(CLIENT_ASKING) | TO(CLIENT_TAKING)},
     [CLIENT_TAKING] = {"taking", TO(CLIENT_IDLE)},
 };
 static const struct bspz_states client_states = {"a request", CLIENT_STATE_COUNT, client_rows};
@@ -25,7 +27,8 @@ static const struct bspz_states_row guest_rows[GUEST_STATE_COUNT] = {
     [GUEST_OFFERED] = {"offered", TO(GUEST_INVITED) | TO(GUEST_IDLE)},
     [GUEST_INVITED] = {"invited", TO(GUEST_STORING) | TO(GUEST_IDLE)},
     [GUEST_STORING] = {"storing", TO(GUEST_IDLE)},
-    [GUEST_WAITING] = {"waiting", TO(GUEST_GRANTING) | TO(GUEST_IDLE)},
+    [GUEST_WAITING] = {"waiting", TO(GUEST_DEFERRED) | TO(GUEST_GRANTING) | TO(GUEST_IDLE)},
+    [GUEST_DEFERRED] = {"deferred", TO(GUEST_GRANTING) | TO(GUEST_IDLE)},
     [GUEST_GRANTING] = {"granting", TO(GUEST_IDLE)},
 };
 static const struct bspz_states guest_states = {"a guest", GUEST_STATE_COUNT, guest_rows};

@@ -110,6 +110,12 @@ static uint32_t pid_of(const struct wire_message *message)
         return message->data_offer.pid;
     case WIRE_DATA_TURN:
         return message->data_turn.pid;
+    case WIRE_DATA_REFER:
+        return message->data_refer.pid;
+    case WIRE_DATA_FETCH:
+        return message->data_fetch.pid;
+    case WIRE_DATA_PASS:
+        return message->data_pass.pid;
     default:
         return UINT32_MAX;
     }
@@ -152,6 +158,15 @@ static void take(struct dataspace *space, uint32_t host, const struct wire_messa
     case WIRE_DATA_TURN:
         if (turns_take(space, host, &message->data_turn))
             put_invited(space, message->data_turn.pid);
+        break;
+    case WIRE_DATA_REFER:
+        client_referred(space, host, &message->data_refer);
+        break;
+    case WIRE_DATA_FETCH:
+        passing_asked(space, host, &message->data_fetch);
+        break;
+    case WIRE_DATA_PASS:
+        client_passed(space, host, &message->data_pass);
         break;
     case WIRE_DATA_PAST:
         lives_past(space, host, &message->data_past);
@@ -210,7 +225,8 @@ static bool take_copies(struct dataspace *space, uint32_t host, const struct wir
 static bool is_asked(enum wire_kind kind)
 {
     return kind == WIRE_DATA_PUT || kind == WIRE_DATA_ASK || kind == WIRE_DATA_WITHDRAW ||
-           kind == WIRE_DATA_CUT || kind == WIRE_DATA_CALL || kind == WIRE_DATA_OFFER;
+           kind == WIRE_DATA_CUT || kind == WIRE_DATA_CALL || kind == WIRE_DATA_OFFER ||
+           kind == WIRE_DATA_FETCH;
 }
 
 void dataspace_message(struct dataspace *space, uint32_t host, const struct wire_message *message)
@@ -252,12 +268,14 @@ bool dataspace_go_on(struct dataspace *space)
 
         if (process->client == CLIENT_STALLED || process->client == CLIENT_SENDING)
             put_go_on(space, seat / space->most);
-        else if (process->guest == GUEST_GRANTING)
+        else if (process->guest == GUEST_GRANTING || process->guest == GUEST_DEFERRED)
             guest_go_on(space, seat);
         else if (process->guest == GUEST_OFFERED)
             turns_go_on(space, seat);
+        else if (process->client == CLIENT_FETCHING)
+            client_go_on(space, seat / space->most);
     }
-    return space->stalled > 0;
+    return (space->passing && passing_go_on(space)) || space->stalled > 0;
 }
 
 /* The hosts of the setup, and what there is of each; false: no memory. */
@@ -305,6 +323,7 @@ struct dataspace *dataspace_open(const struct dataspace_setup *setup,
         .piece = setup->piece,
         .log = setup->log,
         .large = setup->large > 0 ? setup->large : DATASPACE_LARGE,
+        .passed = setup->passed > 0 ? setup->passed : DATASPACE_PASSED,
         .cut_every = setup->cut_every > 0 ? setup->cut_every : DATASPACE_CUT_EVERY,
         .behind_most = setup->behind_most > 0 ? setup->behind_most : DATASPACE_BEHIND_MOST,
         .pool = setup->pool};
@@ -325,6 +344,7 @@ void dataspace_close(struct dataspace *space)
     }
     for (uint32_t host = 0; space->others && host < space->hosts; host++)
         copying_forget(space, host);
+    passing_close(space);
     copies_close(space->copies);
     free(space->processes);
     free(space->replicas);

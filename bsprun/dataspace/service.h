@@ -22,7 +22,9 @@
  * same numbers and are never restarted alone.  The first one to make a request carries it out; the
  * others get what it got, or are told that it is stored.  Owners keep an answer until all replicas
  * that live have it.  What replicas ask for is compared.  Large objects are sent to another host by
- * one of them, as long as that is about as quick as the others (turns.c).
+ * one of them, as long as that is about as quick as the others (turns.c); those that they get go
+ * from one of them to the next (passing.c): DATA_REFER in place of DATA_GRANT, which is followed by
+ * DATA_FETCH to the host that it names, and DATA_PASS from there.
  *
  * What can fail: no memory for an object; another host breaks a rule of the protocol.  Either is
  * told to the caller, who ends the job or drops the host.  With the term everything is over.
@@ -102,6 +104,7 @@ struct dataspace_calls {
 };
 
 #define DATASPACE_LARGE       4096u
+#define DATASPACE_PASSED      65536u
 #define DATASPACE_CUT_EVERY   64u
 #define DATASPACE_BEHIND_MOST 16u
 
@@ -121,6 +124,7 @@ struct dataspace_setup {
                           replicas, of each part */
     /* Where processes have replicas; 0: as in actual jobs. */
     uint32_t large;       /* bytes of a put from which they take turns to send it */
+    uint32_t passed;      /* bytes of a get or read from which one gets it from another */
     uint32_t cut_every;   /* requests, after which a replica says how far it is */
     uint32_t behind_most; /* answers of a part that are kept for a replica whatever their bytes */
 };

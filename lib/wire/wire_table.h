@@ -311,6 +311,9 @@
     M(DATA_HOW_FAR, data_how_far, WIRE_FIELDS_DATA_HOW_FAR, AMONG_AGENTS)                          \
     M(DATA_OFFER, data_offer, WIRE_FIELDS_DATA_OFFER, AMONG_AGENTS)                                \
     M(DATA_TURN, data_turn, WIRE_FIELDS_DATA_TURN, AMONG_AGENTS)                                   \
+    M(DATA_REFER, data_refer, WIRE_FIELDS_DATA_REFER, AMONG_AGENTS)                                \
+    M(DATA_FETCH, data_fetch, WIRE_FIELDS_DATA_FETCH, AMONG_AGENTS)                                \
+    M(DATA_PASS, data_pass, WIRE_FIELDS_DATA_PASS, AMONG_AGENTS)                                   \
     M(MEET, meet, WIRE_FIELDS_MEET, AMONG_AGENTS)                                                  \
     M(GIVE_UP, give_up, WIRE_FIELDS_GIVE_UP, AMONG_AGENTS)                                         \
     M(MAIL, mail, WIRE_FIELDS_MAIL, AMONG_AGENTS)                                                  \
@@ -858,6 +861,29 @@
 #define WIRE_FIELDS_DATA_TURN(F, E)                                                                \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(flag, sends, 0)
+
+/* In place of DATA_GRANT, of a large object: the replica on host `from` has been granted it before,
+ * and passes it on.  If that is lost, or has dropped it, the request is made again. */
+#define WIRE_FIELDS_DATA_REFER(F, E)                                                               \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, from, WIRE_HOSTS_MAX - 1)
+
+/* To the host of another replica: what it gets by that request is wanted here, too, or not any more.
+ * round: of the sender's questions about that process. */
+#define WIRE_FIELDS_DATA_FETCH(F, E)                                                               \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, round, WIRE_U32_MAX)                                                                    \
+    F(u64, request, WIRE_U64_MAX)                                                                  \
+    F(flag, wants, 0)
+
+/* The answer: a piece of the object; or it is not here, and data is empty. */
+#define WIRE_FIELDS_DATA_PASS(F, E)                                                                \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(u32, round, WIRE_U32_MAX)                                                                    \
+    F(flag, here, 0)                                                                               \
+    F(u64, size, WIRE_OBJECT_MAX)                                                                  \
+    F(u64, offset, WIRE_OBJECT_MAX)                                                                \
+    F(bytes, data, WIRE_PIECE_MAX)
 
 /* How far is the replica of the process?  answers: so far is that of the sender, else request is 0.
  */

@@ -336,6 +336,30 @@ static void gated(int rounds, const char *gate)
     }
 }
 
+/* Process 0 puts an object and reads it again and again, not so fast that its replicas could fall
+ * behind each other. */
+static void reads(const char *tag, int size, int count)
+{
+    unsigned char *bytes = calloc((size_t)size, 1);
+
+    if (pid != 0)
+        return;
+    for (int at = 0; at < size; at++)
+        bytes[at] = byte_of(1, at);
+    volpex_put(tag, (int)strlen(tag), bytes, size);
+    for (int i = 0; i < count; i++) {
+        memset(bytes, 0, (size_t)size);
+        if (volpex_read(tag, (int)strlen(tag), bytes, size) != size)
+            fail("read", i);
+        for (int at = 0; at < size; at++)
+            if (bytes[at] != byte_of(1, at))
+                fail("a byte is wrong", at);
+        usleep(50000);
+    }
+    printf("%d reads\n", count);
+    free(bytes);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "ring";
@@ -375,6 +399,8 @@ int main(int argc, char **argv)
         lines((unsigned)atoi(argv[2]));
     else if (strcmp(what, "differ") == 0)
         differ();
+    else if (strcmp(what, "reads") == 0)
+        reads(argv[2], atoi(argv[3]), atoi(argv[4]));
     else if (strcmp(what, "wait") == 0)
         wait_for_nothing(argc > 2 ? argv[2] : "");
     volpex_finalize();

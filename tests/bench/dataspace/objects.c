@@ -73,8 +73,8 @@ static void measure(const struct objects_calls *calls, const char *tag, size_t s
     free(got);
 }
 
-void objects_measure(const struct objects_calls *calls, const char *tag, size_t most)
+void objects_measure(const struct objects_calls *calls, const char *tag, size_t least, size_t most)
 {
-    for (size_t size = 1; size <= most; size *= 4)
+    for (size_t size = least; size <= most; size *= 4)
         measure(calls, tag, size);
 }

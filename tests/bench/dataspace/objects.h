@@ -14,7 +14,7 @@ struct objects_calls {
 };
 
 /* Prints "SIZE PUT READ GET": bytes, and microseconds of one call in the median of some batches.
- * The sizes are 1 to `most` bytes, each four times the one before. */
-void objects_measure(const struct objects_calls *calls, const char *tag, size_t most);
+ * The sizes are `least` to `most` bytes, each four times the one before. */
+void objects_measure(const struct objects_calls *calls, const char *tag, size_t least, size_t most);
 
 #endif

@@ -1,5 +1,5 @@
-/* ours.c - objects of the dataspace: ours MOST [TAG].  Process 0 measures, the others wait.  With a
- * tag that belongs to another host, the way there is measured. */
+/* ours.c - objects of the dataspace: ours MOST [TAG [LEAST]].  Process 0 measures, the others wait.
+ * With a tag that belongs to another host, the way there is measured. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,8 @@ int main(int argc, char **argv)
 
     volpex_init(argc, argv);
     if (volpex_getProcId() == 0)
-        objects_measure(&calls, argc > 2 ? argv[2] : "object", (size_t)atol(argv[1]));
+        objects_measure(&calls, argc > 2 ? argv[2] : "object", argc > 3 ? (size_t)atol(argv[3]) : 1,
+                        (size_t)atol(argv[1]));
     volpex_finalize();
     return 0;
 }

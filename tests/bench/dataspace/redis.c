@@ -89,7 +89,7 @@ int main(int argc, char **argv)
         return 1;
     }
     freeReplyObject(reply_or_die(redisCommand(redis, "FLUSHALL")));
-    objects_measure(&calls, "object", (size_t)atol(argv[2]));
+    objects_measure(&calls, "object", 1, (size_t)atol(argv[2]));
     redisFree(redis);
     return 0;
 }

@@ -19,7 +19,8 @@
 #include "tests/sim/dataspace/cells/world.h"
 
 static struct {
-    uint64_t messages, full, spilled, mismatches, unlike, behind, offers, turns;
+    uint64_t messages, full, spilled, mismatches, unlike, behind, offers, turns, referred, passed,
+        refused, given_up;
 } summary;
 
 /* ---- Hosts ----------------------------------------------------------------------------------- */
@@ -46,6 +47,10 @@ static void on_send(void *context, uint32_t to, const struct wire_message *messa
     summary.messages++;
     summary.offers += message->kind == WIRE_DATA_OFFER;
     summary.turns += message->kind == WIRE_DATA_TURN;
+    summary.referred += message->kind == WIRE_DATA_REFER;
+    if (message->kind == WIRE_DATA_PASS)
+        *(message->data_pass.here ? &summary.passed : &summary.refused) += 1;
+    summary.given_up += message->kind == WIRE_DATA_FETCH && !message->data_fetch.wants;
     action = timeline_plan(&world->time, delay);
     action->kind = DO_DELIVER;
     action->from = host->number;
@@ -230,6 +235,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
     world->copies = pick_copies(world);
     world->cut_every = 1 + (uint32_t)pick(world, 4);
     world->log = pick(world, 3) == 0 ? UINT64_MAX : pick(world, 800);
+    world->passed = pick(world, 2) == 0 ? 1 : 60;
     acts_begin(world);
     losses_begin(world);
     timeline_take_course(&world->time);
@@ -246,6 +252,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
                                         .pool = pool,
                                         .log = world->log,
                                         .large = 60,
+                                        .passed = world->passed,
                                         .cut_every = world->cut_every,
                                         .behind_most = 1};
 
@@ -353,12 +360,15 @@ static int report(uint64_t count)
     printf(
         "%llu jobs: %llu messages, %llu times no room, %llu objects in files, %llu replicas were "
         "found to differ, %llu of them in what they call, %llu to be too far behind, %llu puts "
-        "offered, %llu turns taken\n",
+        "offered, %llu turns taken, %llu replicas referred to others, which passed %llu pieces on, "
+        "%llu times had none, and were not waited for %llu times\n",
         (unsigned long long)count, (unsigned long long)summary.messages,
         (unsigned long long)summary.full, (unsigned long long)summary.spilled,
         (unsigned long long)summary.mismatches, (unsigned long long)summary.unlike,
         (unsigned long long)summary.behind, (unsigned long long)summary.offers,
-        (unsigned long long)summary.turns);
+        (unsigned long long)summary.turns, (unsigned long long)summary.referred,
+        (unsigned long long)summary.passed, (unsigned long long)summary.refused,
+        (unsigned long long)summary.given_up);
     for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
         missing += seen[i] == 0;
     return seeds_verdict("dataspace_cells", missing + acts_report() + losses_report());

@@ -78,7 +78,8 @@ struct fault {
 struct world {
     struct timeline time;
     uint32_t host_count, process_count, copies, cut_every;
-    uint64_t log; /* bytes of answers */
+    uint32_t passed; /* bytes that one replica gets from another */
+    uint64_t log;    /* bytes of answers */
     uint32_t leads[HOSTS];
     struct host {
         struct world *world;
