@@ -102,7 +102,7 @@ static void withdraw(struct dataspace *space, uint32_t pid)
     service_send(space, process->asked, &message);
 }
 
-void dataspace_withdraw(struct dataspace *space, uint32_t pid)
+static void withdraw_request(struct dataspace *space, uint32_t pid)
 {
     struct process *process = service_own(space, pid);
 
@@ -110,6 +110,13 @@ void dataspace_withdraw(struct dataspace *space, uint32_t pid)
         return;
     client_move(space, process, CLIENT_WITHDRAWN);
     withdraw(space, pid);
+}
+
+void dataspace_withdraw(struct dataspace *space, uint32_t pid)
+{
+    service_check(space);
+    withdraw_request(space, pid);
+    service_check(space);
 }
 
 const struct dataspace_request *dataspace_waits_for(const struct dataspace *space, uint32_t pid)
@@ -137,8 +144,8 @@ void client_begin(struct dataspace *space, uint32_t pid)
     put_piece(space, pid, &process->request);
 }
 
-void dataspace_posted(struct dataspace *space, uint32_t pid,
-                      const struct dataspace_request *request)
+static void take_posted(struct dataspace *space, uint32_t pid,
+                        const struct dataspace_request *request)
 {
     struct process *process = service_own(space, pid);
 
@@ -167,6 +174,14 @@ void dataspace_posted(struct dataspace *space, uint32_t pid,
     default:
         return; /* known already */
     }
+}
+
+void dataspace_posted(struct dataspace *space, uint32_t pid,
+                      const struct dataspace_request *request)
+{
+    service_check(space);
+    take_posted(space, pid, request);
+    service_check(space);
 }
 
 void client_again(struct dataspace *space, uint32_t pid)

@@ -13,6 +13,7 @@
  *   replicas.c what replicas of a process have in common, and which hosts have them
  *   owners.c   which host has which tags
  *   pieces.c   objects that go and come in pieces
+ *   invariants.c  what is true before and after every step
  */
 #ifndef BSPRUN_DATASPACE_INSIDE_H
 #define BSPRUN_DATASPACE_INSIDE_H
@@ -192,6 +193,19 @@ void client_move(struct dataspace *space, struct process *process, enum client_s
 void guest_move(struct dataspace *space, struct process *process, enum guest_state to);
 /* The present request as it goes to this host, the owner of its tag. */
 struct copies_request client_request(const struct dataspace *space, uint32_t pid);
+
+/* ---- invariants.c ---- */
+
+/* Checks what is true before and after every step: everything there is, and so only where it is
+ * built for that (BSPZ_CHECKED: simulators, unit tests). */
+#ifdef BSPZ_CHECKED
+void service_check(const struct dataspace *space);
+#else
+static inline void service_check(const struct dataspace *space)
+{
+    (void)space;
+}
+#endif
 
 /* ---- client.c ---- */
 

@@ -318,8 +318,11 @@ static void run(const struct seeds_job *job)
     struct action action;
 
     make_world(&world, job);
-    while (!world.over && timeline_next(&world.time, &action))
+    while (!world.over && timeline_next(&world.time, &action)) {
         carry_out(&world, &action);
+        for (uint32_t i = 0; i < world.host_count && !world.over; i++)
+            copies_check(world.hosts[i].copies);
+    }
     check_end(&world);
     while (timeline_next(&world.time, &action)) /* what all that went back had on its way */
         hosts_drop(&action);
