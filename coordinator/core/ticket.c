@@ -170,15 +170,28 @@ static uint64_t next_with_replicas(struct coord *state)
     return state->superstep + ahead;
 }
 
+/* A program that is saved at its calls has no supersteps but the stops for snapshots: if these
+ * were counted, each would make the next one due. */
+static struct policy_rule rule_in_force(const struct coord *state)
+{
+    struct policy_rule rule = state->config.rule;
+
+    if (state->saved_at_calls && rule.kind == POLICY_SUPERSTEPS)
+        rule.kind = POLICY_OFF;
+    return rule;
+}
+
 void coord_plan(struct coord *state)
 {
+    const struct policy_rule rule = rule_in_force(state);
+
     state->asked = false;
     state->consult =
         coord_next_consult(state->superstep, state->config.consult_every, state->config.abort_at);
     if (!state->config.snapshots)
         return;
     /* The barrier that ends superstep s completes s + 1. */
-    uint64_t wanted = policy_next(&state->config.rule, state->superstep + 1);
+    uint64_t wanted = policy_next(&rule, state->superstep + 1);
     if (wanted != POLICY_NEVER && wanted - 1 < state->consult)
         state->consult = wanted - 1;
     bool skips = state->config.rule.skips && state->ticket.state != COORD_TICKET_NONE;
@@ -225,11 +238,13 @@ void coord_plan_next(struct coord *state, struct coord_effects *effects)
 
 enum policy_answer coord_ask_policy(struct coord *state)
 {
+    const struct policy_rule rule = rule_in_force(state);
     struct policy_facts *facts = &state->facts;
+
     coord_know(state);
     facts->superstep = state->superstep + 1;
     facts->now_ns = state->now_ns;
     facts->requested = is_requested(state);
     facts->writing = state->ticket.state != COORD_TICKET_NONE;
-    return policy_decide(&state->config.rule, facts);
+    return policy_decide(&rule, facts);
 }

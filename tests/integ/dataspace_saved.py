@@ -2,6 +2,7 @@
 
 dataspace_saved.py [SEED]: the moments and victims of the kills come from the seed, which is printed; without one from the clock.
 """
+import itertools
 import os
 import re
 import signal
@@ -118,9 +119,12 @@ def no_supersteps_between_calls():
 
 
 def nothing_to_count():
-    """--every N counts supersteps, of which there are none: a line says so."""
-    for where in (ONE, SEVERAL):
-        result = expect(bsprun(*where, f"--ckpt={new_store()}", "--every", "5", *WORK[:2], "50", "0"), 0)
+    """--every N counts supersteps, of which there are none: a line says so, and the stop at which a snapshot would be
+    taken does not count as one, or there would be nothing but snapshots."""
+    for where, every in itertools.product((ONE, SEVERAL), ("5", "1")):
+        store = new_store()
+        result = expect(bsprun(*where, f"--ckpt={store}", "--every", every, *WORK[:2], "50", "0"), 0)
+        check(not any(committed(store)), committed(store))
         check(len(re.findall(r"^bsprun: --every: a program that begins with volpex_init has no supersteps to count, so no "
                              r"snapshots are taken of it: give a time, or auto$", result.err, re.M)) == 1, result.err)
 

@@ -3,12 +3,13 @@
 mpi_saved.py [SEED]: the moments and victims of the kills come from the seed, which is printed; without one from the
 clock.  MPI_KILLS: how many kills in each job.
 """
+import itertools
 import os
 import signal
 import subprocess
 import time
 
-from harness import BIN, BSPRUN, Job, bsprun, check, expect, main, run, scratch, wait_until
+from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, run, scratch, wait_until
 from kills import ONE, RSH, SEVERAL, chance, kill_one, new_store, seed, shown_by, wait_snapshot
 
 CASES = os.environ["INTEG_MPI"]
@@ -94,9 +95,12 @@ def loses_a_host():
 
 
 def nothing_to_count():
-    """--every N counts supersteps, of which there are none: a line says so."""
-    for where in (ONE, SEVERAL):
-        result = expect(bsprun(*where, f"--ckpt={new_store()}", "--every", "5", CASES, "work", "10", "0"), 0)
+    """--every N counts supersteps, of which there are none: a line says so, and the stop at which a snapshot would be
+    taken does not count as one, or there would be nothing but snapshots."""
+    for where, every in itertools.product((ONE, SEVERAL), ("5", "1")):
+        store = new_store()
+        result = expect(bsprun(*where, f"--ckpt={store}", "--every", every, CASES, "work", "10", "0"), 0)
+        check(not any(committed(store)), committed(store))
         check(result.err.count("bsprun: --every: a program that begins with MPI_Init has no supersteps to count, so no "
                                "snapshots are taken of it: give a time, or auto\n") == 1, result.err)
 

@@ -43,8 +43,7 @@ def main():
     libraries += [path for path in all_files(built) if ".so" in os.path.basename(path)]
     environment = dict(
         os.environ, USER="nobody", LOGNAME="nobody", TMPDIR=copy_into("tmp", []),
-        RECOVERY_BIN=copy_into("bin", [os.path.join(BIN, name) for name in
-                                       ("bsprun", "bspnode", "bspckpt", "bspstat", "bspload")]),
+        RECOVERY_BIN=copy_into("bin", all_files(BIN)),
         RECOVERY_PROGRAMS=copy_into("programs", all_files(PROGRAMS)),
         LD_LIBRARY_PATH=copy_into("libraries", libraries + [confined] * bool(confined)),
         RECOVERY_OPENED=os.path.join(scratch, "libraries", os.path.basename(opened)))
