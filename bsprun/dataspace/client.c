@@ -41,19 +41,20 @@ static void stored(struct dataspace *space, uint32_t pid)
     space->calls->answer(space->context, pid, process->request.size, process->request.length);
 }
 
+/* Whether an answer is to the present life of a process of this host. */
+static bool is_present(const struct dataspace *space, uint32_t pid, uint32_t life)
+{
+    return service_own(space, pid)->life == life;
+}
+
 void client_answered(struct dataspace *space, const struct asker *asker, struct object *object)
 {
-    if (!client_is_present(space, asker->pid, asker->life))
+    if (!is_present(space, asker->pid, asker->life))
         object_drop(object);
     else if (object)
         give(space, asker->pid, object);
     else
         stored(space, asker->pid);
-}
-
-bool client_is_present(const struct dataspace *space, uint32_t pid, uint32_t life)
-{
-    return service_own(space, pid)->life == life;
 }
 
 /* ---- Gets and reads -------------------------------------------------------------------------- */
@@ -223,7 +224,7 @@ void client_stored(struct dataspace *space, uint32_t host, const struct wire_dat
 {
     const struct process *process = service_own(space, of->pid);
 
-    if (!client_is_present(space, of->pid, of->life))
+    if (!is_present(space, of->pid, of->life))
         return;
     if (process->client != CLIENT_SENT || process->asked != host)
         service_broken(space, host, "an answer to a put that there is none of");
@@ -239,7 +240,7 @@ void client_granted(struct dataspace *space, uint32_t host, const struct wire_da
     bool fits = (begins || process->client == CLIENT_RECEIVING) && process->asked == host &&
                 grant->size <= process->request.size;
 
-    if (!client_is_present(space, grant->pid, grant->life))
+    if (!is_present(space, grant->pid, grant->life))
         return;
     if (fits && begins) {
         if (!service_begin_object(space, process, grant->pid, grant->size))
@@ -258,7 +259,7 @@ void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_
 {
     struct process *process = service_own(space, of->pid);
 
-    if (!client_is_present(space, of->pid, of->life))
+    if (!is_present(space, of->pid, of->life))
         return;
     if (process->client != CLIENT_WITHDRAWN || process->asked != host) {
         service_broken(space, host, "a request is forgotten that was not withdrawn");
@@ -270,6 +271,6 @@ void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_
 
 void client_differs(struct dataspace *space, const struct wire_data_differs *of)
 {
-    if (client_is_present(space, of->pid, of->life))
+    if (is_present(space, of->pid, of->life))
         space->calls->differs(space->context, of->pid);
 }

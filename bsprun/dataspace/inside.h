@@ -217,8 +217,6 @@ void client_stored(struct dataspace *space, uint32_t host, const struct wire_dat
 void client_differs(struct dataspace *space, const struct wire_data_differs *of);
 void client_granted(struct dataspace *space, uint32_t host, const struct wire_data_grant *grant);
 void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_data_withdrawn *of);
-/* Whether an answer is to the present life of a process of this host. */
-bool client_is_present(const struct dataspace *space, uint32_t pid, uint32_t life);
 /* The host that the process has asked is lost: its request is made again. */
 void client_again(struct dataspace *space, uint32_t pid);
 

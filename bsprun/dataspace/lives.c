@@ -9,11 +9,6 @@
 
 #define MOVE_SHIFT 16u
 
-uint64_t dataspace_number(const struct dataspace *space, uint32_t pid)
-{
-    return service_own(space, pid)->request.number;
-}
-
 static void begin_life(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
