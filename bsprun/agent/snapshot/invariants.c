@@ -29,7 +29,6 @@ static void check_making(const struct agent_snapshots *snapshots)
     assert(snapshots->making != MAKING_STAGED || snapshots->unstaged <= 0);
     assert(snapshots->bad_count <= BAD_IMAGES_MOST);
     assert(snapshots->rules_bytes <= sizeof snapshots->rules);
-    assert(!snapshots->ended || !snapshots->ticket.staging);
 }
 
 void agent_snapshots_check(const struct agent *agent)
