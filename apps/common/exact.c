@@ -99,7 +99,8 @@ double exact_round(struct exact *sum)
     return ldexp(negative ? -(double)leading : (double)leading, LOWEST + 32 * (top - 2) + drop);
 }
 
-void exact_merge(void *result, void *left, void *right, int *nbytes)
+/* *left + *right, as an operator for bsp_fold. */
+static void exact_merge(void *result, void *left, void *right, int *nbytes)
 {
     struct exact *sum = result;
     const struct exact *a = left, *b = right;

@@ -27,9 +27,6 @@ void exact_add_product(struct exact *sum, double x, double y);
 /* The nearest double. */
 double exact_round(struct exact *sum);
 
-/* *left + *right, as an operator for bsp_fold. */
-void exact_merge(void *result, void *left, void *right, int *nbytes);
-
 /* The sum over all processes, rounded; the same on every process.  Collective. */
 double exact_total(struct exact *sum);
 

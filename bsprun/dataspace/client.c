@@ -46,19 +46,20 @@ static void stored(struct dataspace *space, uint32_t pid)
     space->calls->answer(space->context, pid, process->request.size, process->request.length);
 }
 
+/* Whether an answer is to the present life of a process of this host. */
+static bool is_present(const struct dataspace *space, uint32_t pid, uint32_t life)
+{
+    return service_own(space, pid)->life == life;
+}
+
 void client_answered(struct dataspace *space, const struct asker *asker, struct object *object)
 {
-    if (!client_is_present(space, asker->pid, asker->life))
+    if (!is_present(space, asker->pid, asker->life))
         object_drop(object);
     else if (object)
         give(space, asker->pid, object);
     else
         stored(space, asker->pid);
-}
-
-bool client_is_present(const struct dataspace *space, uint32_t pid, uint32_t life)
-{
-    return service_own(space, pid)->life == life;
 }
 
 /* ---- Gets and reads -------------------------------------------------------------------------- */
@@ -109,7 +110,7 @@ static void withdraw(struct dataspace *space, uint32_t pid)
     service_send(space, process->asked, &message);
 }
 
-void dataspace_withdraw(struct dataspace *space, uint32_t pid)
+static void withdraw_request(struct dataspace *space, uint32_t pid)
 {
     struct process *process = service_own(space, pid);
 
@@ -117,6 +118,13 @@ void dataspace_withdraw(struct dataspace *space, uint32_t pid)
         return;
     client_move(space, process, CLIENT_WITHDRAWN);
     withdraw(space, pid);
+}
+
+void dataspace_withdraw(struct dataspace *space, uint32_t pid)
+{
+    service_check(space);
+    withdraw_request(space, pid);
+    service_check(space);
 }
 
 const struct dataspace_request *dataspace_waits_for(const struct dataspace *space, uint32_t pid)
@@ -144,8 +152,8 @@ void client_begin(struct dataspace *space, uint32_t pid)
     put_piece(space, pid, &process->request);
 }
 
-void dataspace_posted(struct dataspace *space, uint32_t pid,
-                      const struct dataspace_request *request)
+static void take_posted(struct dataspace *space, uint32_t pid,
+                        const struct dataspace_request *request)
 {
     struct process *process = service_own(space, pid);
 
@@ -174,6 +182,14 @@ void dataspace_posted(struct dataspace *space, uint32_t pid,
     default:
         return; /* known already */
     }
+}
+
+void dataspace_posted(struct dataspace *space, uint32_t pid,
+                      const struct dataspace_request *request)
+{
+    service_check(space);
+    take_posted(space, pid, request);
+    service_check(space);
 }
 
 static void again(struct dataspace *space, uint32_t pid)
@@ -229,7 +245,7 @@ void client_stored(struct dataspace *space, uint32_t host, const struct wire_dat
 {
     const struct process *process = service_own(space, of->pid);
 
-    if (!client_is_present(space, of->pid, of->life))
+    if (!is_present(space, of->pid, of->life))
         return;
     if (process->client != CLIENT_SENT || process->asked != host)
         service_broken(space, host, "an answer to a put that there is none of");
@@ -245,7 +261,7 @@ void client_granted(struct dataspace *space, uint32_t host, const struct wire_da
     bool fits = (begins || process->client == CLIENT_RECEIVING) && process->asked == host &&
                 grant->size <= process->request.size;
 
-    if (!client_is_present(space, grant->pid, grant->life))
+    if (!is_present(space, grant->pid, grant->life))
         return;
     if (fits && begins) {
         if (space->replicas) {
@@ -359,7 +375,7 @@ void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_
 {
     struct process *process = service_own(space, of->pid);
 
-    if (!client_is_present(space, of->pid, of->life))
+    if (!is_present(space, of->pid, of->life))
         return;
     if (process->client != CLIENT_WITHDRAWN || process->asked != host) {
         service_broken(space, host, "a request is forgotten that was not withdrawn");
@@ -373,6 +389,6 @@ void client_withdrawn(struct dataspace *space, uint32_t host, const struct wire_
 
 void client_differs(struct dataspace *space, const struct wire_data_differs *of)
 {
-    if (client_is_present(space, of->pid, of->life))
+    if (is_present(space, of->pid, of->life))
         space->calls->differs(space->context, of->pid);
 }

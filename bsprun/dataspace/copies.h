@@ -172,4 +172,8 @@ uint32_t copies_logged_beyond(const struct copies *copies, uint64_t bytes, uint6
  * makes superfluous. */
 bool copies_gave_up(const struct copies *copies);
 
+/* Checks what is true before and after every call of this interface.  Only where it is built with
+ * BSPZ_CHECKED. */
+void copies_check(const struct copies *copies);
+
 #endif

@@ -3,6 +3,7 @@
  *   copies.c        requests, losses, life
  *   held.c          answers that wait for changes
  *   waiters.c       replicas that wait for the same object
+ *   copies_invariants.c  what is true before and after every call
  *   copies_state.c  what a part holds, and its changes as a host that backs it makes them
  */
 #ifndef BSPRUN_DATASPACE_COPIES_INSIDE_H
@@ -85,6 +86,8 @@ void held_forget_host(struct part *part, uint32_t host);
 bool held_of_host(const struct part *part, uint32_t host, uint32_t *pid);
 /* Drops everything. */
 void held_close(struct part *part);
+/* Whether what waits is in order, and waits for something.  Only with BSPZ_CHECKED. */
+bool held_is_sound(const struct part *part);
 
 /* ---- waiters.c ---- */
 

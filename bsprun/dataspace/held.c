@@ -111,3 +111,18 @@ void held_close(struct part *part)
         drop_first_held(&part->held);
     part->last_held = &part->held;
 }
+
+#ifdef BSPZ_CHECKED
+bool held_is_sound(const struct part *part)
+{
+    struct held *const *at = &part->held;
+    uint64_t before = 0;
+
+    for (; *at; at = &(*at)->next) {
+        if ((*at)->change < before || (*at)->change > part->now.change)
+            return false;
+        before = (*at)->change;
+    }
+    return at == part->last_held && (!part->held || !is_backed(part, part->held->change));
+}
+#endif

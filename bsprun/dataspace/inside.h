@@ -14,6 +14,7 @@
  *   replicas.c what replicas of a process have in common, and which hosts have them
  *   owners.c   which host has which tags
  *   pieces.c   objects that go and come in pieces
+ *   invariants.c  what is true before and after every step
  */
 #ifndef BSPRUN_DATASPACE_INSIDE_H
 #define BSPRUN_DATASPACE_INSIDE_H
@@ -221,6 +222,19 @@ void guest_move(struct dataspace *space, struct process *process, enum guest_sta
 /* The present request as it goes to this host, the owner of its tag. */
 struct copies_request client_request(const struct dataspace *space, uint32_t pid);
 
+/* ---- invariants.c ---- */
+
+/* Checks what is true before and after every step: everything there is, and so only where it is
+ * built for that (BSPZ_CHECKED: simulators, unit tests). */
+#ifdef BSPZ_CHECKED
+void service_check(const struct dataspace *space);
+#else
+static inline void service_check(const struct dataspace *space)
+{
+    (void)space;
+}
+#endif
+
 /* ---- client.c ---- */
 
 /* What the process has posted last may be handled now. */
@@ -236,8 +250,6 @@ void client_referred(struct dataspace *space, uint32_t host, const struct wire_d
 void client_passed(struct dataspace *space, uint32_t host, const struct wire_data_pass *pass);
 /* It may have waited for that long enough. */
 void client_go_on(struct dataspace *space, uint32_t pid);
-/* Whether an answer is to the present life of a process of this host. */
-bool client_is_present(const struct dataspace *space, uint32_t pid, uint32_t life);
 /* Hosts are lost: if the process has asked one of them, or is to get an object from it, its request
  * is made again. */
 void client_losses(struct dataspace *space, uint32_t pid);

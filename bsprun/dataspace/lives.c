@@ -9,12 +9,7 @@
 
 #define MOVE_SHIFT 16u
 
-uint64_t dataspace_number(const struct dataspace *space, uint32_t pid)
-{
-    return service_own(space, pid)->request.number;
-}
-
-void dataspace_restarted(struct dataspace *space, uint32_t pid)
+static void begin_life(struct dataspace *space, uint32_t pid)
 {
     struct process *process = &space->processes[pid];
     enum client_state was = process->client;
@@ -28,7 +23,14 @@ void dataspace_restarted(struct dataspace *space, uint32_t pid)
     put_drop(space, pid, was);
 }
 
-void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number)
+void dataspace_restarted(struct dataspace *space, uint32_t pid)
+{
+    service_check(space);
+    begin_life(space, pid);
+    service_check(space);
+}
+
+static void cut_answers(struct dataspace *space, uint32_t pid, uint64_t number)
 {
     struct wire_message message = {.kind = WIRE_DATA_CUT};
 
@@ -40,6 +42,13 @@ void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number)
     for (uint32_t i = 0; i < space->owner_count; i++)
         if (space->owners[i] != space->host && !space->others[space->owners[i]].lost)
             service_send(space, space->owners[i], &message);
+}
+
+void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number)
+{
+    service_check(space);
+    cut_answers(space, pid, number);
+    service_check(space);
 }
 
 uint64_t dataspace_logged(const struct dataspace *space, uint32_t *pid)
@@ -62,7 +71,7 @@ static void settle(struct dataspace *space, uint32_t pid, uint32_t host, uint32_
     process->life = life;
 }
 
-void dataspace_moved(struct dataspace *space, uint32_t pid, uint32_t host)
+static void move_process(struct dataspace *space, uint32_t pid, uint32_t host)
 {
     struct process *process = &space->processes[pid];
     uint32_t life = ++process->moves << MOVE_SHIFT;
@@ -72,6 +81,13 @@ void dataspace_moved(struct dataspace *space, uint32_t pid, uint32_t host)
     settle(space, pid, host, life);
     if (host == space->host && !space->part_lost)
         lives_ask_past(space, pid);
+}
+
+void dataspace_moved(struct dataspace *space, uint32_t pid, uint32_t host)
+{
+    service_check(space);
+    move_process(space, pid, host);
+    service_check(space);
 }
 
 static void know_past(struct dataspace *space, uint32_t pid)

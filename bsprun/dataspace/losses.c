@@ -34,11 +34,18 @@ void losses_learn(struct dataspace *space)
     }
 }
 
-void dataspace_lost(struct dataspace *space, uint32_t host)
+static void lose_host(struct dataspace *space, uint32_t host)
 {
     if (host == space->host || host >= space->hosts || space->part_lost ||
         copies_is_lost(space->copies, host))
         return;
     copies_lost(space->copies, host);
     losses_learn(space);
+}
+
+void dataspace_lost(struct dataspace *space, uint32_t host)
+{
+    service_check(space);
+    lose_host(space, host);
+    service_check(space);
 }

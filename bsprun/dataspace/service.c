@@ -229,7 +229,7 @@ static bool is_asked(enum wire_kind kind)
            kind == WIRE_DATA_FETCH;
 }
 
-void dataspace_message(struct dataspace *space, uint32_t host, const struct wire_message *message)
+static void take_message(struct dataspace *space, uint32_t host, const struct wire_message *message)
 {
     uint32_t pid = pid_of(message);
     bool from_there = message->kind == WIRE_DATA_HOW_FAR ? message->data_how_far.answers
@@ -255,9 +255,16 @@ void dataspace_message(struct dataspace *space, uint32_t host, const struct wire
         behind_watch(space);
 }
 
+void dataspace_message(struct dataspace *space, uint32_t host, const struct wire_message *message)
+{
+    service_check(space);
+    take_message(space, host, message);
+    service_check(space);
+}
+
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-bool dataspace_go_on(struct dataspace *space)
+static bool send_waiting(struct dataspace *space)
 {
     if (space->part_lost)
         return false;
@@ -276,6 +283,16 @@ bool dataspace_go_on(struct dataspace *space)
             client_go_on(space, seat / space->most);
     }
     return (space->passing && passing_go_on(space)) || space->stalled > 0;
+}
+
+bool dataspace_go_on(struct dataspace *space)
+{
+    bool result;
+
+    service_check(space);
+    result = send_waiting(space);
+    service_check(space);
+    return result;
 }
 
 /* The hosts of the setup, and what there is of each; false: no memory. */

@@ -160,8 +160,6 @@ bool dataspace_bears_loss(const struct dataspace *space);
  * smaller number than this one.  All owners are told.  No effect with replicas: what they need is
  * known from their requests. */
 void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number);
-/* The number of the last request of a process of this host. */
-uint64_t dataspace_number(const struct dataspace *space, uint32_t pid);
 /* Bytes of the answers that this host keeps, and the process for which it keeps most. */
 uint64_t dataspace_logged(const struct dataspace *space, uint32_t *pid);
 /* The objects of the tags that this host owns, to be copied: see keeper.h.  NULL: no memory. */

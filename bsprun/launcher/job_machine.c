@@ -176,6 +176,8 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
     bool was_running = machine->state == JOB_MACHINE_RUNNING;
     uint32_t zero = machine->zero;
     *effects = (struct job_effects){0};
+    if (machine->state != JOB_MACHINE_OVER)
+        machine_check(machine, effects);
     if (machine->state == JOB_MACHINE_OVER) {
         effects->dropped = true;
         return;

@@ -127,10 +127,10 @@ enum job_effect_kind {
     JOB_EFFECT_START_AGENT,   /* host; AGENT_UP or AGENT_LOST */
     JOB_EFFECT_DISMISS,       /* host: it must leave; AGENT_LOST when its processes have ended */
     JOB_EFFECT_SAY_AGAIN,     /* report the fault and the rollback to the user (job_fault) */
-    JOB_EFFECT_ELECT, /* to every member: host is Processor Zero of term; anew: processes are
-                         placed as if there were no frozen copies of them */
-    JOB_EFFECT_TAKE_OVER,     /* to every member: host is Processor Zero of the same term from now on,
-                                 in the place of peer */
+    JOB_EFFECT_ELECT,     /* to every member: host is Processor Zero of term; anew: processes are
+                             placed as if there were no frozen copies of them */
+    JOB_EFFECT_TAKE_OVER, /* to every member: host is Processor Zero of the same term from now on,
+                             in the place of peer */
     JOB_EFFECT_TERM_RECORDED, /* to Processor Zero */
     JOB_EFFECT_CLOSED,        /* to Processor Zero */
     JOB_EFFECT_STOP,      /* host: Processor Zero, or the agent of a program alone: how, signal */

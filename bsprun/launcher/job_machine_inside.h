@@ -7,6 +7,7 @@
  *   job_machine_joins.c   hosts that come while the job runs, and that it leaves by request
  *   job_machine_end.c     the end of the job
  *   job_machine_zero.c    another Processor Zero in the same term
+ *   job_machine_invariants.c  what is true before and after every step
  *   job_machine_state.c   states, effects, enquiry functions
  */
 #ifndef BSPRUN_JOB_MACHINE_INSIDE_H
@@ -40,8 +41,8 @@ struct machine_host {
     bool unreplaced;
     bool usable; /* gone: another agent could be started there when the last one was lost */
     enum job_use use;
-    bool bears; /* Processor Zero says whether the present term goes on without it; ... */
-    bool asked; /* ... lost: which has been asked */
+    bool bears;       /* Processor Zero says whether the present term goes on without it; ... */
+    bool asked;       /* ... lost: which has been asked */
     bool took_part;   /* in a term, or would have */
     bool given_up;    /* up, but the present term goes on without it */
     bool excluded;    /* others did not hear it, or it is away: it does not come back by itself */
@@ -64,7 +65,8 @@ struct machine_roll {
     struct job_event
         loss;      /* TERM_OVER or ENDED, by which Processor Zero has reported a host lost */
     uint32_t deaf; /* it does not hear bsprun; JOB_NO_HOST */
-    uint64_t decide_at_ms; /* others may still report that they have lost the same host; 0: not set */
+    uint64_t
+        decide_at_ms; /* others may still report that they have lost the same host; 0: not set */
     struct machine_links lost;
 };
 
@@ -97,8 +99,8 @@ struct job_machine {
     uint32_t signal;
     uint32_t succeeded_term; /* the newest with another Processor Zero */
     uint32_t placed_term; /* the newest of which all hosts have snapshot 0, or processes have run */
-    /* What Processor Zero of the present term was asked for and has not done: to be asked again of one
-     * in its place. */
+    /* What Processor Zero of the present term was asked for and has not done: to be asked again of
+     * one in its place. */
     struct job_event asked_to_end; /* STOP, or SAVE with stop; term 0: nothing */
     bool asked_snapshot, asked_moves;
     struct coord_outcome outcome;
@@ -114,10 +116,13 @@ struct machine_host *machine_find(const struct job_machine *machine, uint32_t id
 /* Whether Processor Zero of this term has been asked about a loss, and has not said that the term
  * goes on. */
 bool machine_has_asked(const struct job_machine *machine);
-/* Checks the invariants between events; `effects` are those of the last one. */
-void machine_check(const struct job_machine *machine, const struct job_effects *effects);
 /* The number of hosts in that state. */
 uint32_t machine_count(const struct job_machine *machine, enum host_state state);
+
+/* ---- job_machine_invariants.c ---- */
+
+/* Between events; `effects`: those of the last one, or none. */
+void machine_check(const struct job_machine *machine, const struct job_effects *effects);
 
 /* ---- job_machine_faults.c ---- */
 
@@ -137,8 +142,8 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
 
 /* ---- job_machine_zero.c ---- */
 
-/* Whether another host can take the place of that of Processor Zero, which is lost: the processes run
- * in replicas. */
+/* Whether another host can take the place of that of Processor Zero, which is lost: the processes
+ * run in replicas. */
 bool machine_can_succeed(const struct job_machine *machine);
 /* Whether the term may go on with another one, as those on its host can be restarted alone: the new
  * one decides, and it is asked about (SURVIVED, or TERM_OVER). */
@@ -157,7 +162,8 @@ void machine_forget_asked(struct job_machine *machine);
 /* No host is left: starts agents on the open hosts that were given up while they were joining, if
  * they were usable then.  Before the first term it does nothing. */
 void machine_start_last_resort(struct job_machine *machine, struct job_effects *effects);
-/* A spare, if there is one, is to come in the place of a host that is lost while the term goes on. */
+/* A spare, if there is one, is to come in the place of a host that is lost while the term goes on.
+ */
 void machine_call_spare(struct job_machine *machine, struct job_effects *effects);
 void machine_start_agent(struct job_machine *machine, struct machine_host *host,
                          enum host_state state, struct job_effects *effects);
@@ -168,8 +174,8 @@ void machine_let_join(struct job_machine *machine);
 /* The agent of a host that takes no part is lost, or could not be started. */
 void machine_lose_outsider(struct job_machine *machine, struct machine_host *host,
                            const struct job_event *event, struct job_effects *effects);
-/* After a step: the timer for the next lost host that is to be tried again, or for the decision about
- * lost links. */
+/* After a step: the timer for the next lost host that is to be tried again, or for the decision
+ * about lost links. */
 void machine_plan_retries(struct job_machine *machine, uint64_t now_ms,
                           struct job_effects *effects);
 /* That time has come. */

@@ -47,44 +47,12 @@ uint32_t machine_count(const struct job_machine *machine, enum host_state state)
     return found;
 }
 
-/* ---- Invariants ---------------------------------------------------------------------------- */
-
-static void check_host(const struct job_machine *machine, const struct machine_host *host)
-{
-    assert(host->starts <= STARTS_MAX);
-    assert(host->starts == 0 || (host->state != HOST_UNUSED && host->state != HOST_UP));
-    assert(host->starts > 0 || (host->state != HOST_STARTING && host->state != HOST_COMING));
-    assert(host->retry_at_ms == 0 || host->state == HOST_GONE);
-    assert(host->since < machine->came || host->state != HOST_UP);
-    assert(!host->unreplaced || host->state == HOST_GONE);
-    if (machine->state == JOB_MACHINE_RUNNING) /* members of a term were up when it began */
-        assert(host->state != HOST_STARTING && host->state != HOST_LEAVING);
-    if (machine->state == JOB_MACHINE_GATHERING)
-        assert(host->state != HOST_WAITING);
-}
-
 bool machine_has_asked(const struct job_machine *machine)
 {
     for (uint32_t i = 0; i < machine->config.host_count; i++)
         if (machine->hosts[i].asked)
             return true;
     return false;
-}
-
-void machine_check(const struct job_machine *machine, const struct job_effects *effects)
-{
-    for (uint32_t i = 0; i < machine->config.host_count; i++)
-        check_host(machine, &machine->hosts[i]);
-    assert(machine_find(machine, machine->zero) && machine_find(machine, machine->program));
-    assert(machine->elected == (machine->term > machine->config.last_term));
-    assert(machine->elected || machine->state != JOB_MACHINE_RUNNING);
-    assert(machine->elected || !machine->closed);
-    assert(machine->avoid_count <= COORD_AVOID_MAX);
-    assert(machine->state != JOB_MACHINE_RUNNING || !machine->fenced);
-    assert(machine->state != JOB_MACHINE_FINISHING || machine->outcome.cause == WIRE_CAUSE_NONE);
-    for (uint32_t i = 0; i < effects->count; i++) /* there are no effects for a job that is over */
-        assert((effects->items[i].kind == JOB_EFFECT_EXIT) ==
-               (machine->state == JOB_MACHINE_OVER && i + 1 == effects->count));
 }
 
 /* ---- What others may see ------------------------------------------------------------------- */

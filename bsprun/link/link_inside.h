@@ -114,6 +114,18 @@ void link_break(struct link *link, const char *why);
 void link_want(struct link *link);
 void link_forget(struct link *link);
 
+/* ---- link_invariants.c: with the lock held ---- */
+
+/* Checks what is true of all links, where it is built for that (BSPZ_CHECKED: unit tests). */
+#ifdef BSPZ_CHECKED
+void links_check(const struct links *links);
+#else
+static inline void links_check(const struct links *links)
+{
+    (void)links;
+}
+#endif
+
 /* ---- link_send.c: with the lock held ---- */
 
 /* Writes what can be written. */

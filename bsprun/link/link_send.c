@@ -67,8 +67,10 @@ static void push_those(struct links *links, bool kin)
 
 void links_push_all(struct links *links)
 {
+    links_check(links);
     push_those(links, true);
     push_those(links, false);
+    links_check(links);
 }
 
 void links_answer(struct links *links)
@@ -79,6 +81,7 @@ void links_answer(struct links *links)
     for (uint32_t i = 0; i < links->count; i++)
         if (link_replicas_is_urgent(&links->all[i]))
             link_push(&links->all[i]);
+    links_check(links);
 }
 
 /* With replicas.  The others are served first: they may wait for this host. */

@@ -217,13 +217,22 @@ int replica_apply_ready(struct replica_set *set, uint32_t number)
     return error;
 }
 
-int replica_set_advance(struct replica_set *set)
+static int apply_all(struct replica_set *set)
 {
     int error = 0;
 
     for (uint32_t pid = 0; pid < set->nprocs && !error; pid++)
         if (set->pids[pid].logged > 0)
             error = replica_apply_ready(set, pid);
+    return error;
+}
+
+int replica_set_advance(struct replica_set *set)
+{
+    int error = apply_all(set);
+
+    if (!error)
+        replica_check(set);
     return error;
 }
 
@@ -270,8 +279,8 @@ static int keep(struct replica_set *set, uint32_t number, const struct replica_l
     return tell_homes(set, number, logged, large);
 }
 
-int replica_set_take(struct replica_set *set, uint32_t home, const struct replica_copy_facts *facts,
-                     void *bytes, uint64_t size)
+static int take_content(struct replica_set *set, uint32_t home,
+                        const struct replica_copy_facts *facts, void *bytes, uint64_t size)
 {
     uint32_t number = facts->pid;
     uint64_t key = facts->key;
@@ -309,6 +318,16 @@ int replica_set_take(struct replica_set *set, uint32_t home, const struct replic
     return error ? error : replica_apply_ready(set, number);
 }
 
+int replica_set_take(struct replica_set *set, uint32_t home, const struct replica_copy_facts *facts,
+                     void *bytes, uint64_t size)
+{
+    int error = take_content(set, home, facts, bytes, size);
+
+    if (!error)
+        replica_check(set);
+    return error;
+}
+
 /* Whether this host has another content, as it has told its homes: the home that sends the note is
  * about to send its own, too, which shows where the two differ.  Where several must agree what each
  * says counts at once, as its host may be lost before. */
@@ -330,7 +349,7 @@ static bool is_to_come(struct replica_set *set, struct replica_pid *pid,
     return logged != NULL;
 }
 
-int replica_set_note(struct replica_set *set, uint32_t home, const struct replica_note *note)
+static int take_note(struct replica_set *set, uint32_t home, const struct replica_note *note)
 {
     struct replica_pid *pid = note->pid < set->nprocs ? &set->pids[note->pid] : NULL;
     int error;
@@ -346,5 +365,14 @@ int replica_set_note(struct replica_set *set, uint32_t home, const struct replic
     error = replica_tell(set, note->pid, note->about, note->key, &note->digest, !note->have, NULL);
     if (!error && !pid->here)
         error = replica_apply_ready(set, note->pid);
+    return error;
+}
+
+int replica_set_note(struct replica_set *set, uint32_t home, const struct replica_note *note)
+{
+    int error = take_note(set, home, note);
+
+    if (!error)
+        replica_check(set);
     return error;
 }

@@ -90,6 +90,9 @@ struct replica_set {
     uint64_t told_most, told; /* bytes of ledgers and notes */
     uint64_t turn_bytes;
     bool given_up; /* this host is too far behind itself */
+#ifdef BSPZ_CHECKED
+    unsigned steps;
+#endif
 };
 
 /* The slot of a home of the process; REPLICA_MOST: it is none. */
@@ -123,6 +126,17 @@ void replica_judge_again(struct replica_set *set, uint32_t pid);
 /* Whether all digests that are known of the content are this one. */
 bool replica_agree(const struct replica_set *set, uint32_t pid, uint64_t key,
                    const struct replica_digest *digest);
+
+/* Checks what is true after every call, after every eighth: everything there is, and so only where
+ * it is built for that (BSPZ_CHECKED: simulators, unit tests). */
+#ifdef BSPZ_CHECKED
+void replica_check(struct replica_set *set);
+#else
+static inline void replica_check(const struct replica_set *set)
+{
+    (void)set;
+}
+#endif
 
 /* No more can be kept for that home: calls `behind`, once. */
 void replica_give_up(struct replica_set *set, uint32_t home, uint64_t key);

@@ -143,8 +143,8 @@ static int offer(struct replica_set *set, uint32_t home, struct replica_copy *co
     return 0;
 }
 
-int replica_set_put(struct replica_set *set, uint32_t pid, uint64_t key,
-                    const struct replica_digest *digest, bool *needed)
+static int put_content(struct replica_set *set, uint32_t pid, uint64_t key,
+                       const struct replica_digest *digest, bool *needed)
 {
     struct replica_copy *copy = calloc(1, sizeof *copy);
     size_t words = set->home_count / 64 + 1;
@@ -170,6 +170,16 @@ int replica_set_put(struct replica_set *set, uint32_t pid, uint64_t key,
     }
     set->making = copy;
     return 0;
+}
+
+int replica_set_put(struct replica_set *set, uint32_t pid, uint64_t key,
+                    const struct replica_digest *digest, bool *needed)
+{
+    int error = put_content(set, pid, key, digest, needed);
+
+    if (!error)
+        replica_check(set);
+    return error;
 }
 
 /* The host for which most of the copies are kept: the first one to which the oldest is due. */
@@ -198,7 +208,7 @@ static int make_room(struct replica_set *set, struct replica_copy *copy, void *b
     return error;
 }
 
-int replica_set_keep(struct replica_set *set, void *bytes, uint64_t size)
+static int keep_content(struct replica_set *set, void *bytes, uint64_t size)
 {
     struct replica_copy *copy = set->making;
     int error = 0;
@@ -222,6 +232,15 @@ int replica_set_keep(struct replica_set *set, void *bytes, uint64_t size)
         if (is_due(copy, home) && !set->others[home].cursor)
             set->others[home].cursor = copy;
     return 0;
+}
+
+int replica_set_keep(struct replica_set *set, void *bytes, uint64_t size)
+{
+    int error = keep_content(set, bytes, size);
+
+    if (!error)
+        replica_check(set);
+    return error;
 }
 
 static struct replica_copy *next_due(struct replica_set *set, uint32_t home)
@@ -277,7 +296,7 @@ static void tell_ahead(struct replica_set *set, uint32_t home)
     }
 }
 
-bool replica_set_next(struct replica_set *set, uint32_t home, struct replica_order *order)
+static bool find_next(struct replica_set *set, uint32_t home, struct replica_order *order)
 {
     struct replica_other *other = &set->others[home];
     struct replica_copy *copy;
@@ -310,12 +329,26 @@ bool replica_set_owes(const struct replica_set *set)
     return false;
 }
 
-void replica_set_sent(struct replica_set *set, uint32_t home, struct replica_copy *copy)
+bool replica_set_next(struct replica_set *set, uint32_t home, struct replica_order *order)
+{
+    bool result = find_next(set, home, order);
+
+    replica_check(set);
+    return result;
+}
+
+static void forget_sent(struct replica_set *set, uint32_t home, struct replica_copy *copy)
 {
     copy->flying--;
     not_due(set, copy, home);
     not_needed(set, copy);
     free_front(set);
+}
+
+void replica_set_sent(struct replica_set *set, uint32_t home, struct replica_copy *copy)
+{
+    forget_sent(set, home, copy);
+    replica_check(set);
 }
 
 bool replica_set_is_urgent(const struct replica_set *set, uint32_t home)

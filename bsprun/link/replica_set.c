@@ -84,7 +84,7 @@ void replica_set_free(struct replica_set *set)
     free(set);
 }
 
-int replica_set_lost(struct replica_set *set, uint32_t home)
+static int lose_home(struct replica_set *set, uint32_t home)
 {
     int error = 0;
 
@@ -100,6 +100,15 @@ int replica_set_lost(struct replica_set *set, uint32_t home)
         replica_judge_again(set, pid);
         replica_settle(set, &set->pids[pid]);
     }
+    return error;
+}
+
+int replica_set_lost(struct replica_set *set, uint32_t home)
+{
+    int error = lose_home(set, home);
+
+    if (!error)
+        replica_check(set);
     return error;
 }
 

@@ -305,7 +305,7 @@ void replica_set_pass_ahead(struct replica_set *set, uint64_t key)
     set->captured = key;
 }
 
-bool replica_set_may_pass(struct replica_set *set, uint64_t key)
+static bool try_to_pass(struct replica_set *set, uint64_t key)
 {
     if (!any_agrees(set))
         return true;
@@ -317,6 +317,14 @@ bool replica_set_may_pass(struct replica_set *set, uint64_t key)
         if (set->pids[pid].here)
             replica_settle(set, &set->pids[pid]);
     return true;
+}
+
+bool replica_set_may_pass(struct replica_set *set, uint64_t key)
+{
+    bool result = try_to_pass(set, key);
+
+    replica_check(set);
+    return result;
 }
 
 /* The home that has told least of a process. */

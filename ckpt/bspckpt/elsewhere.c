@@ -228,7 +228,6 @@ static void take_answer(struct elsewhere *elsewhere, uint32_t i)
     free(answer->output);
     answer->output = NULL;
     elsewhere->wanted[i] = false;
-    elsewhere->unreached++;
     elsewhere->status = STATUS_BAD;
 }
 

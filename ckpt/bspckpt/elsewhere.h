@@ -37,12 +37,11 @@ struct elsewhere {
     char **words; /* part, its command, and so on; NULL-terminated.  NULL: there is no other host */
     size_t word_count;
     int status;
-    uint32_t unreached; /* hosts that have not answered */
 };
 
 /* Finds the hosts and asks which have parts of their own of these jobs; without --local.  A host
- * that does not answer is reported, and counts in `unreached`.  Requires elsewhere_close also after
- * a failure, which is reported. */
+ * that does not answer is reported.  Requires elsewhere_close also after a failure, which is
+ * reported. */
 int elsewhere_open(struct elsewhere *elsewhere, const struct request *request,
                    struct target *target, const struct store_job *jobs, size_t count);
 /* Asks the hosts that have parts.  Afterwards the answer of each holds its lines; hosts without one

@@ -1,6 +1,7 @@
 /* reader.c - opens an image and reads everything but the data; see image.h. */
 #include "ckpt/format/reader.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -344,6 +345,21 @@ static const char *take_blocks_1(struct tables *tables, size_t size)
     return complaint;
 }
 
+/* What is true before and after every section, whatever is in the image. */
+static void check_tables(const struct tables *tables)
+{
+    const struct bspz_image *image = tables->image;
+    const struct bspz_image_end *end = &image->end;
+
+    assert(tables->regions <= end->regions && tables->descriptors <= end->descriptors);
+    assert(tables->block_count <= end->blocks && tables->hash_count <= end->hashes);
+    assert(tables->held <= tables->block_count * BSPZ_IMAGE_BLOCK_UNITS);
+    assert(tables->used <= end->tables);
+    assert(tables->opaques <= OPAQUES_MAX && tables->opaque_used <= opaque_room(image));
+    assert(tables->opaques <= tables->last_tag && tables->last_tag <= UINT32_MAX);
+    assert((uintptr_t)tables->bytes % 8 == (uintptr_t)tables->blocks % 8);
+}
+
 /* The place for `raw` bytes of a table that has `have` entries and room for `most`; NULL: they do
  * not fit. */
 static void *entries_room(void *entries, uint64_t have, uint64_t most, size_t entry, uint32_t raw)
@@ -466,14 +482,15 @@ static bool is_of_pages(const struct bspz_image_section *section)
 }
 
 /* front: no more than precedes the first page. */
-static int load(struct bspz_image *image, struct tables *tables, bool front,
-                struct bspz_walk *walk, struct bspz_image_fault *fault)
+static int load(struct bspz_image *image, struct tables *tables, bool front, struct bspz_walk *walk,
+                struct bspz_image_fault *fault)
 {
     int status;
 
     bspz_walk_start(walk, image);
     while ((status = bspz_walk_next(walk, fault)) > 0) {
         const char *complaint = "a table that is longer than announced";
+        check_tables(tables);
         if (front && is_of_pages(&walk->section))
             return 0;
         if (walk->section.kind == BSPZ_IMAGE_DATA)
@@ -489,6 +506,7 @@ static int load(struct bspz_image *image, struct tables *tables, bool front,
             return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next, "damaged: %s",
                                    complaint);
     }
+    check_tables(tables);
     return status;
 }
 

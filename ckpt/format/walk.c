@@ -1,4 +1,5 @@
 /* walk.c - walking through the sections of an image; see reader.h. */
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -120,6 +121,7 @@ int bspz_walk_next(struct bspz_walk *walk, struct bspz_image_fault *fault)
     struct bspz_image_section *section = &walk->section;
     uint64_t start = walk->next, size = image->source.size;
 
+    assert(start >= sizeof(image->header) && walk->offset <= start);
     if (start > size || size - start < sizeof(*section))
         return bspz_image_fail(fault, -EBADMSG, start < size ? start : size, size,
                                "the image is cut off");
@@ -142,6 +144,8 @@ int bspz_walk_next(struct bspz_walk *walk, struct bspz_image_fault *fault)
         return at_end(walk, fault);
     walk->sequence++;
     bspz_digest_add(&walk->digest, section, sizeof(*section));
+    assert(walk->offset <= walk->next && walk->next <= size);
+    assert(walk->records <= walk->sequence);
     return 1;
 }
 
@@ -194,6 +198,7 @@ int bspz_record_decode(const struct bspz_walk *walk, void *raw, struct bspz_imag
     const struct bspz_image_section *section = &walk->section;
     bool as_is = section->coding == BSPZ_IMAGE_RAW;
 
+    assert(section->kind == BSPZ_IMAGE_DATA && section->raw <= BSPZ_IMAGE_RECORD_MAX);
     int status = bspz_walk_bytes(walk, as_is ? raw : scratch->stored, fault);
     if (status == 0 && !as_is &&
         bspz_decode((enum bspz_image_coding)section->coding, scratch->stored, section->stored, raw,

@@ -45,8 +45,6 @@ struct policy_costs {
     uint64_t copied_ns;           /* copy-on-write faults of the processes */
     uint64_t commit_ns;           /* from the barrier to the commit */
     uint64_t restore_ns;          /* from the start of a term until its processes run */
-    uint64_t changed_bytes;       /* bytes that differed from the previous snapshot */
-    uint64_t changed_over_ns;     /* ... which was this long before */
     uint64_t between_failures_ns; /* estimated mean time; counts where facts.known is false */
 };
 

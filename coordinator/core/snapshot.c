@@ -157,10 +157,8 @@ static void commit(struct coord *state, struct coord_effects *effects)
     state->committed = state->ticket.name;
     if (state->ticket.compared == (state->ticket.base ? 1 : state->processes))
         state->right = state->committed;
-    state->committed_begun_ns = state->ticket.begun_ns;
     coord_note_round(state, costs->commit_ns);
     costs->commit_ns = state->now_ns - state->ticket.begun_ns;
-    costs->changed_bytes = state->ticket.changed;
     coord_learn_commit(state);
     if (state->ticket.base)
         state->base_size = state->ticket.images[0].facts.size;
@@ -305,10 +303,8 @@ int coord_take_image_durable(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u has another image of process %u", host->id, pid);
     if (have == state->config.copies || ticket->state != COORD_TICKET_OPEN)
         return 0; /* not needed */
-    if (have == 0) {
+    if (have == 0)
         ticket->images[pid] = (struct wire_image){pid, image->facts};
-        ticket->changed += image->facts.changed;
-    }
     holders[have] = (uint16_t)index;
     ticket->compared += image->compared;
     uint32_t needed = coord_copies(state);

@@ -77,9 +77,8 @@ struct coord_ticket {
     struct wire_image *images;             /* per pid, complete when it is durable somewhere */
     uint16_t (*holders)[COORD_COPIES_MAX]; /* per pid: indexes of hosts with its image, plus 1 */
     uint32_t missing;                      /* images not yet durable on enough hosts */
-    uint32_t compared; /* images of processes whose replicas have been found to agree */
-    uint64_t begun_ns; /* when its barrier was released */
-    uint64_t changed;
+    uint32_t compared;           /* images of processes whose replicas have been found to agree */
+    uint64_t begun_ns;           /* when its barrier was released */
     bool follows;                /* not the first at a barrier of this term */
     uint64_t busy_ns, copied_ns; /* of the host with the greatest */
     double cost_ns;              /* summed over the processes that have reported it: their number */
@@ -208,7 +207,6 @@ struct coord {
     struct coord_ticket ticket;
     struct bspz_snapshot_name committed; /* term 0: none */
     struct bspz_snapshot_name right;     /* the newest of them that is known not to be wrong */
-    uint64_t committed_begun_ns;         /* when its ticket was opened, if in this term */
     struct policy_facts facts;
     uint32_t failures;            /* consecutive failed snapshots */
     char failure[COORD_TEXT_MAX]; /* why the last one failed */

@@ -28,7 +28,6 @@ void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
     memset(ticket->images, 0, ticket->missing * sizeof(*ticket->images));
     memset(ticket->holders, 0, ticket->missing * sizeof(*ticket->holders));
     ticket->begun_ns = state->now_ns;
-    ticket->changed = 0;
     ticket->compared = 0;
     ticket->follows = state->facts.taken;
     ticket->busy_ns = ticket->copied_ns = 0;
@@ -46,7 +45,6 @@ void coord_open_ticket(struct coord *state, uint64_t superstep, bool base)
     if (state->wish == COORD_WISH_SAVE)
         state->wish = COORD_WISH_NONE;
     state->facts.taken = true;
-    state->facts.costs.changed_over_ns = state->now_ns - state->facts.last_ns;
     state->facts.costs.pause_ns = 0;
 }
 

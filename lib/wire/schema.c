@@ -118,58 +118,19 @@ static const char *pick(const char *const *texts, size_t count, uint32_t number)
 }
 
 #define TEXT_OF(name, text) text,
-#define PICK(list, number)  pick(list, sizeof(list) / sizeof(list[0]), number)
+#define DEFINE_TEXTS(function, list)                                                               \
+    const char *function(uint32_t number)                                                          \
+    {                                                                                              \
+        static const char *const texts[] = {list(TEXT_OF)};                                        \
+        return pick(texts, sizeof(texts) / sizeof(texts[0]), number);                              \
+    }
 
-const char *wire_cause_text(uint32_t cause)
-{
-    static const char *const texts[] = {WIRE_CAUSES(TEXT_OF)};
-    return PICK(texts, cause);
-}
-
-const char *wire_rank_state_text(uint32_t state)
-{
-    static const char *const texts[] = {WIRE_RANK_STATES(TEXT_OF)};
-    return PICK(texts, state);
-}
-
-const char *wire_barrier_text(uint32_t barrier)
-{
-    static const char *const texts[] = {WIRE_BARRIERS(TEXT_OF)};
-    return PICK(texts, barrier);
-}
-
-const char *wire_coming_text(uint32_t state)
-{
-    static const char *const texts[] = {WIRE_COMINGS(TEXT_OF)};
-    return PICK(texts, state);
-}
-
-const char *wire_decision_text(uint32_t decision)
-{
-    static const char *const texts[] = {WIRE_DECISIONS(TEXT_OF)};
-    return PICK(texts, decision);
-}
-
-const char *wire_stop_text(uint32_t how)
-{
-    static const char *const texts[] = {WIRE_STOPS(TEXT_OF)};
-    return PICK(texts, how);
-}
-
-const char *wire_bind_text(uint32_t bind)
-{
-    static const char *const texts[] = {WIRE_BINDS(TEXT_OF)};
-    return PICK(texts, bind);
-}
-
-const char *wire_map_text(uint32_t map)
-{
-    static const char *const texts[] = {WIRE_MAPS(TEXT_OF)};
-    return PICK(texts, map);
-}
-
-const char *wire_why_text(uint32_t why)
-{
-    static const char *const texts[] = {WIRE_WHYS(TEXT_OF)};
-    return PICK(texts, why);
-}
+DEFINE_TEXTS(wire_cause_text, WIRE_CAUSES)
+DEFINE_TEXTS(wire_rank_state_text, WIRE_RANK_STATES)
+DEFINE_TEXTS(wire_barrier_text, WIRE_BARRIERS)
+DEFINE_TEXTS(wire_coming_text, WIRE_COMINGS)
+DEFINE_TEXTS(wire_decision_text, WIRE_DECISIONS)
+DEFINE_TEXTS(wire_stop_text, WIRE_STOPS)
+DEFINE_TEXTS(wire_bind_text, WIRE_BINDS)
+DEFINE_TEXTS(wire_map_text, WIRE_MAPS)
+DEFINE_TEXTS(wire_why_text, WIRE_WHYS)

@@ -15,6 +15,8 @@
 
 #include <bsp.h>
 
+#include "tests/hosts/host_name.h"
+
 static const char *directory;
 static long supersteps;
 
@@ -36,24 +38,6 @@ static void wait_for(const char *name)
     snprintf(path, sizeof path, "%s/%s", directory, name);
     while (access(path, F_OK) != 0)
         usleep(5000);
-}
-
-/* Hosts may all be this machine: the node agent, whose child this is, knows its name. */
-static void find_host(char *host, size_t size)
-{
-    static const char name[] = "BSPZERO_HOST_NAME=";
-    char path[64], *line = NULL;
-    size_t room = 0;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/%ld/environ", (long)getppid());
-    file = fopen(path, "r");
-    while (file && getdelim(&line, &room, '\0', file) > 0)
-        if (strncmp(line, name, sizeof name - 1) == 0)
-            snprintf(host, size, "%s", line + sizeof name - 1);
-    free(line);
-    if (file)
-        fclose(file);
 }
 
 static void be_late(int argc, char **argv, char **environment)

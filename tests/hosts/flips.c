@@ -23,6 +23,8 @@
 #include <bsp.h>
 #include <bsp_level1.h>
 
+#include "tests/hosts/host_name.h"
+
 enum kind {
     PUT,
     PUT_OFFSET,
@@ -164,25 +166,6 @@ static void toggle(void *memory, uint64_t bit)
     unsigned char *bytes = memory;
 
     bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
-}
-
-/* Hosts may all be this machine: the node agent, whose child this is, knows its name. */
-static void find_host(void)
-{
-    static const char name[] = "BSPZERO_HOST_NAME=";
-    char path[64], *line = NULL;
-    size_t room = 0;
-    FILE *file;
-
-    gethostname(host, sizeof host - 1);
-    snprintf(path, sizeof path, "/proc/%ld/environ", (long)getppid());
-    file = fopen(path, "r");
-    while (file && getdelim(&line, &room, '\0', file) > 0)
-        if (strncmp(line, name, sizeof name - 1) == 0)
-            snprintf(host, sizeof host, "%s", line + sizeof name - 1);
-    free(line);
-    if (file)
-        fclose(file);
 }
 
 static bool is_there(const char *what)
@@ -344,7 +327,8 @@ static void spmd(void)
     superstep = 1;
     bsp_bcast(0, &tag, areas.broadcast, sizeof tag);
     superstep += 4; /* two of them because it is the first collective */
-    find_host();
+    gethostname(host, sizeof host - 1);
+    find_host(host, sizeof host);
     wait_for("begin");
     for (long s = 0; s < supersteps; s++) {
         prepare(s);

@@ -19,6 +19,8 @@
 
 #include <bsp.h>
 
+#include "tests/hosts/host_name.h"
+
 enum { LIAR = 3 };
 
 static const char *directory, *kind;
@@ -27,24 +29,6 @@ static long supersteps, at;
 static struct {
     uint64_t pair, neighbour, served;
 } area;
-
-/* Hosts may all be this machine: the node agent, whose child this is, knows its name. */
-static void find_host(void)
-{
-    static const char name[] = "BSPZERO_HOST_NAME=";
-    char path[64], *line = NULL;
-    size_t room = 0;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/%ld/environ", (long)getppid());
-    file = fopen(path, "r");
-    while (file && getdelim(&line, &room, '\0', file) > 0)
-        if (strncmp(line, name, sizeof name - 1) == 0)
-            snprintf(host, sizeof host, "%s", line + sizeof name - 1);
-    free(line);
-    if (file)
-        fclose(file);
-}
 
 static void note(long s)
 {
@@ -103,7 +87,7 @@ static void spmd(void)
     bsp_push_reg(&area, sizeof area);
     bsp_sync();
     for (long s = 1; s < supersteps; s++) {
-        find_host(); /* a process may have been made on another one */
+        find_host(host, sizeof host); /* a process may have been made on another one */
         hold(s);
         usleep(10000);
         note(s);

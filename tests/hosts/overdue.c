@@ -15,27 +15,11 @@
 
 #include <bsp.h>
 
+#include "tests/hosts/host_name.h"
+
 static const char *directory, *result;
 static char host[256];
 static size_t bytes;
-
-/* Hosts may all be this machine: the node agent, whose child this is, knows its name. */
-static void find_host(void)
-{
-    static const char name[] = "BSPZERO_HOST_NAME=";
-    char path[64], *line = NULL;
-    size_t room = 0;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/%ld/environ", (long)getppid());
-    file = fopen(path, "r");
-    while (file && getdelim(&line, &room, '\0', file) > 0)
-        if (strncmp(line, name, sizeof name - 1) == 0)
-            snprintf(host, sizeof host, "%s", line + sizeof name - 1);
-    free(line);
-    if (file)
-        fclose(file);
-}
 
 static void note(const char *what, int number)
 {
@@ -81,7 +65,7 @@ static void spmd(void)
 
     bsp_push_reg(to, (int)bytes);
     bsp_sync();
-    find_host();
+    find_host(host, sizeof host);
     memset(from, 'a' + pid, bytes);
     note("in", pid);
     wait_while("hold");

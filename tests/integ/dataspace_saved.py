@@ -8,8 +8,8 @@ import re
 import signal
 import time
 
-from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, run, wait_until
-from kills import ONE, RSH, SEVERAL, chance, kill_one, new_store, seed, shown_by
+from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, run
+from kills import ONE, RSH, SEVERAL, chance, kill_one, new_store, seed, shown_by, wait_snapshot
 
 BSPCTL = os.path.join(BIN, "bspctl")
 OBJECTS = os.environ["INTEG_OBJECTS"]
@@ -28,20 +28,13 @@ def answer(program):
     return wanted[program[1]]
 
 
-def wait_snapshot(job, store, least):
-    """Until there is a snapshot of so many supersteps or more."""
-    def found():
-        return any(step >= least for step in committed(store)) or job.is_over()
-    wait_until(found, f"a snapshot of superstep {least}")
-
-
 def rolls_back(where, program, every):
     """Processes are killed at random moments: every operation has its effect once, every line is shown once."""
     store = new_store()
     killed = 0
     with Job([BSPRUN, *where, f"--ckpt={store}", "--every", every, "--recover", "all", "--max-restarts", "1000",
               *program]) as job:
-        wait_snapshot(job, store, 1)
+        wait_snapshot(job, store)
         for _ in range(KILLS):
             time.sleep(chance.uniform(0, 0.15))
             killed += not job.is_over() and kill_one(job, OBJECTS)

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 
-from harness import scratch
+from harness import committed, scratch, wait_until
 
 RSH = shlex.quote(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh"))
 ONE = ["-np", "4"]
@@ -46,3 +46,8 @@ def kill_one(job, program):
 def shown_by(job):
     """The lines of the program's output."""
     return [line for line in (line.rstrip("\r") for line in job.text().splitlines()) if not line.startswith("bsprun: ")]
+
+
+def wait_snapshot(job, store, least=1):
+    """Until there is a snapshot of so many supersteps or more, or the job is over."""
+    wait_until(lambda: any(step >= least for step in committed(store)) or job.is_over(), f"a snapshot of superstep {least}")

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, run, scratch, wait_until
-from kills import ONE, RSH, SEVERAL, chance, kill_one, new_store, seed, shown_by
+from kills import ONE, RSH, SEVERAL, chance, kill_one, new_store, seed, shown_by, wait_snapshot
 
 CASES = os.environ["INTEG_MPI"]
 ROUNDS, PAUSE = "150", "4000"
@@ -25,10 +25,6 @@ def answer():
         wanted.extend(expect(bsprun(*ONE, CASES, "work", ROUNDS, "0"), 0, no_err=True).out.splitlines())
         check(len(wanted) == 16, wanted)
     return wanted
-
-
-def wait_snapshot(job, store):
-    wait_until(lambda: any(step >= 1 for step in committed(store)) or job.is_over(), "a snapshot")
 
 
 def rolls_back(where, every, env):

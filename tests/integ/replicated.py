@@ -4,36 +4,22 @@ differs.
 replicated.py [SEED]: the moments and victims come from the seed, which is printed; without one from the clock.
 REPLICATED_JOBS=N: so many jobs in the storm, by hand.
 """
-import json
 import os
-import random
 import re
-import shlex
 import signal
-import sys
 import time
 
-from harness import BIN, BSPRUN, Job, bsprun, check, expect, main, process_stat, run, scratch, wait_until
+from harness import BIN, BSPRUN, Job, bsprun, check, expect, main, run
+from kills import RSH, chance, new_store, seed
+from lost_hosts import agents_of, lose, ranks_of, shown_by, zero_of
 
 BSPCTL = os.path.join(BIN, "bspctl")
-BSPSTAT = os.path.join(BIN, "bspstat")
 OBJECTS = os.environ["INTEG_OBJECTS"]
-RSH = shlex.quote(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh"))
 JOBS = int(os.environ.get("REPLICATED_JOBS", "2"))
 BACK = "restart 1 of"
 P = 3
 
-seed = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else time.time_ns() % 10**9
-chance = random.Random(seed)
-print(f"seed {seed}", flush=True)
 wanted = {}
-stores = 0
-
-
-def new_store():
-    global stores
-    stores += 1
-    return os.path.join(scratch, f"store {stores}")
 
 
 def names(count):
@@ -53,46 +39,10 @@ def answer(*words):
     return wanted[words]
 
 
-def shown_by(job):
-    return sorted(line for line in (line.rstrip("\r") for line in job.text().splitlines())
-                  if not line.startswith("bsprun: "))
-
-
 def check_answer(job, *words):
     check(job.finish() == 0, f"seed {seed}", job.status, job.text())
     check(shown_by(job) == answer(*words), f"seed {seed}", job.text())
     job.check_gone()
-
-
-def agents_of(job):
-    """Agents by the names of their hosts, which are in their environments; not what they are about to start."""
-    agents = {}
-    for pid, name in job.members().items():
-        stat = process_stat(pid)
-        if name == "bspnode" and stat and stat[1] == job.os_pid:
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                agents[re.search(rb"(?:^|\0)BSPZERO_HOST_NAME=([^\0]*)", file.read()).group(1).decode()] = pid
-    return agents
-
-
-def ranks_of(job, host):
-    """The processes of the host: children of its agent."""
-    agent = agents_of(job).get(host)
-    return [pid for pid, name in job.members().items()
-            if name == "integ_objects" and agent and (process_stat(pid) or (0, 0))[1] == agent]
-
-
-def lose(job, *hosts):
-    """Their agents are killed, at once: none sees the end of another one."""
-    agents = agents_of(job)
-    for number in (signal.SIGSTOP, signal.SIGKILL):
-        for host in hosts:
-            os.kill(agents[host], number)
-
-
-def zero(job):
-    """The name of Processor Zero's host."""
-    return json.loads(expect(run([BSPSTAT, "--json", str(job.os_pid)]), 0).out)["zero"]
 
 
 def cell_of(job, host):
@@ -119,7 +69,7 @@ def a_host_is_killed():
         replicas = 3 if which == "both" else 2
         with Job([*command(replicas, "-v"), OBJECTS, *words]) as job:
             job.wait_for("round 80", P)
-            victim = zero(job) if which != "any" else chance.choice(names(4))
+            victim = zero_of(job) if which != "any" else chance.choice(names(4))
             lose(job, victim)
             job.wait_for(f"host {victim} was lost", 1)
             job.wait_for("round 240", P)

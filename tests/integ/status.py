@@ -3,38 +3,23 @@ import json
 import os
 import re
 import shlex
-import shutil
 import signal
 import socket
 import stat
 import subprocess
-import tempfile
 import threading
 import time
 
-from harness import (BIN, BSPRUN, PROG, Job, check, expect, main, process_stat, run, scratch,
-                     wait_until)
+from harness import BIN, BSPRUN, PROG, Job, check, expect, main, process_stat, run, wait_until
+from status_place import StatusPlace
 
 BSPSTAT = os.path.join(BIN, "bspstat")
 RSH = shlex.quote(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh"))
 BSPKILL = os.path.join(BIN, "bspkill")
 
 
-class Place:
-    """A directory of sockets of the test's own, so that other jobs are left alone."""
-
-    def __enter__(self):
-        # Paths of sockets are short, and $TMPDIR may be long.
-        self.directory = tempfile.mkdtemp(prefix="bspzero-status-", dir="/tmp")
-        self.path = os.path.join(self.directory, "sockets")
-        self.env = {"BSPZERO_STATUS_DIR": self.path}
-        return self
-
-    def __exit__(self, *_):
-        shutil.rmtree(self.directory, ignore_errors=True)
-
-    def job(self, *words, **more):
-        return Job([BSPRUN, *map(str, words)], env=dict(self.env), **more)
+class Place(StatusPlace):
+    """... and what looks there."""
 
     def stat(self, *words):
         return run([BSPSTAT, *map(str, words)], env=dict(self.env))

@@ -10,40 +10,23 @@ import pty
 import re
 import select
 import shlex
-import shutil
 import signal
-import socket
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import time
 
 import pyte
 
-from harness import BIN, BSPRUN, PATIENCE, PROG, Job, check, environment, expect, fresh_mark, main, run
+from harness import BIN, PATIENCE, PROG, check, environment, expect, fresh_mark, main, run
+from status_place import StatusPlace
 
 BSPSTAT = os.path.join(BIN, "bspstat")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RSH = shlex.quote(os.path.join(ROOT, "tests", "hosts", "local-rsh"))
 UTF8 = {"LC_ALL": "C.UTF-8"}
 ASCII = {"LC_ALL": "C"}
-
-
-class Place:
-    """A directory of sockets of the test's own."""
-
-    def __enter__(self):
-        self.directory = tempfile.mkdtemp(prefix="bspzero-watch-", dir="/tmp")
-        self.env = {"BSPZERO_STATUS_DIR": os.path.join(self.directory, "sockets")}
-        return self
-
-    def __exit__(self, *_):
-        shutil.rmtree(self.directory, ignore_errors=True)
-
-    def job(self, *words, **more):
-        return Job([BSPRUN, *map(str, words)], env=dict(self.env), **more)
 
 
 # As a shell does: the command is in the foreground, in a process group that can be stopped.  Its process id goes to
@@ -213,7 +196,7 @@ def rank_rows(terminal):
 
 
 def follows_the_size():
-    with Place() as place, place.job("-np", 3, PROG, "wait", 1) as job:
+    with StatusPlace() as place, place.job("-np", 3, PROG, "wait", 1) as job:
         job.wait_ready(3)
         with Terminal(place) as terminal:
             terminal.wait_for(r"^    0 .* waiting +\d+ ·{20}$")
@@ -241,7 +224,7 @@ def without_colours_and_in_ascii():
     """The parts of a bar are told apart by their characters."""
     ranks = fake(2)["ranks"]
     ranks[0].update(computing=10, communicating=5, waiting=5)
-    with Place() as place, Server(place, fake(2, ranks=ranks, program="./ä漢")):
+    with StatusPlace() as place, Server(place, fake(2, ranks=ranks, program="./ä漢")):
         for term, colours in (("linux", True), ("vt100", False)):
             for env, bar, name in ((UTF8, "██████████▒▒▒▒▒·····", "./ä漢"), (ASCII, "##########+++++.....", "./??")):
                 with Terminal(place, term=term, env=env) as terminal:
@@ -255,7 +238,7 @@ def without_colours_and_in_ascii():
 
 
 def a_thousand_processes():
-    with Place() as place, Server(place, fake(1000)) as server:
+    with StatusPlace() as place, Server(place, fake(1000)) as server:
         with Terminal(place, server.process.pid) as terminal:
             def first_is(*pids):
                 terminal.wait(lambda: [row[0] for row in rank_rows(terminal)[:len(pids)]] == [str(pid) for pid in pids],
@@ -295,7 +278,7 @@ def a_job_of_the_guide():
 def the_picture_of_the_guide():
     with open(os.path.join(ROOT, "doc", "guide.md"), encoding="utf-8") as file:
         told = re.search(r"<!-- screen: .*? -->\n```\n(.*?\n)```\n", file.read(), re.S)[1]
-    with Place() as place, Server(place, a_job_of_the_guide()) as server:
+    with StatusPlace() as place, Server(place, a_job_of_the_guide()) as server:
         with Terminal(place, rows=13) as terminal:
             terminal.wait_for("^    3 thin ")
             terminal.wait(lambda: terminal.text().replace(f"job {server.process.pid}:", "job 4711:").rstrip() + "\n"
@@ -305,7 +288,7 @@ def the_picture_of_the_guide():
 
 
 def what_is_not_understood():
-    with Place() as place, Server(place, fake(2)) as server, Terminal(place) as terminal:
+    with StatusPlace() as place, Server(place, fake(2)) as server, Terminal(place) as terminal:
         terminal.wait_for("^    1 h1 ")
         with open(server.answer, "w") as file:
             file.write("who is there?\n")
@@ -321,7 +304,7 @@ def what_is_not_understood():
 
 def requests():
     """A snapshot without a question; the only host is not drained; the end."""
-    with Place() as place:
+    with StatusPlace() as place:
         directory = os.path.join(place.directory, "ckpt")
         with place.job("--launcher", RSH, "--hosts", "h0:2", "--ckpt", directory, "--every", "1h", "-np", 2, PROG,
                        "loop", 0) as job:
@@ -358,7 +341,7 @@ def requests():
 
 def several_jobs():
     """One after the other; the last picture of one that has ended stays until a key."""
-    with Place() as place, Server(place, fake(1, program="./one")) as one, \
+    with StatusPlace() as place, Server(place, fake(1, program="./one")) as one, \
             Server(place, fake(1, program="./two")) as two, Server(place, fake(1, program="./three")) as three:
         jobs = sorted((server.process.pid, server) for server in (one, two, three))
         with Terminal(place) as terminal:
@@ -388,7 +371,7 @@ def several_jobs():
 
 
 def leaves_the_terminal_as_it_was():
-    with Place() as place, Server(place, fake(2)) as server:
+    with StatusPlace() as place, Server(place, fake(2)) as server:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
             with Terminal(place, server.process.pid) as terminal:
                 terminal.wait_for("^    1 h1 ")
@@ -403,7 +386,7 @@ def leaves_the_terminal_as_it_was():
 
 
 def stops_and_goes_on():
-    with Place() as place, Server(place, fake(2)) as server:
+    with StatusPlace() as place, Server(place, fake(2)) as server:
         with Terminal(place, server.process.pid) as terminal:
             def stopped():
                 with open(f"/proc/{terminal.os_pid}/stat") as file:
@@ -431,7 +414,7 @@ def stops_and_goes_on():
 
 
 def a_terminal_that_vanishes():
-    with Place() as place, Server(place, fake(2)) as server, Terminal(place, server.process.pid) as terminal:
+    with StatusPlace() as place, Server(place, fake(2)) as server, Terminal(place, server.process.pid) as terminal:
         terminal.wait_for("^    1 h1 ")
         os.close(terminal.inner)
         os.close(terminal.fd)
@@ -440,7 +423,7 @@ def a_terminal_that_vanishes():
 
 
 def no_terminal():
-    with Place() as place, Server(place, fake(2)) as server:
+    with StatusPlace() as place, Server(place, fake(2)) as server:
         for words in ([], [str(server.process.pid)]):
             result = expect(run([BSPSTAT, "--watch", *words], env=dict(place.env)), 2,
                             err="^bspstat: --watch: standard input and output must be a terminal$")
@@ -453,7 +436,7 @@ def no_terminal():
 
 
 def no_job():
-    with Place() as place:
+    with StatusPlace() as place:
         with Terminal(place) as terminal:
             check(terminal.finish() == 0, terminal.raw)
             check(terminal.raw == b"no job of yours runs under bsprun on this host\r\n", terminal.raw)

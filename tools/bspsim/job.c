@@ -75,7 +75,6 @@ static bool recruit(struct job *job)
         job->now_ns = first_ns;
     }
     job->slowness = (double)lives->count / used;
-    job->result->hosts_at_end = used;
     observed_hosts(&job->observed, used, job->now_ns);
     find_failure(job);
     return true;

@@ -39,8 +39,7 @@ struct job_result {
     uint64_t total_ns; /* until its end, or until it was abandoned; of this ... */
     uint64_t saving_ns, down_ns, waiting_ns; /* ... in snapshots, being restored, without a host */
     uint64_t failures, snapshots, restores;  /* restores that were begun */
-    uint32_t hosts_at_end;
-    struct observed_error error; /* of the estimated rate of failures */
+    struct observed_error error;             /* of the estimated rate of failures */
 };
 
 /* Runs the job of that number, with new lives of its hosts. */

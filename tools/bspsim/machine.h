@@ -32,13 +32,12 @@ struct machine_request {
 struct machine_facts {
     uint32_t hosts, hosts_used; /* those that processes may be placed on, and are */
     uint32_t most_on_host;
-    bool crowded;      /* a host has more processes than cores */
-    bool steady;       /* the file says of nothing that it changes while the job runs */
-    double speed;      /* flop/s of a core of the first host */
-    char first[128];   /* its name, cut if it is longer */
-    double g;          /* seconds per byte: a ring in which each sends and receives 1 MiB */
-    double l;          /* seconds of a superstep in which that is 0, barrier included */
-    uint64_t replayed; /* supersteps whose messages were as those of an earlier one */
+    bool crowded;    /* a host has more processes than cores */
+    bool steady;     /* the file says of nothing that it changes while the job runs */
+    double speed;    /* flop/s of a core of the first host */
+    char first[128]; /* its name, cut if it is longer */
+    double g;        /* seconds per byte: a ring in which each sends and receives 1 MiB */
+    double l;        /* seconds of a superstep in which that is 0, barrier included */
 };
 
 /* Seconds of a superstep. */

@@ -150,7 +150,8 @@ static void give_up_waiting(struct agent *agent, uint64_t now)
     stop_saving(agent);
 }
 
-struct lone_input agent_alone_input(const struct agent *agent)
+/* What has been read of the input here. */
+static struct lone_input input_of(const struct agent *agent)
 {
     return (struct lone_input){agent_input_position(agent), agent_input_digest(agent)};
 }
@@ -162,7 +163,7 @@ static bool record(struct agent *agent, int pid, enum alone_image kind)
 
     if (!agent_relay_saving(agent, pid))
         return false;
-    lone->next_input = agent_alone_input(agent);
+    lone->next_input = input_of(agent);
     alone_images_recorded(&lone->images, kind,
                           bspz_rank_of(agent_board(agent), pid)->request.finished + 1);
     return true;
@@ -392,7 +393,7 @@ void agent_alone_begin(struct agent *agent)
 
         lone->snapshot = agent_committed(agent);
         alone_images_begin(&lone->images, IMAGE_TOGETHER);
-        lone->input = agent_alone_input(agent);
+        lone->input = input_of(agent);
         lone->saved_ns = now;
     }
     snapshots->alone->committed_ns = now;

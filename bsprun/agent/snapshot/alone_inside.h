@@ -44,9 +44,6 @@ struct agent_alone {
     uint32_t left;
 };
 
-/* What has been read of the input here. */
-struct lone_input agent_alone_input(const struct agent *agent);
-
 /* alone_restart.c: starts the process from its last image, with the input from there on.  False:
  * `why`. */
 bool agent_alone_start(struct agent *agent, int pid, char *why);

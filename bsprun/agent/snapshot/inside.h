@@ -144,6 +144,11 @@ struct agent_snapshots *snapshots_make(struct agent *agent);
 /* What it points to has been freed. */
 void snapshots_end(struct agent *agent);
 
+/* ---- invariants.c ---- */
+
+/* Checks what is true before and after every step; there are snapshots. */
+void agent_snapshots_check(const struct agent *agent);
+
 /* ---- ticket.c ---- */
 
 struct bspz_snap *agent_snap_of(const struct agent *agent, int pid);

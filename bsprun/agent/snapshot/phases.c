@@ -320,6 +320,7 @@ void agent_snapshots_scan(struct agent *agent)
 
     if (!snapshots || !snapshots->kept || job_is_stopping(agent_job(agent)))
         return;
+    agent_snapshots_check(agent);
     ticket = &snapshots->ticket;
     agent_adopt_copies(agent);
     agent_alone_scan(agent);
@@ -335,6 +336,7 @@ void agent_snapshots_scan(struct agent *agent)
             note_recorded(agent, pid);
         note_written(agent, pid);
     }
+    agent_snapshots_check(agent);
 }
 
 /* ---- What Processor Zero says ---- */
@@ -494,6 +496,7 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
 
     if (!snapshots_of(agent) || job_is_stopping(agent_job(agent)))
         return;
+    agent_snapshots_check(agent);
     switch (message->kind) {
     case WIRE_RESUME:
         agent_decided_measure(agent, message->resume.measure);
@@ -525,4 +528,5 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
     default:
         break;
     }
+    agent_snapshots_check(agent);
 }

@@ -187,13 +187,13 @@ void hosts_ask(struct world *world, uint32_t pid)
     struct process *process = &world->processes[pid];
     const struct call *call = &process->calls[process->at];
     struct host *host = &world->hosts[process->home];
-    const char *tag = tag_names[call->tag];
+    const char *tag = calls_tags[call->tag];
     uint32_t part = copies_part(host->copies, tag, strlen(tag));
     unsigned char bytes[SIZE_MOST];
-    uint64_t size = call->kind == LINEAR_PUT ? processes_size(call->value) : 0;
+    uint64_t size = call->kind == LINEAR_PUT ? calls_size(call->value, SIZE_MOST) : 0;
 
     for (uint64_t i = 0; i < size; i++)
-        bytes[i] = processes_byte(call->value, i);
+        bytes[i] = calls_byte(call->value, i);
     process->asked = copies_owner(host->copies, part);
     send(host, process->asked,
          packet_of(world, PACKET_REQUEST, pid, bytes, size)); /* also itself */
@@ -201,7 +201,7 @@ void hosts_ask(struct world *world, uint32_t pid)
 
 static void carry_out(struct host *host, uint32_t from, const struct packet *packet)
 {
-    const char *tag = tag_names[packet->tag];
+    const char *tag = calls_tags[packet->tag];
     struct copies_request request = {
         .asker = {.host = from, .pid = packet->pid, .life = packet->life, .number = packet->number},
         .repeats = packet->repeats,

@@ -18,35 +18,21 @@
 #include "tests/sim/copies/world.h"
 
 struct summary summary;
-const char *const tag_names[TAGS] = {"", "a", "another tag", "b"};
 
 /* ---- Contents -------------------------------------------------------------------------------- */
-
-unsigned char processes_byte(uint32_t value, uint64_t at)
-{
-    return at < SIZE_LEAST ? (unsigned char)(value >> 8 * at)
-                           : (unsigned char)(value * 37 + (uint32_t)at * 11);
-}
-
-uint64_t processes_size(uint32_t value)
-{
-    uint64_t mixed = value * UINT64_C(0x9e3779b97f4a7c15) >> 40;
-
-    return mixed % 3 == 0 ? SIZE_LEAST : SIZE_LEAST + mixed % (SIZE_MOST - SIZE_LEAST + 1);
-}
 
 static uint32_t value_of(struct world *world, uint32_t pid, const unsigned char *data,
                          uint64_t size)
 {
     uint32_t value;
 
-    if (size < SIZE_LEAST)
+    if (size < CALLS_SIZE_LEAST)
         fail(world, "pid %u gets an object of %llu bytes", pid, (unsigned long long)size);
-    memcpy(&value, data, SIZE_LEAST);
-    if (size != processes_size(value))
+    memcpy(&value, data, CALLS_SIZE_LEAST);
+    if (size != calls_size(value, SIZE_MOST))
         fail(world, "pid %u gets %llu bytes of object %u", pid, (unsigned long long)size, value);
     for (uint64_t i = 0; i < size; i++)
-        if (data[i] != processes_byte(value, i))
+        if (data[i] != calls_byte(value, i))
             fail(world, "pid %u: byte %llu of object %u is wrong", pid, (unsigned long long)i,
                  value);
     return value;
@@ -78,7 +64,7 @@ static void act(struct world *world, uint32_t pid)
                    &process->calls[process->made++]);
     }
     process->busy = true;
-    note(world, "pid %u calls %s of \"%s\" (%u)", pid, names[call->kind], tag_names[call->tag],
+    note(world, "pid %u calls %s of \"%s\" (%u)", pid, names[call->kind], calls_tags[call->tag],
          call->value);
     hosts_ask(world, pid);
 }
@@ -294,24 +280,11 @@ static void carry_out(struct world *world, const struct action *action)
     }
 }
 
-static void check_histories(struct world *world)
-{
-    for (uint32_t tag = 0; tag < TAGS; tag++) {
-        const struct history *history = &world->histories[tag];
-        bool waits = false;
-
-        for (unsigned i = 0; i < history->count; i++)
-            waits |= history->operations[i].returned == LINEAR_NEVER;
-        if (!zones_hold(history->operations, history->count, waits && !world->over))
-            fail(world, "no order of the operations on \"%s\" explains them", tag_names[tag]);
-    }
-}
-
 static void check_end(struct world *world)
 {
     uint64_t busy = 0, waiting = 0;
 
-    check_histories(world);
+    calls_check(&world->time, world->histories, TAGS, world->over);
     summary.back += world->over;
     if (world->over)
         return;
@@ -345,8 +318,11 @@ static void run(const struct seeds_job *job)
     struct action action;
 
     make_world(&world, job);
-    while (!world.over && timeline_next(&world.time, &action))
+    while (!world.over && timeline_next(&world.time, &action)) {
         carry_out(&world, &action);
+        for (uint32_t i = 0; i < world.host_count && !world.over; i++)
+            copies_check(world.hosts[i].copies);
+    }
     check_end(&world);
     while (timeline_next(&world.time, &action)) /* what all that went back had on its way */
         hosts_drop(&action);

@@ -10,10 +10,9 @@
 
 #define HOSTS         5u
 #define PROCESSES     6u
-#define TAGS          4u
+#define TAGS          CALLS_TAGS
 #define OPERATIONS    6u /* of a process */
 #define COPIES        3u /* at most */
-#define SIZE_LEAST    4u /* an object begins with its number */
 #define SIZE_MOST     60u
 #define MEMORY        300u /* of a host: beyond that, objects go to files */
 #define SMALL         8u   /* ... but smaller ones */
@@ -138,9 +137,5 @@ void hosts_ask_past(struct world *world, uint32_t pid);
 
 void processes_plan(struct world *world, uint32_t pid, uint64_t delay);
 void processes_answered(struct world *world, uint32_t pid, const void *data, uint64_t size);
-unsigned char processes_byte(uint32_t value, uint64_t at);
-uint64_t processes_size(uint32_t value);
-
-extern const char *const tag_names[TAGS];
 
 #endif

@@ -34,6 +34,19 @@ void calls_make(struct timeline *time, struct history *histories, uint32_t tags,
 bool calls_return(struct timeline *time, struct history *histories, struct calls_seen *seen,
                   const struct call *call, uint32_t pid, uint32_t value);
 
+/* Tags by number, the last of which is none of a history. */
+#define CALLS_TAGS 4u
+extern const char *const calls_tags[CALLS_TAGS + 1];
+
+/* An object begins with its number, from which its size and its other bytes follow. */
+#define CALLS_SIZE_LEAST 4u
+unsigned char calls_byte(uint32_t value, uint64_t at);
+uint64_t calls_size(uint32_t value, uint64_t most);
+
+/* Have the operations on each tag an order that explains them?  `over`: what waits may go on. */
+void calls_check(const struct timeline *time, const struct history *histories, uint32_t tags,
+                 bool over);
+
 /* Files of a pool are memory, overwritten at the end; the context of the pool counts them. */
 extern const struct pool_files calls_files;
 

@@ -56,11 +56,11 @@ void lives_next(struct world *world, uint32_t pid)
     struct process *process = &world->processes[pid];
     uint32_t from = (uint32_t)process->images.newest.request - 1;
 
-    summary.in_a_call += process->busy;
+    summary.in_a_call += process->transfer.busy;
     summary.repeated += process->at - from;
     summary.before_it_counts += process->images.recorded.kind != IMAGE_NONE;
     alone_images_restarted(&process->images);
-    process->busy = process->posted = process->taken_back = false;
+    process->transfer.busy = process->transfer.posted = process->transfer.taken_back = false;
     process->at = from;
     process->life++;
 }
@@ -84,7 +84,7 @@ static void save(struct world *world, uint32_t pid)
     bool together = pick_apart(world, 2) == 0;
     struct action *action;
 
-    if (process->busy || process->images.recorded.kind != IMAGE_NONE ||
+    if (process->transfer.busy || process->images.recorded.kind != IMAGE_NONE ||
         (together && process->together))
         return;
     process->together = process->together || together;

@@ -52,9 +52,7 @@ void losses_begin(struct world *world)
 
 bool losses_let_pass(struct world *world, const struct action *action)
 {
-    const struct host *from = &world->hosts[action->from];
-    bool comes = !world->hosts[action->to].lost &&
-                 (!from->lost || world->time.now <= from->heard_until[action->to]);
+    bool comes = host_hears(&world->hosts[action->to], &world->hosts[action->from]);
 
     summary.cut_off += !comes;
     return comes;

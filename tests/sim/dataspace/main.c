@@ -13,34 +13,14 @@
  * lost as there are copies.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/sim/dataspace/world.h"
-#include "tests/sim/dataspace/zones.h"
 
 static struct {
     uint64_t operations, waited, messages, full, spilled, truncated, stuck, withdrawn, late, ahead,
         not_after_all;
 } summary;
-
-static const char *const tag_names[TAGS] = {"", "a", "another tag"};
-
-/* ---- Contents -------------------------------------------------------------------------------- */
-
-static unsigned char byte_of(uint32_t value, uint64_t at)
-{
-    return at < SIZE_LEAST ? (unsigned char)(value >> 8 * at)
-                           : (unsigned char)(value * 37 + (uint32_t)at * 11);
-}
-
-/* The size of an object follows from its number. */
-static uint64_t size_of(uint32_t value)
-{
-    uint64_t mixed = value * UINT64_C(0x9e3779b97f4a7c15) >> 40;
-
-    return mixed % 3 == 0 ? SIZE_LEAST : SIZE_LEAST + mixed % (SIZE_MOST - SIZE_LEAST + 1);
-}
 
 /* ---- Hosts ----------------------------------------------------------------------------------- */
 
@@ -48,59 +28,14 @@ static void on_send(void *context, uint32_t to, const struct wire_message *messa
 {
     struct host *host = context;
     struct world *world = host->world;
-    uint64_t delay = 1 + pick(world, timeline_chance(&world->time, 10) ? 500 : 20);
-    size_t data = message->kind == WIRE_DATA_PUT     ? message->data_put.data.size
-                  : message->kind == WIRE_DATA_GRANT ? message->data_grant.data.size
-                  : message->kind == WIRE_DATA_COPY  ? message->data_copy.data.size
-                  : message->kind == WIRE_DATA_AHEAD ? message->data_ahead.data.size
-                                                     : 0;
-    size_t tag = message->kind == WIRE_DATA_PUT        ? message->data_put.tag.size
-                 : message->kind == WIRE_DATA_ASK      ? message->data_ask.tag.size
-                 : message->kind == WIRE_DATA_WITHDRAW ? message->data_withdraw.tag.size
-                 : message->kind == WIRE_DATA_COPY     ? message->data_copy.tag.size
-                                                       : 0;
-    struct wire_message *copy = malloc(sizeof *copy + data + tag);
-    unsigned char *bytes = (unsigned char *)(copy + 1);
+    uint64_t delay;
+    struct wire_message *copy = host_send(host, to, message, &delay);
     struct action *action;
 
-    if (!copy)
-        abort();
-    if (host->knows[to])
-        fail(world, "host %u writes to host %u, and knows that it is lost", host->number, to);
-    *copy = *message;
-    if (message->kind == WIRE_DATA_PUT) {
-        memcpy(bytes, message->data_put.data.data, data);
-        copy->data_put.data.data = bytes;
-        if (tag > 0)
-            memcpy(bytes + data, message->data_put.tag.data, tag);
-        copy->data_put.tag.data = bytes + data;
-    } else if (message->kind == WIRE_DATA_COPY) {
-        if (data > 0)
-            memcpy(bytes, message->data_copy.data.data, data);
-        copy->data_copy.data.data = bytes;
-        if (tag > 0)
-            memcpy(bytes + data, message->data_copy.tag.data, tag);
-        copy->data_copy.tag.data = bytes + data;
-    } else if (message->kind == WIRE_DATA_AHEAD) {
+    if (message->kind == WIRE_DATA_AHEAD) {
         summary.ahead += message->data_ahead.size > 0;
         summary.not_after_all += message->data_ahead.size == 0;
-        if (data > 0)
-            memcpy(bytes, message->data_ahead.data.data, data);
-        copy->data_ahead.data.data = bytes;
-    } else if (message->kind == WIRE_DATA_GRANT) {
-        memcpy(bytes, message->data_grant.data.data, data);
-        copy->data_grant.data.data = bytes;
-    } else if (message->kind == WIRE_DATA_ASK) {
-        memcpy(bytes, message->data_ask.tag.data, tag);
-        copy->data_ask.tag.data = bytes;
-    } else if (message->kind == WIRE_DATA_WITHDRAW) {
-        memcpy(bytes, message->data_withdraw.tag.data, tag);
-        copy->data_withdraw.tag.data = bytes;
     }
-    if (world->time.now + delay < host->last_moment[to])
-        delay = host->last_moment[to] - world->time.now;
-    host->last_moment[to] = world->time.now + delay;
-    host->queued[to]++;
     summary.messages++;
     action = timeline_plan(&world->time, delay);
     action->kind = DO_DELIVER;
@@ -111,8 +46,7 @@ static void on_send(void *context, uint32_t to, const struct wire_message *messa
 
 static bool on_has_room(void *context, uint32_t to)
 {
-    const struct host *host = context;
-    bool room = host->queued[to] < IN_FLIGHT;
+    bool room = host_has_room(context, to);
 
     summary.full += !room;
     return room;
@@ -124,19 +58,9 @@ static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t lengt
     struct world *world = host->world;
     struct process *process = &world->processes[pid];
 
-    if (process->home != host->number || !process->posted)
-        fail(world, "pid %u gets an answer that it does not wait for", pid);
-    if (process->request.kind != DATASPACE_PUT) {
-        if (length > WINDOW || process->done + length > size || size > process->request.size)
-            fail(world, "pid %u gets %u bytes behind %llu of %llu", pid, length,
-                 (unsigned long long)process->done, (unsigned long long)size);
-        memcpy(process->data + process->done, process->window, length);
-        process->request.size = size;
-    }
-    summary.late += process->taken_back;
-    process->taken_back = false;
-    process->done += length;
-    process->posted = false;
+    if (process->home != host->number)
+        fail(world, "pid %u gets an answer on host %u", pid, host->number);
+    summary.late += transfer_answered(&process->transfer, host, pid, size, length);
     lives_plan(world, pid, 1 + pick(world, 10));
 }
 
@@ -147,34 +71,12 @@ static void on_withdrawn(void *context, uint32_t pid)
     struct world *world = host->world;
     struct process *process = &world->processes[pid];
 
-    if (process->home != host->number || !process->posted || !process->taken_back ||
-        process->request.kind == DATASPACE_PUT || process->done > 0)
-        fail(world, "a request of pid %u is withdrawn that does not wait", pid);
+    if (process->home != host->number)
+        fail(world, "a request of pid %u is withdrawn on host %u", pid, host->number);
+    transfer_withdrawn(&process->transfer, host, pid);
     note(world, "pid %u has taken its request back", pid);
     summary.withdrawn++;
-    process->posted = process->taken_back = false;
     lives_plan(world, pid, 1 + pick(world, 100));
-}
-
-static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
-{
-    struct host *host = context;
-
-    fail(host->world, "no memory for pid %u: %llu", pid, (unsigned long long)bytes);
-}
-
-static void on_broken(void *context, uint32_t other, const char *complaint)
-{
-    struct host *host = context;
-
-    fail(host->world, "host %u complains of host %u: %s", host->number, other, complaint);
-}
-
-static void on_differs(void *context, uint32_t pid)
-{
-    struct host *host = context;
-
-    fail(host->world, "pid %u is said to do something else than before", pid);
 }
 
 static void on_part_lost(void *context)
@@ -195,9 +97,9 @@ static const struct dataspace_calls calls = {.send = on_send,
                                              .has_room = on_has_room,
                                              .answer = on_answer,
                                              .withdrawn = on_withdrawn,
-                                             .no_memory = on_no_memory,
-                                             .broken = on_broken,
-                                             .differs = on_differs,
+                                             .no_memory = host_no_memory,
+                                             .broken = host_broken,
+                                             .differs = host_differs,
                                              .part_lost = on_part_lost,
                                              .past = on_past};
 
@@ -218,19 +120,9 @@ void hosts_go_on(struct world *world, struct host *host)
 static void post(struct world *world, uint32_t pid)
 {
     struct process *process = &world->processes[pid];
-    struct dataspace_request *request = &process->request;
 
-    request->piece = process->window;
-    request->length = WINDOW;
-    if (request->kind == DATASPACE_PUT) {
-        uint64_t left = request->size - process->done;
-
-        request->length = (uint32_t)(left < WINDOW ? left : WINDOW);
-        for (uint32_t i = 0; i < request->length; i++)
-            process->window[i] = byte_of(process->calls[process->at].value, process->done + i);
-    }
-    process->posted = true;
-    dataspace_posted(world->hosts[process->home].space, pid, request);
+    transfer_fill(&process->transfer, process->calls[process->at].value);
+    dataspace_posted(world->hosts[process->home].space, pid, &process->transfer.request);
     hosts_go_on(world, &world->hosts[process->home]);
 }
 
@@ -242,29 +134,19 @@ static void make_call(struct world *world, uint32_t pid)
 
     process->left--;
     calls_make(&world->time, world->histories, TAGS, &world->seen, call);
-    call->size = call->kind == LINEAR_PUT            ? size_of(call->value)
-                 : timeline_chance(&world->time, 20) ? SIZE_LEAST + pick(world, 60)
-                                                     : SIZE_MOST;
+    transfer_pick_size(&world->time, call);
 }
 
 /* Makes the present call, perhaps again. */
 static void call(struct world *world, uint32_t pid)
 {
-    static const enum dataspace_kind kinds[] = {DATASPACE_PUT, DATASPACE_GET, DATASPACE_READ};
     static const char *const names[] = {"put", "get", "read"};
     struct process *process = &world->processes[pid];
     const struct call *call = &process->calls[process->at];
 
-    process->done = 0;
-    process->busy = true;
-    process->request =
-        (struct dataspace_request){.kind = kinds[call->kind],
-                                   .number = process->at + 1,
-                                   .plain = world->plain,
-                                   .tag = tag_names[call->tag],
-                                   .tag_size = (uint32_t)strlen(tag_names[call->tag]),
-                                   .size = call->size};
-    note(world, "pid %u calls %s of \"%s\" (%u)", pid, names[call->kind], tag_names[call->tag],
+    transfer_begin(&process->transfer, call, process->at + 1, call->tag);
+    process->transfer.request.plain = world->plain;
+    note(world, "pid %u calls %s of \"%s\" (%u)", pid, names[call->kind], calls_tags[call->tag],
          call->value);
     post(world, pid);
 }
@@ -272,20 +154,10 @@ static void call(struct world *world, uint32_t pid)
 /* Returns the number of the object that the process has got. */
 static uint32_t check_data(struct world *world, uint32_t pid)
 {
-    const struct process *process = &world->processes[pid];
-    uint32_t value;
+    const struct transfer *transfer = &world->processes[pid].transfer;
 
-    if (process->done < SIZE_LEAST)
-        fail(world, "pid %u gets an object of %llu bytes", pid, (unsigned long long)process->done);
-    memcpy(&value, process->data, SIZE_LEAST);
-    if (process->done > size_of(value))
-        fail(world, "pid %u gets more than was put", pid);
-    summary.truncated += process->done < size_of(value);
-    for (uint64_t i = 0; i < process->done; i++)
-        if (process->data[i] != byte_of(value, i))
-            fail(world, "pid %u: byte %llu of object %u is wrong", pid, (unsigned long long)i,
-                 value);
-    return value;
+    summary.truncated += transfer_check(transfer, &world->time, pid);
+    return transfer_value(transfer, &world->time, pid);
 }
 
 /* The present call returns, to this life of the process. */
@@ -297,7 +169,7 @@ static void finish_call(struct world *world, uint32_t pid)
 
     summary.operations +=
         calls_return(&world->time, world->histories, &world->seen, call, pid, value);
-    process->busy = false;
+    process->transfer.busy = false;
     process->at++;
     note(world, "pid %u returns (%u)", pid, value);
     lives_plan(world, pid, pick(world, 60));
@@ -327,9 +199,9 @@ static void act(struct world *world, uint32_t pid)
 {
     struct process *process = &world->processes[pid];
 
-    if (!process->busy)
+    if (!process->transfer.busy)
         begin_next(world, pid);
-    else if (process->done < process->request.size)
+    else if (process->transfer.done < process->transfer.request.size)
         post(world, pid);
     else
         finish_call(world, pid);
@@ -367,21 +239,14 @@ static void make_world(struct world *world, const struct seeds_job *job)
     world->copies = 1 + (uint32_t)timeline_apart(&world->time, COPIES);
     world->plain = timeline_apart(&world->time, 10) == 0;
     for (uint32_t i = 0; i < world->host_count; i++) {
-        struct host *host = &world->hosts[i];
-        struct pool *pool = pool_open(MEMORY, SMALL, &calls_files, &summary.spilled);
         struct dataspace_setup setup = {.host = i,
                                         .nprocs = world->process_count,
                                         .homes = homes,
                                         .hosts = world->host_count,
                                         .copies = world->copies,
-                                        .piece = PIECE,
-                                        .pool = pool,
                                         .log = UINT64_MAX};
 
-        *host = (struct host){.world = world, .number = i, .pool = pool};
-        host->space = dataspace_open(&setup, &calls, host);
-        if (!host->space)
-            fail(world, "no memory");
+        host_open(&world->hosts[i], world, &world->time, setup, &calls, &summary.spilled);
     }
     losses_begin(world);
     waits_begin(world);
@@ -397,7 +262,7 @@ static void withdraw(struct world *world, uint32_t pid)
     if (world->stuck || process->home == NOWHERE || !dataspace_waits_for(host->space, pid))
         return;
     world->withdrawn_at = world->time.now;
-    process->taken_back = true;
+    process->transfer.taken_back = true;
     dataspace_withdraw(host->space, pid);
 }
 
@@ -418,7 +283,7 @@ static void carry_out(struct world *world, const struct action *action)
             dataspace_message(to->space, action->from, action->message);
             hosts_go_on(world, to);
         }
-        free(action->message);
+        host_drop(action->message);
         break;
     case DO_GO_ON:
         world->hosts[action->from].goes_on = false;
@@ -443,22 +308,8 @@ static void carry_out(struct world *world, const struct action *action)
     }
 }
 
-static void check_histories(struct world *world)
-{
-    for (uint32_t tag = 0; tag < TAGS; tag++) {
-        const struct history *history = &world->histories[tag];
-        bool waits = false;
-
-        for (unsigned i = 0; i < history->count; i++)
-            waits |= history->operations[i].returned == LINEAR_NEVER;
-        if (!zones_hold(history->operations, history->count, waits && !world->over))
-            fail(world, "no order of the operations on \"%s\" explains them", tag_names[tag]);
-    }
-}
-
 static void check_end(struct world *world)
 {
-    uint64_t sent = 0, received = 0;
     uint32_t over = 0;
 
     for (uint32_t pid = 0; pid < world->process_count; pid++) {
@@ -466,26 +317,18 @@ static void check_end(struct world *world)
 
         if (process->home == NOWHERE)
             fail(world, "pid %u is never restarted", pid);
-        if (process->busy && process->request.kind == DATASPACE_PUT)
+        if (process->transfer.busy && process->transfer.request.kind == DATASPACE_PUT)
             fail(world, "the put of pid %u never returns", pid);
-        if (process->busy != !!dataspace_waits_for(world->hosts[process->home].space, pid))
-            fail(world, "pid %u %s", pid, process->busy ? "hangs" : "is waited for");
-        summary.waited += process->busy;
+        if (process->transfer.busy != !!dataspace_waits_for(world->hosts[process->home].space, pid))
+            fail(world, "pid %u %s", pid, process->transfer.busy ? "hangs" : "is waited for");
+        summary.waited += process->transfer.busy;
         over += waits_is_over(world, pid);
     }
     if (world->stuck != (over < world->process_count))
         fail(world, "%u of %u processes are over, and Processor Zero says that %s", over,
              world->process_count, world->stuck ? "none can go on" : "nothing is wrong");
     summary.stuck += world->stuck;
-    for (uint32_t i = 0; i < world->host_count; i++) {
-        if (world->hosts[i].lost)
-            continue;
-        sent += dataspace_traffic(world->hosts[i].space).sent;
-        received += dataspace_traffic(world->hosts[i].space).received;
-    }
-    if (sent != received)
-        fail(world, "%llu messages were sent, %llu came", (unsigned long long)sent,
-             (unsigned long long)received);
+    hosts_check_traffic(world->hosts, world->host_count, "at the end");
 }
 
 static void run(const struct seeds_job *job)
@@ -496,16 +339,14 @@ static void run(const struct seeds_job *job)
     make_world(&world, job);
     while (!world.over && timeline_next(&world.time, &action))
         carry_out(&world, &action);
-    check_histories(&world);
+    calls_check(&world.time, world.histories, TAGS, world.over);
     if (!world.over)
         check_end(&world);
     while (timeline_next(&world.time, &action)) /* what all that went back had on its way */
         if (action.kind == DO_DELIVER || action.kind == DO_HEAR_QUIET)
-            free(action.message);
-    for (uint32_t i = 0; i < world.host_count; i++) {
-        dataspace_close(world.hosts[i].space);
-        pool_close(world.hosts[i].pool);
-    }
+            host_drop(action.message);
+    for (uint32_t i = 0; i < world.host_count; i++)
+        host_close(&world.hosts[i]);
     waits_end(&world);
     timeline_end(&world.time);
 }

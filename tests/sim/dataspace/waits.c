@@ -7,24 +7,11 @@
 
 #include "tests/sim/dataspace/world.h"
 
-#define LOOK_EVERY 40u
-#define LOOKS_MOST 800u /* after which nothing will change any more */
-
-static uint64_t delay(struct world *world)
-{
-    return 1 + pick(world, timeline_chance(&world->time, 15) ? 900 : 30);
-}
-
 /* In order with what was planned before for the same way. */
 static struct action *plan(struct world *world, enum action_kind kind, uint64_t *last)
 {
-    uint64_t when = world->time.now + delay(world);
-    struct action *action;
+    struct action *action = timeline_plan(&world->time, hosts_delay(&world->time, last));
 
-    if (when < *last)
-        when = *last;
-    *last = when;
-    action = timeline_plan(&world->time, when - world->time.now);
     action->kind = kind;
     return action;
 }
@@ -45,7 +32,7 @@ bool waits_is_over(const struct world *world, uint32_t pid)
 static bool is_incomplete(const struct world *world, const struct host *host, uint64_t barriers)
 {
     for (uint32_t pid = 0; pid < world->process_count; pid++)
-        if (host->seen[pid] < barriers)
+        if (world->seen_barriers[host->number][pid] < barriers)
             return true;
     return false;
 }
@@ -71,11 +58,11 @@ void waits_at_barrier(struct world *world, uint32_t pid)
 
     process->reached++;
     note(world, "pid %u reaches barrier %llu", pid, (unsigned long long)process->reached);
-    own->seen[pid] = process->reached;
+    world->seen_barriers[own->number][pid] = process->reached;
     for (uint32_t i = 0; i < world->host_count; i++) {
         if (i == own->number)
             continue;
-        struct action *action = plan(world, DO_MIRROR, &own->last_mirror[i]);
+        struct action *action = plan(world, DO_MIRROR, &world->last_mirror[own->number][i]);
         action->from = pid;
         action->to = i;
         action->number = process->reached;
@@ -97,42 +84,29 @@ static bool waits(const struct world *world, const struct host *host, uint32_t p
             quiet->held = process->reached - 1;
         return true;
     }
-    return process->busy && dataspace_waits_for(host->space, pid);
+    return process->transfer.busy && dataspace_waits_for(host->space, pid);
 }
 
 static void tell(struct world *world, struct host *host, uint64_t round)
 {
-    struct dataspace_traffic traffic = dataspace_traffic(host->space);
-    struct wire_message message = {.kind = WIRE_QUIET};
-    struct wire_quiet *quiet = &message.quiet;
+    struct wire_quiet quiet = host_quiet(host, round);
     struct action *action;
     uint32_t here = 0;
 
-    *quiet = (struct wire_quiet){.host = host->number,
-                                 .round = round,
-                                 .quiet = true,
-                                 .sent = traffic.sent,
-                                 .received = traffic.received,
-                                 .arrived = WIRE_NEVER,
-                                 .held = WIRE_NEVER,
-                                 .waits = ""};
     for (uint32_t pid = 0; pid < world->process_count; pid++) {
         if (world->processes[pid].home != host->number)
             continue;
         here++;
-        quiet->quiet = quiet->quiet && waits(world, host, pid, quiet);
-        if (world->processes[pid].reached < quiet->arrived)
-            quiet->arrived = world->processes[pid].reached;
+        quiet.quiet = quiet.quiet && waits(world, host, pid, &quiet);
+        if (world->processes[pid].reached < quiet.arrived)
+            quiet.arrived = world->processes[pid].reached;
     }
-    quiet->quiet = quiet->quiet && here > 0;
-    if (!quiet->quiet && round == 0)
+    quiet.quiet = quiet.quiet && here > 0;
+    if (!quiet.quiet && round == 0)
         return;
     action = plan(world, DO_HEAR_QUIET, &host->last_quiet);
     action->from = host->number;
-    action->message = malloc(sizeof message);
-    if (!action->message)
-        abort();
-    *action->message = message;
+    action->message = host_tells(&quiet);
 }
 
 /* ---- Processor Zero -------------------------------------------------------------------------- */
@@ -140,7 +114,7 @@ static void tell(struct world *world, struct host *host, uint64_t round)
 /* Is it true that none of them can go on? */
 static void check_stuck(struct world *world)
 {
-    uint64_t sent = 0, received = 0, least = WIRE_NEVER;
+    uint64_t least = WIRE_NEVER;
 
     /* A snapshot that began since it was asked changes nothing: what is withdrawn waits again.  Nor
      * does a process that is lost: it does again what it did, and waits as before. */
@@ -148,14 +122,7 @@ static void check_stuck(struct world *world)
         return;
     if (!losses_are_decided(world))
         return; /* the same, since it was asked */
-    for (uint32_t i = 0; i < world->host_count; i++) {
-        if (world->hosts[i].lost)
-            continue;
-        sent += dataspace_traffic(world->hosts[i].space).sent;
-        received += dataspace_traffic(world->hosts[i].space).received;
-    }
-    if (sent != received)
-        fail(world, "said to be stuck while messages are on their way");
+    hosts_check_traffic(world->hosts, world->host_count, "said to be stuck");
     for (uint32_t pid = 0; pid < world->process_count; pid++)
         if (world->processes[pid].reached < least)
             least = world->processes[pid].reached;
@@ -214,8 +181,9 @@ void waits_carry_out(struct world *world, const struct action *action)
 
     switch (action->kind) {
     case DO_MIRROR:
-        if (to->seen[action->from] < action->number) /* that of a host that is lost may come late */
-            to->seen[action->from] = action->number;
+        if (world->seen_barriers[to->number][action->from] <
+            action->number) /* that of a host that is lost may come late */
+            world->seen_barriers[to->number][action->from] = action->number;
         release(world, to);
         break;
     case DO_LOOK:

@@ -3,23 +3,14 @@
 #define SIM_DATASPACE_WORLD_H
 
 #include "bsprun/agent/snapshot/alone_loss.h"
-#include "bsprun/dataspace/service.h"
 #include "coordinator/core/quiet.h"
-#include "tests/sim/dataspace/calls.h"
-#include "tests/sim/timeline.h"
+#include "tests/sim/dataspace/hosts.h"
 
 #define HOSTS            4u
 #define PROCESSES        8u
 #define TAGS             3u
-#define OPERATIONS       6u  /* of a process */
-#define BARRIERS         3u  /* ... between them, and one at the end */
-#define WINDOW           40u /* bytes that a process posts at a time */
-#define PIECE            24u /* ... that go to another host at a time */
-#define SIZE_LEAST       4u  /* an object begins with its number */
-#define SIZE_MOST        150u
-#define MEMORY           200u  /* of a host: beyond that, objects go to files */
-#define SMALL            8u    /* ... but smaller ones */
-#define IN_FLIGHT        3u    /* messages of a link that is full */
+#define OPERATIONS       6u    /* of a process */
+#define BARRIERS         3u    /* ... between them, and one at the end */
 #define SNAPSHOTS        3u    /* of a job, for which what waits is withdrawn ... */
 #define SNAPSHOTS_WITHIN 800u  /* ... begun that early */
 #define LOSSES           4u    /* of processes, which are restarted alone ... */
@@ -27,7 +18,6 @@
 #define LOSSES_WITHIN    1500u /* ... both that early */
 #define COPIES           3u    /* of each part, at most */
 #define NOWHERE          UINT32_MAX
-#define SETTLED          3000u /* after which nothing of a withdrawal is on its way */
 
 enum action_kind {
     DO_ACT,
@@ -58,17 +48,13 @@ struct action {
 struct process {
     uint32_t home, left; /* the host, NOWHERE: it is to be restarted; operations to come */
     uint32_t moves;      /* to another host */
-    struct dataspace_request request;
-    bool busy, posted;
-    bool taken_back; /* it has withdrawn its request, and does not know yet what became of it */
+    struct transfer transfer;
     struct call calls[OPERATIONS];
     uint32_t made; /* calls, by any life */
     uint32_t at;   /* the present call, or the next one */
     struct alone_images images;
     bool together; /* a snapshot of all with its image is not committed yet */
     uint32_t life;
-    unsigned char window[WINDOW], data[SIZE_MOST];
-    uint64_t done;
     /* Its barriers: how many it has reached, and passed. */
     uint64_t reached, passed;
 };
@@ -82,19 +68,9 @@ struct world {
     struct timeline time;
     uint32_t host_count, process_count, copies;
     bool plain; /* the processes are said never to be restarted alone: no host is outlived */
-    struct host {
-        struct world *world;
-        uint32_t number;
-        bool lost, knows[HOSTS];     /* ... that others are */
-        uint64_t heard_until[HOSTS]; /* of a host that is lost: what comes later does not */
-        struct pool *pool;
-        struct dataspace *space;
-        uint32_t queued[HOSTS];      /* messages to each other host */
-        uint64_t last_moment[HOSTS]; /* when the last of them comes */
-        bool goes_on;
-        uint64_t seen[PROCESSES]; /* the barriers that each process has reached */
-        uint64_t last_mirror[HOSTS], last_quiet, last_asked;
-    } hosts[HOSTS];
+    struct host hosts[HOSTS];
+    uint64_t seen_barriers[HOSTS][PROCESSES]; /* that each process has reached, as a host sees it */
+    uint64_t last_mirror[HOSTS][HOSTS];
     struct process processes[PROCESSES];
     struct history histories[TAGS];
     struct calls_seen seen;

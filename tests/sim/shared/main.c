@@ -22,293 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/link/replica_set.h"
-#include "tests/sim/timeline.h"
+#include "tests/sim/shared/world.h"
 
-#define HOSTS_MOST 12u
-#define PIDS_MOST  10u
-#define NEVER      UINT64_MAX
-#define SLACK      (UINT64_C(1) << 16)
-#define TOLD_MOST  (UINT64_C(1) << 20) /* the least bound of what is told */
+#define SLACK     (UINT64_C(1) << 16)
+#define TOLD_MOST (UINT64_C(1) << 20) /* the least bound of what is told */
 
-enum kind { PUBLISH, ARRIVES, FREEZE, LOSE, LEAVE, HEARS, RELEASE };
-
-struct action {
-    struct moment moment;
-    enum kind kind;
-    uint32_t host, other;
-    uint64_t until; /* RELEASE: the key */
-};
-
-/* What one host sends another: a list of notes or a content. */
-struct way {
-    bool busy;
-    struct replica_note *notes;
-    size_t note_count;
-    struct replica_copy *copy;
-    struct replica_copy_facts facts;
-    void *bytes;
-    uint64_t size;
-};
-
-struct host {
-    struct replica_set *set;
-    uint32_t pids[PIDS_MOST], count;
-    bool has[PIDS_MOST];
-    uint64_t delay; /* of a stage */
-    uint64_t frozen_until;
-    bool lost, given_up;
-    bool cut[HOSTS_MOST]; /* takes that host for lost */
-    uint64_t made;        /* the last key its ranks have published */
-    bool computes;
-    uint64_t applied[PIDS_MOST];
-    struct way ways[HOSTS_MOST]; /* to each other one */
-    bool reported[PIDS_MOST];
-    uint64_t waits[HOSTS_MOST]; /* the key that is held back for each other one; 0: none */
-};
-
-struct flip {
-    uint32_t host, pid;
-    uint64_t key; /* 0: none */
-    bool made;
-    bool applied;
-    uint64_t value; /* which was */
-};
-
-struct world {
-    struct timeline time;
-    struct host hosts[HOSTS_MOST];
-    uint32_t host_count, pid_count, agree;
-    bool majority;
-    uint64_t last; /* key */
-    uint64_t log_bytes, spill_bytes, turn_bytes, patience;
-    struct flip flip;
-    bool any_lost, any_left, over, ended;
-};
-
-static struct {
-    uint64_t frozen, lost, behind_self, behind_other, flips, flips_due, spilled, held_back, agreed,
-        over, left, tied, released, in_vain;
-} summary;
-
-static struct host *home_of(struct world *world, uint32_t host)
-{
-    return &world->hosts[host];
-}
-
-/* ---- What processes do --------------------------------------------------------------------- */
-
-/* Superstep s has a stage besides the arrival where s % 3 is not 0. */
-static uint64_t next_key(uint64_t key)
-{
-    uint64_t superstep = key > 0 ? replica_superstep(key) : 0;
-
-    if (key == 0)
-        return replica_key(0, 0);
-    if (replica_stage(key) == 0 && superstep % 3 > 0)
-        return replica_key(superstep, (unsigned)(superstep % 3));
-    return replica_key(superstep + 1, 0);
-}
-
-static uint64_t mix(uint64_t pid, uint64_t key, bool flipped)
-{
-    uint64_t value = (key * 64 + pid) * UINT64_C(0x9e3779b97f4a7c15);
-
-    value ^= value >> 29;
-    return (value * UINT64_C(0xbf58476d1ce4e5b9)) ^ (flipped ? 1 : 0);
-}
-
-static uint64_t size_of(uint64_t pid, uint64_t key)
-{
-    return 8 + mix(pid, key, false) % 400;
-}
-
-static struct replica_digest digest_of(uint64_t pid, uint64_t key, bool flipped)
-{
-    return (struct replica_digest){{mix(pid, key, flipped), key}};
-}
-
-static void *bytes_of(uint64_t pid, uint64_t key, bool flipped, uint64_t *size)
-{
-    uint64_t value = mix(pid, key, flipped);
-    unsigned char *bytes;
-
-    *size = size_of(pid, key);
-    bytes = malloc(*size);
-    memset(bytes, (int)(pid + key), *size);
-    memcpy(bytes, &value, sizeof value);
-    return bytes;
-}
-
-/* ---- What the sets call -------------------------------------------------------------------- */
-
-struct caller {
-    struct world *world;
-    uint32_t host;
-};
+struct summary summary;
 static struct caller callers[HOSTS_MOST];
-
-static bool on_ready(void *context, uint32_t pid, uint64_t key)
-{
-    const struct caller *caller = context;
-    const struct host *host = home_of(caller->world, caller->host);
-
-    (void)pid;
-    return key <= next_key(host->made);
-}
-
-/* Nobody is lost: the lowest home of two counts. */
-static void check_same(struct world *world, uint32_t host, uint64_t value)
-{
-    struct flip *flip = &world->flip;
-    unsigned lower = 0, homes = 0;
-
-    for (uint32_t other = 0; other < world->host_count; other++) {
-        homes += home_of(world, other)->has[flip->pid];
-        lower += other < flip->host && home_of(world, other)->has[flip->pid];
-    }
-    if (world->any_lost)
-        return;
-    if (flip->applied && value != flip->value)
-        timeline_fail(&world->time, "host %u applied another content than others", host);
-    flip->applied = true;
-    flip->value = value;
-    summary.tied += homes == 2;
-    if (homes > 1 && (value == mix(flip->pid, flip->key, false)) != (homes > 2 || lower > 0))
-        timeline_fail(&world->time, "host %u applied what does not count", host);
-}
-
-static int on_apply(void *context, uint32_t pid, uint64_t key, void *bytes, uint64_t size)
-{
-    const struct caller *caller = context;
-    struct world *world = caller->world;
-    struct host *host = home_of(world, caller->host);
-    uint64_t value, right = mix(pid, key, false);
-    bool may_differ = world->flip.made && world->flip.pid == pid && world->flip.key == key;
-
-    memcpy(&value, bytes, sizeof value);
-    if (key != next_key(host->applied[pid]))
-        timeline_fail(&world->time, "host %u applied %u/%lu behind %lu", caller->host, pid,
-                      (unsigned long)key, (unsigned long)host->applied[pid]);
-    if (size != size_of(pid, key) ||
-        (value != right && !(may_differ && value == mix(pid, key, true))))
-        timeline_fail(&world->time, "host %u applied another content", caller->host);
-    if (may_differ && world->agree == 2 && !world->any_lost) {
-        summary.agreed++;
-        if (value != right)
-            timeline_fail(&world->time, "host %u applied what one of three has made", caller->host);
-    }
-    if (may_differ && world->majority)
-        check_same(world, caller->host, value);
-    host->applied[pid] = key;
-    return 0;
-}
-
-static void on_locate(void *context, const void *first, uint64_t first_size, const void *second,
-                      uint64_t second_size, struct replica_difference *difference)
-{
-    (void)context;
-    difference->located = first_size != second_size || memcmp(first, second, first_size) != 0;
-}
-
-static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
-{
-    const struct caller *caller = context;
-    struct world *world = caller->world;
-
-    if (!world->flip.made || mismatch->pid != world->flip.pid || mismatch->key != world->flip.key)
-        timeline_fail(&world->time, "host %u reports a mismatch that is none", caller->host);
-    if (mismatch->seen)
-        return;
-    home_of(world, caller->host)->reported[mismatch->pid] = true;
-    if (mismatch->in_vain) {
-        summary.in_vain++;
-        world->over = true; /* the job goes back */
-        return;
-    }
-    /* Nobody can say which is right: the job goes back. */
-    if (world->agree == 2 && !mismatch->open && mismatch->alike[0] == mismatch->alike[1])
-        world->over = true;
-    else if ((world->agree == 2 || world->majority) && !mismatch->open &&
-             mismatch->alike[0] > mismatch->alike[1] && mismatch->homes[1] == caller->host) {
-        struct action *action = timeline_plan(&world->time, 1);
-
-        action->kind = LEAVE;
-        action->host = caller->host;
-    }
-}
-
-static bool is_gone(const struct host *host)
-{
-    return host->lost || host->given_up;
-}
-
-static bool is_unique(struct world *world, uint32_t host)
-{
-    for (uint32_t pid = 0; pid < world->pid_count; pid++) {
-        unsigned left = 0;
-
-        for (uint32_t other = 0; other < world->host_count; other++)
-            left +=
-                other != host && home_of(world, other)->has[pid] && !is_gone(home_of(world, other));
-        if (home_of(world, host)->has[pid] && left == 0)
-            return true;
-    }
-    return false;
-}
-
-static void hear_of(struct world *world, uint32_t host)
-{
-    for (uint32_t other = 0; other < world->host_count; other++) {
-        struct action *action = timeline_plan(&world->time, timeline_random(&world->time, 3000));
-
-        action->kind = HEARS;
-        action->host = other;
-        action->other = host;
-    }
-}
-
-/* Whether the others could go on if this host did not. */
-static bool is_spare(struct world *world, uint32_t host)
-{
-    for (uint32_t pid = 0; pid < world->pid_count; pid++) {
-        bool left = false;
-
-        for (uint32_t other = 0; other < world->host_count; other++)
-            left |= other != host && home_of(world, other)->has[pid] &&
-                    !is_gone(home_of(world, other)) && home_of(world, other)->frozen_until != NEVER;
-        if (!left)
-            return false;
-    }
-    return true;
-}
-
-static void on_behind(void *context, uint32_t host, uint64_t key)
-{
-    const struct caller *caller = context;
-    struct world *world = caller->world;
-
-    timeline_note(&world->time, "host %u: host %u is too far behind at %lu", caller->host, host,
-                  (unsigned long)key);
-    if (is_gone(home_of(world, host)))
-        return;
-    /* It may have trailed while another one had the process; now the job goes back. */
-    if (is_unique(world, host) && !world->any_lost)
-        timeline_fail(&world->time, "a host with a unique process is given up");
-    /* Or one that is frozen for ever: the processes stand still until that is noticed. */
-    world->over |= is_unique(world, host) || !is_spare(world, host);
-    summary.over += is_unique(world, host);
-    *(host == caller->host ? &summary.behind_self : &summary.behind_other) += 1;
-    home_of(world, host)->given_up = true;
-    world->any_lost = true;
-    hear_of(world, host);
-}
-
-static const struct replica_calls calls = {.ready = on_ready,
-                                           .apply = on_apply,
-                                           .locate = on_locate,
-                                           .mismatch = on_mismatch,
-                                           .behind = on_behind};
 
 /* ---- Ways ---------------------------------------------------------------------------------- */
 
@@ -468,7 +188,8 @@ static void go_on(struct world *world, uint32_t number, bool has_made)
     struct action *action;
 
     send_on(world, number, !has_made);
-    if (is_gone(host) || host->computes || host->made >= world->last || !is_complete(world, host))
+    if (hosts_is_gone(host) || host->computes || host->made >= world->last ||
+        !is_complete(world, host))
         return;
     host->computes = true;
     action = timeline_plan(&world->time, 1 + timeline_random(&world->time, 2 * host->delay));
@@ -480,10 +201,10 @@ static void go_on(struct world *world, uint32_t number, bool has_made)
  * By bits of their own, as what is drawn would change all that follows. */
 static void lose_homes(struct world *world, uint32_t liar, uint32_t pid)
 {
-    uint64_t bits = mix(pid, world->time.job.seed, false);
+    uint64_t bits = content_mix(pid, world->time.job.seed, false);
 
     for (uint32_t host = 0; host < world->host_count && bits % 2 > 0; host++) {
-        uint64_t own = mix(host, bits, false);
+        uint64_t own = content_mix(host, bits, false);
         struct action *action;
 
         if (!home_of(world, host)->has[pid] || (bits & 2 ? host == liar : own % 2 > 0))
@@ -499,7 +220,7 @@ static void put(struct world *world, uint32_t number, uint32_t pid, uint64_t key
     struct host *host = home_of(world, number);
     struct flip *flip = &world->flip;
     bool flipped = flip->host == number && flip->pid == pid && flip->key == key, needed;
-    struct replica_digest digest = digest_of(pid, key, flipped);
+    struct replica_digest digest = content_digest(pid, key, flipped);
     void *bytes = NULL;
     uint64_t size = 0;
 
@@ -508,7 +229,7 @@ static void put(struct world *world, uint32_t number, uint32_t pid, uint64_t key
         lose_homes(world, number, pid);
     must(world, replica_set_put(host->set, pid, key, &digest, &needed));
     if (needed)
-        bytes = bytes_of(pid, key, flipped, &size);
+        bytes = content_bytes(pid, key, flipped, &size);
     else
         summary.held_back++;
     must(world, replica_set_keep(host->set, bytes, size));
@@ -518,7 +239,7 @@ static void publish(struct world *world, const struct action *action)
 {
     struct host *host = home_of(world, action->host);
 
-    if (is_gone(host))
+    if (hosts_is_gone(host))
         return;
     if (host->frozen_until > world->time.now) {
         struct action *again;
@@ -532,8 +253,8 @@ static void publish(struct world *world, const struct action *action)
     }
     host->computes = false;
     for (uint32_t i = 0; i < host->count; i++)
-        put(world, action->host, host->pids[i], next_key(host->made));
-    host->made = next_key(host->made);
+        put(world, action->host, host->pids[i], content_next(host->made));
+    host->made = content_next(host->made);
     must(world, replica_set_advance(host->set));
     check_bounds(world, action->host);
     go_on(world, action->host, true);
@@ -546,8 +267,8 @@ static void freeze(struct world *world, const struct action *action)
     struct host *host = home_of(world, action->host);
     bool for_ever = action->until == NEVER;
 
-    if (is_gone(host) || host->frozen_until == NEVER ||
-        (for_ever && (world->agree > 1 || world->majority || !is_spare(world, action->host))))
+    if (hosts_is_gone(host) || host->frozen_until == NEVER ||
+        (for_ever && (world->agree > 1 || world->majority || !hosts_is_spare(world, action->host))))
         return;
     summary.frozen++;
     timeline_note(&world->time, "host %u is frozen%s", action->host, for_ever ? " for ever" : "");
@@ -572,12 +293,12 @@ static void lose(struct world *world, const struct action *action)
 {
     struct host *host = home_of(world, action->host);
 
-    if (is_gone(host) || !is_spare(world, action->host))
+    if (hosts_is_gone(host) || !hosts_is_spare(world, action->host))
         return;
     summary.lost++;
     timeline_note(&world->time, "host %u is lost", action->host);
     host->lost = world->any_lost = true;
-    hear_of(world, action->host);
+    hosts_hear_of(world, action->host);
 }
 
 /* Two others have made something else. */
@@ -585,15 +306,15 @@ static void leave(struct world *world, const struct action *action)
 {
     struct host *host = home_of(world, action->host);
 
-    if (is_gone(host))
+    if (hosts_is_gone(host))
         return;
     summary.left++;
     timeline_note(&world->time, "host %u leaves", action->host);
     if (world->flip.host != action->host && !world->majority)
         timeline_fail(&world->time, "host %u leaves, but is right", action->host);
-    world->over |= !is_spare(world, action->host);
+    world->over |= !hosts_is_spare(world, action->host);
     host->lost = world->any_left = true;
-    hear_of(world, action->host);
+    hosts_hear_of(world, action->host);
 }
 
 static void plan_faults(struct world *world)
@@ -652,7 +373,7 @@ static void choose_flip(struct world *world)
     bool wanted = timeline_chance(&world->time, 50);
 
     for (uint64_t i = 0; i <= steps; i++)
-        key = next_key(key);
+        key = content_next(key);
     if (wanted && at->count > 0)
         world->flip = (struct flip){.host = host, .pid = at->pids[steps % at->count], .key = key};
 }
@@ -679,7 +400,7 @@ static void make_hosts(struct world *world)
         setup.own = host;
         callers[host] = (struct caller){world, host};
         home_of(world, host)->delay = timeline_chance(&world->time, 25) ? 10 * delay : delay;
-        home_of(world, host)->set = replica_set_new(&setup, &calls, &callers[host], &error);
+        home_of(world, host)->set = replica_set_new(&setup, &sets_calls, &callers[host], &error);
         must(world, error);
     }
 }
@@ -731,7 +452,7 @@ static void check_end(struct world *world)
     for (uint32_t number = 0; number < world->host_count; number++) {
         const struct host *host = home_of(world, number);
 
-        if (is_gone(host) || host->frozen_until == NEVER)
+        if (hosts_is_gone(host) || host->frozen_until == NEVER)
             continue;
         if (host->made < world->last || !is_complete(world, host))
             timeline_fail(&world->time, "host %u has come to %lu of %lu only", number,
@@ -739,14 +460,14 @@ static void check_end(struct world *world)
         others += number != flip->host && flip->made && host->has[flip->pid];
     }
     summary.flips += flip->made;
-    if (!flip->made || others == 0 || is_gone(home_of(world, flip->host)) ||
+    if (!flip->made || others == 0 || hosts_is_gone(home_of(world, flip->host)) ||
         home_of(world, flip->host)->frozen_until == NEVER)
         return;
     summary.flips_due++;
     for (uint32_t number = 0; number < world->host_count; number++) {
         const struct host *host = home_of(world, number);
 
-        if (host->has[flip->pid] && !is_gone(host) && host->frozen_until != NEVER &&
+        if (host->has[flip->pid] && !hosts_is_gone(host) && host->frozen_until != NEVER &&
             !host->reported[flip->pid])
             timeline_fail(&world->time, "host %u has not reported what differs", number);
     }

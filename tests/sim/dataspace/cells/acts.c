@@ -2,16 +2,12 @@
  * speed of its own; the first one to come to a call decides what it is.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "tests/sim/dataspace/cells/world.h"
-#include "tests/sim/dataspace/zones.h"
 
 static struct {
     uint64_t operations, repeated, waited, withdrawn, late, truncated, differed, stuck;
 } summary;
-
-static const char *const tag_names[TAGS + 1] = {"", "a", "another tag", "a tag of nobody"};
 
 static void plan(struct world *world, uint32_t pid, uint32_t host, uint64_t delay)
 {
@@ -21,22 +17,6 @@ static void plan(struct world *world, uint32_t pid, uint32_t host, uint64_t dela
     action->kind = DO_ACT;
     action->pid = pid;
     action->from = host;
-}
-
-/* ---- Contents -------------------------------------------------------------------------------- */
-
-static unsigned char byte_of(uint32_t value, uint64_t at)
-{
-    return at < SIZE_LEAST ? (unsigned char)(value >> 8 * at)
-                           : (unsigned char)(value * 37 + (uint32_t)at * 11);
-}
-
-/* The size of an object follows from its number. */
-static uint64_t size_of(uint32_t value)
-{
-    uint64_t mixed = value * UINT64_C(0x9e3779b97f4a7c15) >> 40;
-
-    return mixed % 3 == 0 ? SIZE_LEAST : SIZE_LEAST + mixed % (SIZE_MOST - SIZE_LEAST + 1);
 }
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
@@ -53,21 +33,12 @@ static void post(struct world *world, uint32_t pid, uint32_t host)
 {
     struct process *process = &world->processes[pid];
     struct replica *replica = &process->replicas[host];
-    struct dataspace_request *request = &replica->request;
 
-    request->piece = replica->window;
-    request->length = WINDOW;
-    if (request->kind == DATASPACE_PUT) {
-        uint64_t left = request->size - replica->done;
-
-        request->length = (uint32_t)(left < WINDOW ? left : WINDOW);
-        for (uint32_t i = 0; i < request->length; i++)
-            replica->window[i] = byte_of(process->calls[replica->at].value, replica->done + i);
-        if (is_faulty(world, pid, host, replica->at) && !world->fault.tag)
-            replica->window[request->length - 1] ^= 1;
-    }
-    replica->posted = true;
-    dataspace_posted(world->hosts[host].space, pid, request);
+    transfer_fill(&replica->transfer, process->calls[replica->at].value);
+    if (replica->transfer.request.kind == DATASPACE_PUT &&
+        is_faulty(world, pid, host, replica->at) && !world->fault.tag)
+        replica->transfer.window[replica->transfer.request.length - 1] ^= 1;
+    dataspace_posted(world->hosts[host].space, pid, &replica->transfer.request);
     hosts_go_on(world, &world->hosts[host]);
 }
 
@@ -77,14 +48,11 @@ static void make_call(struct world *world, uint32_t pid)
     struct call *call = &process->calls[process->made++];
 
     calls_make(&world->time, world->histories, TAGS, &world->seen, call);
-    call->size = call->kind == LINEAR_PUT            ? size_of(call->value)
-                 : timeline_chance(&world->time, 20) ? SIZE_LEAST + pick(world, 60)
-                                                     : SIZE_MOST;
+    transfer_pick_size(&world->time, call);
 }
 
 static void call(struct world *world, uint32_t pid, uint32_t host)
 {
-    static const enum dataspace_kind kinds[] = {DATASPACE_PUT, DATASPACE_GET, DATASPACE_READ};
     static const char *const names[] = {"put", "get", "read"};
     struct process *process = &world->processes[pid];
     struct replica *replica = &process->replicas[host];
@@ -93,40 +61,22 @@ static void call(struct world *world, uint32_t pid, uint32_t host)
 
     if (is_faulty(world, pid, host, replica->at)) {
         if (world->fault.tag)
-            tag = TAGS;
+            tag = CALLS_TAGS;
         world->fault.done = world->fault.tag || call->kind == LINEAR_PUT;
         summary.differed += world->fault.done;
     }
-    replica->done = 0;
-    replica->busy = true;
-    replica->request = (struct dataspace_request){.kind = kinds[call->kind],
-                                                  .number = replica->at + 1,
-                                                  .tag = tag_names[tag],
-                                                  .tag_size = (uint32_t)strlen(tag_names[tag]),
-                                                  .size = call->size};
+    transfer_begin(&replica->transfer, call, replica->at + 1, tag);
     note(world, "pid %u on host %u calls %s of \"%s\" (%u), its call %u", pid, host,
-         names[call->kind], tag_names[tag], call->value, replica->at);
+         names[call->kind], calls_tags[tag], call->value, replica->at);
     post(world, pid, host);
 }
 
 /* Returns the number of the object that the replica has got. */
 static uint32_t check_data(struct world *world, uint32_t pid, const struct replica *replica)
 {
-    uint32_t value;
-
-    if (replica->done < SIZE_LEAST)
-        fail(world, "pid %u gets an object of %llu bytes", pid, (unsigned long long)replica->done);
-    memcpy(&value, replica->data, SIZE_LEAST);
-    if (world->fault.done)
-        return value;
-    if (replica->done > size_of(value))
-        fail(world, "pid %u gets more than was put", pid);
-    summary.truncated += replica->done < size_of(value);
-    for (uint64_t i = 0; i < replica->done; i++)
-        if (replica->data[i] != byte_of(value, i))
-            fail(world, "pid %u: byte %llu of object %u is wrong", pid, (unsigned long long)i,
-                 value);
-    return value;
+    if (!world->fault.done)
+        summary.truncated += transfer_check(&replica->transfer, &world->time, pid);
+    return transfer_value(&replica->transfer, &world->time, pid);
 }
 
 static void finish_call(struct world *world, uint32_t pid, uint32_t host)
@@ -142,7 +92,7 @@ static void finish_call(struct world *world, uint32_t pid, uint32_t host)
         else
             summary.repeated++;
     }
-    replica->busy = false;
+    replica->transfer.busy = false;
     replica->at++;
     note(world, "pid %u on host %u returns (%u)", pid, host, value);
     plan(world, pid, host, pick(world, 60));
@@ -160,9 +110,9 @@ static void act(struct world *world, uint32_t pid, uint32_t host)
 
     if (world->hosts[host].lost)
         return;
-    if (replica->busy && replica->done < replica->request.size) {
+    if (replica->transfer.busy && replica->transfer.done < replica->transfer.request.size) {
         post(world, pid, host);
-    } else if (replica->busy) {
+    } else if (replica->transfer.busy) {
         finish_call(world, pid, host);
     } else if (!acts_are_over(process, replica)) {
         if (replica->at == process->made)
@@ -177,19 +127,9 @@ void acts_answered(struct world *world, uint32_t host, uint32_t pid, uint64_t si
 {
     struct replica *replica = &world->processes[pid].replicas[host];
 
-    if (!replica->is || !replica->posted)
-        fail(world, "pid %u gets an answer on host %u that it does not wait for", pid, host);
-    if (replica->request.kind != DATASPACE_PUT) {
-        if (length > WINDOW || replica->done + length > size || size > replica->request.size)
-            fail(world, "pid %u gets %u bytes behind %llu of %llu", pid, length,
-                 (unsigned long long)replica->done, (unsigned long long)size);
-        memcpy(replica->data + replica->done, replica->window, length);
-        replica->request.size = size;
-    }
-    summary.late += replica->taken_back;
-    replica->taken_back = false;
-    replica->done += length;
-    replica->posted = false;
+    if (!replica->is)
+        fail(world, "pid %u gets an answer on host %u", pid, host);
+    summary.late += transfer_answered(&replica->transfer, &world->hosts[host], pid, size, length);
     plan(world, pid, host, 1 + pick(world, 10));
 }
 
@@ -198,12 +138,11 @@ void acts_withdrawn(struct world *world, uint32_t host, uint32_t pid)
 {
     struct replica *replica = &world->processes[pid].replicas[host];
 
-    if (!replica->is || !replica->posted || !replica->taken_back ||
-        replica->request.kind == DATASPACE_PUT || replica->done > 0)
-        fail(world, "a request of pid %u is withdrawn on host %u that does not wait", pid, host);
+    if (!replica->is)
+        fail(world, "a request of pid %u is withdrawn on host %u", pid, host);
+    transfer_withdrawn(&replica->transfer, &world->hosts[host], pid);
     note(world, "pid %u on host %u has taken its request back", pid, host);
     summary.withdrawn++;
-    replica->posted = replica->taken_back = false;
     plan(world, pid, host, 1 + pick(world, 100));
 }
 
@@ -217,7 +156,7 @@ static void withdraw(struct world *world, uint32_t pid, uint32_t host)
     if (world->stuck || on->lost || !replica->is || !dataspace_waits_for(on->space, pid))
         return;
     world->withdrawn_at = world->time.now;
-    replica->taken_back = true;
+    replica->transfer.taken_back = true;
     dataspace_withdraw(on->space, pid);
 }
 
@@ -267,19 +206,6 @@ void acts_begin(struct world *world)
     plan_fault(world);
 }
 
-static void check_histories(struct world *world)
-{
-    for (uint32_t tag = 0; tag < TAGS; tag++) {
-        const struct history *history = &world->histories[tag];
-        bool waits = false;
-
-        for (unsigned i = 0; i < history->count; i++)
-            waits |= history->operations[i].returned == LINEAR_NEVER;
-        if (!zones_hold(history->operations, history->count, waits && !world->over))
-            fail(world, "no order of the operations on \"%s\" explains them", tag_names[tag]);
-    }
-}
-
 /* All that live are at the same call, and wait there or are over. */
 static uint32_t check_process(struct world *world, uint32_t pid)
 {
@@ -294,14 +220,14 @@ static uint32_t check_process(struct world *world, uint32_t pid)
         if (at != UINT32_MAX && at != replica->at)
             fail(world, "replicas of pid %u end before calls %u and %u", pid, at, replica->at);
         at = replica->at;
-        if (replica->busy && replica->request.kind == DATASPACE_PUT)
+        if (replica->transfer.busy && replica->transfer.request.kind == DATASPACE_PUT)
             fail(world, "the put of pid %u on host %u never returns", pid, host);
-        if (replica->busy != !!dataspace_waits_for(world->hosts[host].space, pid))
-            fail(world, "pid %u %s on host %u", pid, replica->busy ? "hangs" : "is waited for",
-                 host);
-        if (!replica->busy && !acts_are_over(process, replica))
+        if (replica->transfer.busy != !!dataspace_waits_for(world->hosts[host].space, pid))
+            fail(world, "pid %u %s on host %u", pid,
+                 replica->transfer.busy ? "hangs" : "is waited for", host);
+        if (!replica->transfer.busy && !acts_are_over(process, replica))
             fail(world, "pid %u does not go on on host %u", pid, host);
-        waits += replica->busy;
+        waits += replica->transfer.busy;
     }
     return waits;
 }
@@ -330,7 +256,7 @@ void acts_check_end(struct world *world)
         check_fault(world);
     if (world->fault.done)
         return;
-    check_histories(world);
+    calls_check(&world->time, world->histories, TAGS, world->over);
     if (world->over)
         return;
     for (uint32_t pid = 0; pid < world->process_count; pid++)

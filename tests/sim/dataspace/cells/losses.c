@@ -10,10 +10,6 @@
 
 #include "tests/sim/dataspace/cells/world.h"
 
-#define LOOK_EVERY 40u
-#define LOOKS_MOST 800u  /* after which nothing will change any more */
-#define SETTLED    3000u /* after which nothing of a withdrawal is on its way */
-
 static struct {
     uint64_t lost, two, cut_off, back;
 } summary;
@@ -55,9 +51,7 @@ static void lose(struct world *world, uint32_t number)
 
 bool losses_let_pass(struct world *world, const struct action *action)
 {
-    const struct host *from = &world->hosts[action->from];
-    bool comes = !world->hosts[action->to].lost &&
-                 (!from->lost || world->time.now <= from->heard_until[action->to]);
+    bool comes = host_hears(&world->hosts[action->to], &world->hosts[action->from]);
 
     summary.cut_off += !comes;
     return comes;
@@ -74,21 +68,11 @@ void losses_part_lost(struct world *world, const struct host *host)
 
 /* ---- Processor Zero -------------------------------------------------------------------------- */
 
-static uint64_t delay(struct world *world)
-{
-    return 1 + pick(world, timeline_chance(&world->time, 15) ? 900 : 30);
-}
-
 /* In order with what was planned before for the same way. */
 static struct action *plan(struct world *world, enum action_kind kind, uint64_t *last)
 {
-    uint64_t when = world->time.now + delay(world);
-    struct action *action;
+    struct action *action = timeline_plan(&world->time, hosts_delay(&world->time, last));
 
-    if (when < *last)
-        when = *last;
-    *last = when;
-    action = timeline_plan(&world->time, when - world->time.now);
     action->kind = kind;
     return action;
 }
@@ -132,20 +116,11 @@ static void told(struct world *world, struct host *host, uint32_t lost)
 /* At the end there is a barrier, which is complete when all processes have reached it. */
 static void tell(struct world *world, struct host *host, uint64_t round)
 {
-    struct dataspace_traffic traffic = dataspace_traffic(host->space);
-    struct wire_message message = {.kind = WIRE_QUIET};
-    struct wire_quiet *quiet = &message.quiet;
+    struct wire_quiet quiet = host_quiet(host, round);
     uint32_t here = 0, over = 0;
     struct action *action;
 
-    *quiet = (struct wire_quiet){.host = host->number,
-                                 .round = round,
-                                 .quiet = true,
-                                 .sent = traffic.sent,
-                                 .received = traffic.received,
-                                 .arrived = 1,
-                                 .held = WIRE_NEVER,
-                                 .waits = ""};
+    quiet.arrived = 1;
     for (uint32_t pid = 0; pid < world->process_count; pid++) {
         const struct process *process = &world->processes[pid];
         const struct replica *replica = &process->replicas[host->number];
@@ -153,41 +128,29 @@ static void tell(struct world *world, struct host *host, uint64_t round)
         if (!replica->is)
             continue;
         here++;
-        if (!replica->busy && acts_are_over(process, replica)) {
+        if (!replica->transfer.busy && acts_are_over(process, replica)) {
             over++;
-            quiet->held = 0;
+            quiet.held = 0;
         } else {
-            quiet->arrived = 0;
-            quiet->quiet &= replica->busy && dataspace_waits_for(host->space, pid);
+            quiet.arrived = 0;
+            quiet.quiet &= replica->transfer.busy && dataspace_waits_for(host->space, pid);
         }
     }
-    quiet->quiet = quiet->quiet && here > 0;
-    if (!quiet->quiet && round == 0)
+    quiet.quiet = quiet.quiet && here > 0;
+    if (!quiet.quiet && round == 0)
         return;
     action = plan(world, DO_HEAR_QUIET, &host->last_quiet);
     action->from = host->number;
-    action->message = malloc(sizeof message);
-    if (!action->message)
-        abort();
-    *action->message = message;
+    action->message = host_tells(&quiet);
 }
 
 /* Is it true that none of them can go on? */
 static void check_stuck(struct world *world)
 {
-    uint64_t sent = 0, received = 0;
-
     if (world->fault.done || world->decided < world->lost ||
         (world->withdrawn_at > 0 && world->time.now < world->withdrawn_at + SETTLED))
         return;
-    for (uint32_t i = 0; i < world->host_count; i++) {
-        if (world->hosts[i].lost)
-            continue;
-        sent += dataspace_traffic(world->hosts[i].space).sent;
-        received += dataspace_traffic(world->hosts[i].space).received;
-    }
-    if (sent != received)
-        fail(world, "said to be stuck while messages are on their way");
+    hosts_check_traffic(world->hosts, world->host_count, "said to be stuck");
     for (uint32_t pid = 0; pid < world->process_count; pid++)
         for (uint32_t host = 0; host < world->host_count; host++) {
             const struct process *process = &world->processes[pid];

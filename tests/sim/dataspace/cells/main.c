@@ -13,7 +13,6 @@
  * found out, and nothing else is said to differ; answers that all have got are not kept.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/sim/dataspace/cells/world.h"
@@ -29,21 +28,10 @@ static void on_send(void *context, uint32_t to, const struct wire_message *messa
 {
     struct host *host = context;
     struct world *world = host->world;
-    uint64_t delay = 1 + pick(world, timeline_chance(&world->time, 10) ? 500 : 20);
-    struct wire_message *copy = malloc(sizeof *copy);
-    char error[WIRE_ERROR_SIZE];
+    uint64_t delay;
+    struct wire_message *copy = host_send(host, to, message, &delay);
     struct action *action;
 
-    if (host->knows[to])
-        fail(world, "host %u writes to host %u, and knows that it is lost", host->number, to);
-    if (!copy)
-        abort();
-    if (wire_copy(message, copy, error, sizeof error) != 0)
-        fail(world, "host %u sends what it must not: %s", host->number, error);
-    if (world->time.now + delay < host->last_moment[to])
-        delay = host->last_moment[to] - world->time.now;
-    host->last_moment[to] = world->time.now + delay;
-    host->queued[to]++;
     summary.messages++;
     summary.offers += message->kind == WIRE_DATA_OFFER;
     summary.turns += message->kind == WIRE_DATA_TURN;
@@ -60,8 +48,7 @@ static void on_send(void *context, uint32_t to, const struct wire_message *messa
 
 static bool on_has_room(void *context, uint32_t to)
 {
-    const struct host *host = context;
-    bool room = host->queued[to] < IN_FLIGHT;
+    bool room = host_has_room(context, to);
 
     summary.full += !room;
     return room;
@@ -86,27 +73,6 @@ static void on_withdrawn(void *context, uint32_t pid)
     const struct host *host = context;
 
     acts_withdrawn(host->world, host->number, pid);
-}
-
-static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
-{
-    const struct host *host = context;
-
-    fail(host->world, "no memory for pid %u: %llu", pid, (unsigned long long)bytes);
-}
-
-static void on_broken(void *context, uint32_t other, const char *complaint)
-{
-    const struct host *host = context;
-
-    fail(host->world, "host %u complains of host %u: %s", host->number, other, complaint);
-}
-
-static void on_differs(void *context, uint32_t pid)
-{
-    const struct host *host = context;
-
-    fail(host->world, "pid %u is said to do something else than before", pid);
 }
 
 static void on_part_lost(void *context)
@@ -145,9 +111,10 @@ static void on_too_far_behind(void *context, uint32_t pid, uint32_t of)
     struct action *action;
 
     note(world, "host %u says that pid %u is too far behind on host %u", host->number, pid, of);
-    if (!world->processes[pid].replicas[of].is || host->knows[of] || host->too_far[pid][of])
+    if (!world->processes[pid].replicas[of].is || host->knows[of] ||
+        world->too_far[host->number][pid][of])
         fail(world, "pid %u is said to be too far behind on host %u", pid, of);
-    host->too_far[pid][of] = true;
+    world->too_far[host->number][pid][of] = true;
     summary.behind++;
     if (pick(world, 2) == 0)
         return;
@@ -160,9 +127,9 @@ static const struct dataspace_calls calls = {.send = on_send,
                                              .has_room = on_has_room,
                                              .answer = on_answer,
                                              .withdrawn = on_withdrawn,
-                                             .no_memory = on_no_memory,
-                                             .broken = on_broken,
-                                             .differs = on_differs,
+                                             .no_memory = host_no_memory,
+                                             .broken = host_broken,
+                                             .differs = host_differs,
                                              .part_lost = on_part_lost,
                                              .mismatch = on_mismatch,
                                              .too_far_behind = on_too_far_behind,
@@ -240,33 +207,20 @@ static void make_world(struct world *world, const struct seeds_job *job)
     losses_begin(world);
     timeline_take_course(&world->time);
     for (uint32_t i = 0; i < world->host_count; i++) {
-        struct host *host = &world->hosts[i];
-        struct pool *pool = pool_open(MEMORY, SMALL, &calls_files, &summary.spilled);
         struct dataspace_setup setup = {.host = i,
                                         .nprocs = world->process_count,
                                         .homes = homes,
                                         .hosts = world->host_count,
                                         .leads = world->leads,
                                         .copies = world->copies,
-                                        .piece = PIECE,
-                                        .pool = pool,
                                         .log = world->log,
                                         .large = 60,
                                         .passed = world->passed,
                                         .cut_every = world->cut_every,
                                         .behind_most = 1};
 
-        *host = (struct host){.world = world, .number = i, .pool = pool};
-        host->space = dataspace_open(&setup, &calls, host);
-        if (!host->space)
-            fail(world, "no memory");
+        host_open(&world->hosts[i], world, &world->time, setup, &calls, &summary.spilled);
     }
-}
-
-static void drop(struct wire_message *message)
-{
-    wire_message_free(message);
-    free(message);
 }
 
 static void carry_out(struct world *world, const struct action *action)
@@ -286,7 +240,7 @@ static void carry_out(struct world *world, const struct action *action)
             dataspace_message(to->space, action->from, action->message);
             hosts_go_on(world, to);
         }
-        drop(action->message);
+        host_drop(action->message);
         break;
     case DO_GO_ON:
         world->hosts[action->from].goes_on = false;
@@ -310,21 +264,6 @@ static void check_logs(struct world *world)
                  (unsigned long long)dataspace_logged(world->hosts[i].space, &pid));
 }
 
-static void check_traffic(struct world *world)
-{
-    uint64_t sent = 0, received = 0;
-
-    for (uint32_t i = 0; i < world->host_count; i++) {
-        if (world->hosts[i].lost)
-            continue;
-        sent += dataspace_traffic(world->hosts[i].space).sent;
-        received += dataspace_traffic(world->hosts[i].space).received;
-    }
-    if (sent != received)
-        fail(world, "%llu messages were sent, %llu came", (unsigned long long)sent,
-             (unsigned long long)received);
-}
-
 static void run(const struct seeds_job *job)
 {
     static struct world world;
@@ -335,19 +274,14 @@ static void run(const struct seeds_job *job)
         carry_out(&world, &action);
     acts_check_end(&world);
     if (!world.over) {
-        check_traffic(&world);
+        hosts_check_traffic(world.hosts, world.host_count, "at the end");
         check_logs(&world);
     }
-    while (timeline_next(&world.time, &action)) { /* what all that went back had on its way */
-        if (action.kind == DO_DELIVER)
-            drop(action.message);
-        else if (action.kind == DO_HEAR_QUIET)
-            free(action.message);
-    }
-    for (uint32_t i = 0; i < world.host_count; i++) {
-        dataspace_close(world.hosts[i].space);
-        pool_close(world.hosts[i].pool);
-    }
+    while (timeline_next(&world.time, &action)) /* what all that went back had on its way */
+        if (action.kind == DO_DELIVER || action.kind == DO_HEAR_QUIET)
+            host_drop(action.message);
+    for (uint32_t i = 0; i < world.host_count; i++)
+        host_close(&world.hosts[i]);
     losses_end(&world);
     timeline_end(&world.time);
 }

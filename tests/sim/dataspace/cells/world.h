@@ -2,24 +2,15 @@
 #ifndef SIM_CELLS_WORLD_H
 #define SIM_CELLS_WORLD_H
 
-#include "bsprun/dataspace/service.h"
 #include "coordinator/core/quiet.h"
-#include "tests/sim/dataspace/calls.h"
-#include "tests/sim/timeline.h"
+#include "tests/sim/dataspace/hosts.h"
 
 #define HOSTS         6u
 #define CELLS         3u
 #define REPLICAS      3u /* of a process, at most */
 #define PROCESSES     5u
 #define TAGS          3u
-#define OPERATIONS    8u  /* of a process */
-#define WINDOW        40u /* bytes that a process posts at a time */
-#define PIECE         24u /* ... that go to another host at a time */
-#define SIZE_LEAST    4u  /* an object begins with its number */
-#define SIZE_MOST     150u
-#define MEMORY        200u  /* of a host: beyond that, objects go to files */
-#define SMALL         8u    /* ... but smaller ones */
-#define IN_FLIGHT     3u    /* messages of a link that is full */
+#define OPERATIONS    8u    /* of a process */
 #define WITHDRAWALS   6u    /* of requests, as for a snapshot ... */
 #define LOSSES        4u    /* of hosts ... */
 #define LOSSES_WITHIN 1200u /* ... both that early */
@@ -53,11 +44,7 @@ struct replica {
     bool is; /* ... there */
     uint32_t at;
     uint32_t slow; /* as many times as another one */
-    bool busy, posted;
-    bool taken_back; /* it has withdrawn its request, and does not know yet what became of it */
-    struct dataspace_request request;
-    unsigned char window[WINDOW], data[SIZE_MOST];
-    uint64_t done;
+    struct transfer transfer;
 };
 
 struct process {
@@ -81,19 +68,8 @@ struct world {
     uint32_t passed; /* bytes that one replica gets from another */
     uint64_t log;    /* bytes of answers */
     uint32_t leads[HOSTS];
-    struct host {
-        struct world *world;
-        uint32_t number;
-        bool lost, knows[HOSTS];     /* ... that others are */
-        uint64_t heard_until[HOSTS]; /* of a host that is lost: what comes later does not */
-        struct pool *pool;
-        struct dataspace *space;
-        uint32_t queued[HOSTS];      /* messages to each other host */
-        uint64_t last_moment[HOSTS]; /* when the last of them comes */
-        bool goes_on;
-        uint64_t last_quiet, last_asked;
-        bool too_far[PROCESSES][HOSTS];
-    } hosts[HOSTS];
+    struct host hosts[HOSTS];
+    bool too_far[HOSTS][PROCESSES][HOSTS]; /* a host has said so of a process on another */
     struct process processes[PROCESSES];
     struct history histories[TAGS];
     struct calls_seen seen;
