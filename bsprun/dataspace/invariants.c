@@ -8,13 +8,17 @@
 #include "bsprun/dataspace/inside.h"
 
 /* The number n is one of these. */
-#define IN(n)       (UINT32_C(1) << (n))
+#define IN(n)             (UINT32_C(1) << (n))
 
-#define CLIENT_PUTS (IN(CLIENT_STORING) | IN(CLIENT_STALLED) | IN(CLIENT_SENDING) | IN(CLIENT_SENT))
-#define CLIENT_GETS                                                                                \
-    (IN(CLIENT_ASKING) | IN(CLIENT_WITHDRAWN) | IN(CLIENT_RECEIVING) | IN(CLIENT_TAKING))
+#define CLIENT_PUTS       (IN(CLIENT_STORING) | IN(CLIENT_STALLED) | IN(CLIENT_SENDING) | IN(CLIENT_SENT))
+#define CLIENT_ASKS       (IN(CLIENT_ASKING) | IN(CLIENT_WITHDRAWN))
+#define CLIENT_GETS       (CLIENT_ASKS | IN(CLIENT_RECEIVING) | IN(CLIENT_FETCHING) | IN(CLIENT_TAKING))
 #define CLIENT_HAS_OBJECT (IN(CLIENT_SENDING) | IN(CLIENT_RECEIVING) | IN(CLIENT_TAKING))
-#define CLIENT_MAY_HAVE   (CLIENT_HAS_OBJECT | IN(CLIENT_STORING) | IN(CLIENT_SENT))
+#define CLIENT_MAY_HAVE                                                                            \
+    (CLIENT_HAS_OBJECT | IN(CLIENT_STORING) | IN(CLIENT_SENT) | IN(CLIENT_FETCHING))
+
+#define GUEST_HAS_OBJECT  (IN(GUEST_STORING) | IN(GUEST_DEFERRED) | IN(GUEST_GRANTING))
+#define GUEST_OF_REPLICAS (IN(GUEST_OFFERED) | IN(GUEST_INVITED) | IN(GUEST_DEFERRED))
 
 static void check_client(const struct dataspace *space, const struct process *process)
 {
@@ -29,9 +33,12 @@ static void check_client(const struct dataspace *space, const struct process *pr
     assert(!(state & CLIENT_GETS) || !puts);
     assert(!(state & (CLIENT_PUTS | CLIENT_GETS)) || process->asked < space->hosts);
     assert(object || !(state & CLIENT_HAS_OBJECT));
-    assert(!object || state & CLIENT_MAY_HAVE);
+    /* Another replica may pass it on before the owner has answered. */
+    assert(!object || state & CLIENT_MAY_HAVE ||
+           (state & CLIENT_ASKS && space->replicas && process->from != NOWHERE));
     assert(!object || !puts || (process->done <= object->size && process->gone <= process->done));
     assert(!(state & IN(CLIENT_RECEIVING)) || process->done < object->size);
+    assert(!(state & IN(CLIENT_FETCHING)) || !object || process->done < object->size);
     assert(!(state & IN(CLIENT_TAKING)) ||
            (process->done < process->size && process->size <= object->size &&
             process->size <= request->size));
@@ -47,11 +54,11 @@ static void check_guest(const struct dataspace *space, const struct process *pro
 
     assert(process->home != space->host && process->home < space->hosts);
     assert(!space->others[process->home].lost);
-    assert(!object == (process->guest != GUEST_STORING && process->guest != GUEST_GRANTING));
+    assert(!object == !(IN(process->guest) & GUEST_HAS_OBJECT));
     assert(!object || process->done <= object->size);
     assert(process->guest != GUEST_STORING || process->done < object->size);
     assert(process->guest != GUEST_GRANTING || process->size <= object->size);
-    assert(space->replicas || (process->guest != GUEST_OFFERED && process->guest != GUEST_INVITED));
+    assert(space->replicas || !(IN(process->guest) & GUEST_OF_REPLICAS));
 }
 
 static void check_process(const struct dataspace *space, const struct process *process)
