@@ -130,7 +130,7 @@ static uint64_t move_due_ns(const struct coord *state)
 
 static bool is_requested(const struct coord *state)
 {
-    if (state->has_objects)
+    if (state->unsaved)
         return false;
     return state->wish == COORD_WISH_SAVE || state->wish == COORD_WISH_STOP ||
            move_due_ns(state) == 0;
@@ -138,7 +138,7 @@ static bool is_requested(const struct coord *state)
 
 static uint64_t due_ns(struct coord *state)
 {
-    if (state->has_objects)
+    if (state->unsaved)
         return POLICY_NEVER;
     coord_know(state);
     state->facts.now_ns = state->now_ns;

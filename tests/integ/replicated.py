@@ -246,8 +246,8 @@ def requests_that_need_a_snapshot():
         job.wait_for("no snapshots are taken", 1)
         job.wait_for("round 40", P)
         for request in (["save"], ["drain", "h1"], ["replicas", "1"]):
-            expect(run([BSPCTL, "--wait", str(job.os_pid), *request]), 1, err="no snapshots are taken of it: its program uses the "
-                   "dataspace, and its processes have replicas")
+            expect(run([BSPCTL, "--wait", str(job.os_pid), *request]), 1, err="no snapshots are taken of it: its program begins "
+                   "with volpex_init, and its processes have replicas")
         job.wait_for("round 120", P)
         job.signal(signal.SIGTERM)
         check(job.finish() == 123, job.status, job.text())
