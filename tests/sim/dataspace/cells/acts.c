@@ -13,7 +13,7 @@ static struct {
 
 static const char *const tag_names[TAGS + 1] = {"", "a", "another tag", "a tag of nobody"};
 
-static void plan(struct world *world, uint32_t pid, uint32_t host, uint64_t delay)
+void acts_plan(struct world *world, uint32_t pid, uint32_t host, uint64_t delay)
 {
     struct action *action =
         timeline_plan(&world->time, delay * world->processes[pid].replicas[host].slow);
@@ -145,7 +145,7 @@ static void finish_call(struct world *world, uint32_t pid, uint32_t host)
     replica->busy = false;
     replica->at++;
     note(world, "pid %u on host %u returns (%u)", pid, host, value);
-    plan(world, pid, host, pick(world, 60));
+    acts_plan(world, pid, host, pick(world, 60));
 }
 
 bool acts_are_over(const struct process *process, const struct replica *replica)
@@ -164,6 +164,8 @@ static void act(struct world *world, uint32_t pid, uint32_t host)
         post(world, pid, host);
     } else if (replica->busy) {
         finish_call(world, pid, host);
+    } else if (saved_holds(world, pid, host)) {
+        saved_arrive(world, host);
     } else if (!acts_are_over(process, replica)) {
         if (replica->at == process->made)
             make_call(world, pid);
@@ -177,6 +179,8 @@ void acts_answered(struct world *world, uint32_t host, uint32_t pid, uint64_t si
 {
     struct replica *replica = &world->processes[pid].replicas[host];
 
+    if (saved_answered(world, length))
+        return;
     if (!replica->is || !replica->posted)
         fail(world, "pid %u gets an answer on host %u that it does not wait for", pid, host);
     if (replica->request.kind != DATASPACE_PUT) {
@@ -190,7 +194,7 @@ void acts_answered(struct world *world, uint32_t host, uint32_t pid, uint64_t si
     replica->taken_back = false;
     replica->done += length;
     replica->posted = false;
-    plan(world, pid, host, 1 + pick(world, 10));
+    acts_plan(world, pid, host, 1 + pick(world, 10));
 }
 
 /* The replica posts it again after the snapshot. */
@@ -204,7 +208,7 @@ void acts_withdrawn(struct world *world, uint32_t host, uint32_t pid)
     note(world, "pid %u on host %u has taken its request back", pid, host);
     summary.withdrawn++;
     replica->posted = replica->taken_back = false;
-    plan(world, pid, host, 1 + pick(world, 100));
+    acts_plan(world, pid, host, 1 + pick(world, 100));
 }
 
 /* ---- The world ------------------------------------------------------------------------------- */
@@ -254,7 +258,7 @@ void acts_begin(struct world *world)
             process->replicas[host].is = true;
             process->replicas[host].slow =
                 pick(world, 4) == 0 ? 1 + (uint32_t)pick(world, SLOW) : 1;
-            plan(world, pid, host, pick(world, 50));
+            acts_plan(world, pid, host, pick(world, 50));
         }
     }
     for (uint64_t i = pick(world, WITHDRAWALS + 1); i > 0; i--) {

@@ -80,7 +80,7 @@ static uint64_t delay(struct world *world)
 }
 
 /* In order with what was planned before for the same way. */
-static struct action *plan(struct world *world, enum action_kind kind, uint64_t *last)
+struct action *losses_plan(struct world *world, enum action_kind kind, uint64_t *last)
 {
     uint64_t when = world->time.now + delay(world);
     struct action *action;
@@ -106,12 +106,13 @@ static void decide(struct world *world, uint32_t lost)
     world->decided++;
     world->quiet.hosts[lost].asked = false;
     quiet_restart(&world->quiet);
+    saved_lost(world, lost);
     for (uint32_t i = 0; i < world->host_count; i++) {
         struct action *action;
 
         if (i == lost)
             continue;
-        action = plan(world, DO_TOLD, &world->hosts[i].last_asked);
+        action = losses_plan(world, DO_TOLD, &world->hosts[i].last_asked);
         action->from = lost;
         action->to = i;
     }
@@ -125,6 +126,7 @@ static void told(struct world *world, struct host *host, uint32_t lost)
     dataspace_lost(host->space, lost);
     host->knows[lost] = true;
     hosts_go_on(world, host);
+    saved_look(world, host);
 }
 
 /* ---- Whether all wait ------------------------------------------------------------------------ */
@@ -164,7 +166,7 @@ static void tell(struct world *world, struct host *host, uint64_t round)
     quiet->quiet = quiet->quiet && here > 0;
     if (!quiet->quiet && round == 0)
         return;
-    action = plan(world, DO_HEAR_QUIET, &host->last_quiet);
+    action = losses_plan(world, DO_HEAR_QUIET, &host->last_quiet);
     action->from = host->number;
     action->message = malloc(sizeof message);
     if (!action->message)
@@ -208,7 +210,7 @@ static void hear(struct world *world, const struct wire_quiet *quiet)
 
             if (!world->quiet.hosts[i].asked)
                 continue;
-            action = plan(world, DO_ASK_QUIET, &world->hosts[i].last_asked);
+            action = losses_plan(world, DO_ASK_QUIET, &world->hosts[i].last_asked);
             action->to = i;
             action->number = world->quiet.round;
         }
@@ -266,6 +268,19 @@ void losses_carry_out(struct world *world, const struct action *action)
 
 /* ---- The world ------------------------------------------------------------------------------- */
 
+void losses_look(struct world *world)
+{
+    if (!quiet_begin(&world->quiet, world->host_count))
+        abort();
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        struct action *action = timeline_plan(&world->time, pick(world, LOOK_EVERY));
+
+        action->kind = DO_LOOK;
+        action->from = i;
+        world->quiet.hosts[i].asked = has_processes(world, i);
+    }
+}
+
 void losses_begin(struct world *world)
 {
     uint64_t when = pick(world, LOSSES_WITHIN);
@@ -283,15 +298,7 @@ void losses_begin(struct world *world)
         action->kind = DO_LOSE_HOST;
         action->from = host;
     }
-    if (!quiet_begin(&world->quiet, world->host_count))
-        abort();
-    for (uint32_t i = 0; i < world->host_count; i++) {
-        struct action *action = timeline_plan(&world->time, pick(world, LOOK_EVERY));
-
-        action->kind = DO_LOOK;
-        action->from = i;
-        world->quiet.hosts[i].asked = has_processes(world, i);
-    }
+    losses_look(world);
 }
 
 void losses_end(struct world *world)

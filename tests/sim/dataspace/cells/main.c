@@ -1,7 +1,8 @@
 /* main.c - processes with replicas that put, get and read in a made-up world, driven by one seed:
  * messages take their time, links are full, pieces are small, some replicas are slow, requests are
  * withdrawn for a while as for a snapshot, hosts are lost as long as each process has a replica
- * (losses.c), a replica does something else than the others.
+ * (losses.c), a replica does something else than the others, a snapshot is taken, to which all go
+ * back (saved.c).
  *
  *   dataspace_cells [OPTIONS of seeds.h]
  *
@@ -178,7 +179,7 @@ void hosts_go_on(struct world *world, struct host *host)
 /* ---- The world ------------------------------------------------------------------------------- */
 
 /* Which hosts are a cell, and which processes each cell has; some have none. */
-static void make_cells(struct world *world, uint32_t *homes)
+static void make_cells(struct world *world)
 {
     uint32_t cells, cell_of[HOSTS], lead[CELLS], count[CELLS] = {0};
 
@@ -203,7 +204,7 @@ static void make_cells(struct world *world, uint32_t *homes)
         world->leads[host] = lead[cell_of[host]];
     world->process_count = 1 + (uint32_t)pick(world, PROCESSES);
     for (uint32_t pid = 0; pid < world->process_count; pid++)
-        world->processes[pid].lead = homes[pid] = lead[pick(world, cells)];
+        world->processes[pid].lead = lead[pick(world, cells)];
 }
 
 /* No more than there are hosts with processes. */
@@ -220,40 +221,52 @@ static uint32_t pick_copies(struct world *world)
     return copies < owners ? copies : owners;
 }
 
+void world_open_host(struct world *world, uint32_t number)
+{
+    struct host *host = &world->hosts[number];
+    struct pool *pool = pool_open(MEMORY, SMALL, &calls_files, &summary.spilled);
+    uint32_t homes[PROCESSES];
+    struct dataspace_setup setup = {.host = number,
+                                    .nprocs = world->process_count,
+                                    .homes = homes,
+                                    .hosts = world->host_count,
+                                    .leads = world->leads,
+                                    .copies = world->copies,
+                                    .piece = PIECE,
+                                    .pool = pool,
+                                    .log = world->log,
+                                    .large = 60,
+                                    .cut_every = world->cut_every,
+                                    .behind_most = 1};
+
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        homes[pid] = world->processes[pid].lead;
+    *host = (struct host){.world = world, .number = number, .pool = pool};
+    host->space = dataspace_open(&setup, &calls, host);
+    if (!host->space)
+        fail(world, "no memory");
+}
+
+void world_close_host(struct world *world, uint32_t number)
+{
+    dataspace_close(world->hosts[number].space);
+    pool_close(world->hosts[number].pool);
+}
+
 static void make_world(struct world *world, const struct seeds_job *job)
 {
-    uint32_t homes[PROCESSES];
-
     memset(world, 0, sizeof *world);
     timeline_begin(&world->time, sizeof(struct action), job);
-    make_cells(world, homes);
+    make_cells(world);
     world->copies = pick_copies(world);
     world->cut_every = 1 + (uint32_t)pick(world, 4);
     world->log = pick(world, 3) == 0 ? UINT64_MAX : pick(world, 800);
     acts_begin(world);
     losses_begin(world);
+    saved_begin(world);
     timeline_take_course(&world->time);
-    for (uint32_t i = 0; i < world->host_count; i++) {
-        struct host *host = &world->hosts[i];
-        struct pool *pool = pool_open(MEMORY, SMALL, &calls_files, &summary.spilled);
-        struct dataspace_setup setup = {.host = i,
-                                        .nprocs = world->process_count,
-                                        .homes = homes,
-                                        .hosts = world->host_count,
-                                        .leads = world->leads,
-                                        .copies = world->copies,
-                                        .piece = PIECE,
-                                        .pool = pool,
-                                        .log = world->log,
-                                        .large = 60,
-                                        .cut_every = world->cut_every,
-                                        .behind_most = 1};
-
-        *host = (struct host){.world = world, .number = i, .pool = pool};
-        host->space = dataspace_open(&setup, &calls, host);
-        if (!host->space)
-            fail(world, "no memory");
-    }
+    for (uint32_t i = 0; i < world->host_count; i++)
+        world_open_host(world, i);
 }
 
 static void drop(struct wire_message *message)
@@ -278,6 +291,7 @@ static void carry_out(struct world *world, const struct action *action)
         if (losses_let_pass(world, action)) {
             dataspace_message(to->space, action->from, action->message);
             hosts_go_on(world, to);
+            saved_look(world, to);
         }
         drop(action->message);
         break;
@@ -285,9 +299,30 @@ static void carry_out(struct world *world, const struct action *action)
         world->hosts[action->from].goes_on = false;
         hosts_go_on(world, &world->hosts[action->from]);
         break;
+    case DO_ARRIVE:
+    case DO_RELEASE:
+    case DO_CAPTURED:
+    case DO_RESUME:
+    case DO_CALL_OFF:
+    case DO_GO_BACK:
+    case DO_PUT_BACK:
+        saved_carry_out(world, action);
+        break;
     default:
         losses_carry_out(world, action);
         break;
+    }
+}
+
+void world_drop_plan(struct world *world)
+{
+    struct action action;
+
+    while (timeline_next(&world->time, &action)) {
+        if (action.kind == DO_DELIVER)
+            drop(action.message);
+        else if (action.kind == DO_HEAR_QUIET)
+            free(action.message);
     }
 }
 
@@ -331,16 +366,9 @@ static void run(const struct seeds_job *job)
         check_traffic(&world);
         check_logs(&world);
     }
-    while (timeline_next(&world.time, &action)) { /* what all that went back had on its way */
-        if (action.kind == DO_DELIVER)
-            drop(action.message);
-        else if (action.kind == DO_HEAR_QUIET)
-            free(action.message);
-    }
-    for (uint32_t i = 0; i < world.host_count; i++) {
-        dataspace_close(world.hosts[i].space);
-        pool_close(world.hosts[i].pool);
-    }
+    world_drop_plan(&world); /* what all that went back had on its way */
+    for (uint32_t i = 0; i < world.host_count; i++)
+        world_close_host(&world, i);
     losses_end(&world);
     timeline_end(&world.time);
 }
@@ -361,7 +389,8 @@ static int report(uint64_t count)
         (unsigned long long)summary.turns);
     for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
         missing += seen[i] == 0;
-    return seeds_verdict("dataspace_cells", missing + acts_report() + losses_report());
+    return seeds_verdict("dataspace_cells",
+                         missing + acts_report() + losses_report() + saved_report());
 }
 
 int main(int argc, char **argv)
