@@ -162,6 +162,9 @@ static uint64_t next_with_replicas(struct coord *state)
     uint64_t ahead = state->facts.superstep_ns > 0 ? AHEAD_NS / state->facts.superstep_ns : 0;
     uint64_t most = 2 * state->planned_ahead + 1;
 
+    if (state
+            ->saved_at_calls) /* as only one host is left: its processes stop when they are asked */
+        return COORD_NEVER;
     if (ahead > most)
         ahead = most;
     if (ahead > AHEAD_MOST)
@@ -193,7 +196,7 @@ void coord_plan(struct coord *state)
 
 void coord_consult(struct coord *state, struct coord_effects *effects)
 {
-    if (coord_has_replicas(state))
+    if (coord_has_replicas(state) && !state->saved_at_calls)
         return; /* the next barrier to be decided is known */
     state->asked = true;
     coord_say(state, effects, WIRE_CONSULT)->consult.measure = coord_balancing_asks(state);

@@ -194,6 +194,20 @@ def all_of_one_are_lost():
         check(BACK in job.text(), f"seed {seed}", job.text())
 
 
+def one_host_is_left():
+    """Its processes have no replicas then, and are saved at their calls: not at each of them."""
+    words = ("work", "300", "2000")
+    with Job([*command(2, "-v", "--every", "0.1s"), OBJECTS, *words]) as job:
+        job.wait_for("round 40", P)
+        first = cell_of(job, "h0")
+        lose(job, first[0])
+        job.wait_for(f"host {first[0]} was lost", 1)
+        lose(job, *(name for name in names(4) if name not in first))
+        check_answer(job, *words)
+        check(BACK in job.text(), f"seed {seed}", job.text())
+        check(not re.search(r"snapshot of superstep \d{4}", job.text()), job.text())
+
+
 def nobody_can_go_on():
     """Each process is named once."""
     result = expect(run(command(2) + [OBJECTS, "wait"]), 1, err="all processes wait, and nothing is on its way to them:")
@@ -272,6 +286,6 @@ def storm():
 
 
 if __name__ == "__main__":
-    main([without_faults, a_host_is_killed, a_process_is_killed, one_is_slow, one_is_too_far_behind, one_stops, all_of_one_are_lost,
+    main([without_faults, a_host_is_killed, a_process_is_killed, one_is_slow, one_is_too_far_behind, one_stops, all_of_one_are_lost, one_host_is_left,
           nobody_can_go_on, hosts_without_processes, without_snapshots, they_differ,
           requests_that_need_a_snapshot, storm])
