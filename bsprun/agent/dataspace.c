@@ -19,6 +19,7 @@
 #include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/election.h"
 #include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/members.h"
@@ -28,6 +29,7 @@
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/dataspace_inside.h"
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/replica_objects.h"
 #include "bsprun/agent/snapshot/memory.h"
@@ -46,26 +48,6 @@
 #define LOG_PART      4u /* of the memory for objects */
 #define LOG_MOST      (UINT64_C(1) << 30)
 #define FILE_LEAST    16384u /* bytes of an object that may go to a file */
-
-/* There was no memory for an object; or a process that was restarted alone does something else than
- * before; or all hosts are lost that held some part of the dataspace. */
-struct failure {
-    bool known, differs, part_lost;
-    uint32_t pid;
-    uint64_t bytes, in_memory, in_file; /* of the object, and of all others */
-};
-
-struct agent_dataspace {
-    struct failure failure;
-    struct objects_news *news; /* NULL: none */
-    struct pool *pool;
-    struct dataspace *space;
-    unsigned char **windows; /* by pid; NULL: not mapped (yet) */
-    uint32_t nprocs;
-    uv_timer_t timer;
-    bool said_rule;        /* whatever there is to say of --every */
-    struct keeper *keeper; /* of the snapshot that is being taken; NULL: nobody keeps the objects */
-};
 
 /* ---- Calls of the service -------------------------------------------------------------------- */
 
@@ -237,6 +219,16 @@ static const struct dataspace_calls calls = {.send = on_send,
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
+struct dataspace *objects_space(const struct agent *agent)
+{
+    return agent->dataspace ? agent->dataspace->space : NULL;
+}
+
+uint64_t objects_log_most(const struct agent *agent)
+{
+    return agent->dataspace->log_most;
+}
+
 static void on_closed(uv_handle_t *handle)
 {
     free(handle->data);
@@ -268,13 +260,12 @@ static uint64_t log_bound(const struct agent *agent)
     return bound < LOG_MOST ? bound : LOG_MOST;
 }
 
-static void lock(struct agent *agent)
+void objects_lock(struct agent *agent)
 {
     pthread_mutex_lock(&agent->dataspace_lock);
 }
 
-/* Lets go, and ends the job if there was no memory. */
-static void unlock(struct agent *agent)
+void objects_unlock(struct agent *agent)
 {
     struct failure failure = {.known = false};
     struct objects_news *news = NULL;
@@ -306,9 +297,9 @@ void agent_dataspace_forget(struct agent *agent)
     if (!shell)
         return;
     agent_quiet_watch(agent, NULL, NULL);
-    lock(agent);
+    objects_lock(agent);
     agent->dataspace = NULL;
-    unlock(agent);
+    objects_unlock(agent);
     close_space(shell);
     for (uint32_t pid = 0; pid < shell->nprocs; pid++)
         if (shell->windows[pid])
@@ -331,6 +322,17 @@ static void warn_of_rule(struct agent *agent)
     if (agent_election(agent)->first_of_run && agent_counts_supersteps(agent))
         agent_notice(agent, "--every: a program that begins with volpex_init has no supersteps to "
                             "count, so no snapshots are taken of it: give a time, or auto");
+}
+
+/* Before a request takes effect that is saved at calls. */
+static void say_calls(struct agent *agent)
+{
+    struct agent_dataspace *shell = agent->dataspace;
+
+    if (shell->said_calls || !agent_has_replicas(agent) || !agent_objects_at_calls(agent))
+        return;
+    shell->said_calls = true;
+    agent_objects_begun(agent);
 }
 
 /* NULL: no memory. */
@@ -364,6 +366,7 @@ static struct agent_dataspace *begin(struct agent *agent)
         return shell;
     shell->nprocs = (uint32_t)agent_nprocs(agent);
     shell->windows = calloc(shell->nprocs, sizeof *shell->windows);
+    shell->log_most = log_bound(agent);
     shell->pool = pool_open(memory_bound(agent), FILE_LEAST, &files, NULL);
     shell->space = shell->windows && shell->pool ? open_space(agent, shell->pool) : NULL;
     if (!shell->space) {
@@ -374,9 +377,9 @@ static struct agent_dataspace *begin(struct agent *agent)
     }
     uv_timer_init(agent_loop(agent), &shell->timer);
     shell->timer.data = agent;
-    lock(agent);
+    objects_lock(agent);
     agent->dataspace = shell;
-    unlock(agent);
+    objects_unlock(agent);
     if (agent_quiet_watch(agent, shell->space, &agent->dataspace_lock)) {
         agent_objects_begun(agent);
         return shell;
@@ -394,9 +397,9 @@ static void on_timer(uv_timer_t *timer)
     struct agent *agent = timer->data;
     bool more;
 
-    lock(agent);
+    objects_lock(agent);
     more = dataspace_go_on(agent->dataspace->space);
-    unlock(agent);
+    objects_unlock(agent);
     if (more)
         go_on_later(agent);
 }
@@ -440,13 +443,16 @@ static void withdraw_if_wanted(struct agent *agent, int pid)
         dataspace_withdraw(agent->dataspace->space, (uint32_t)pid);
 }
 
-/* The next piece of all objects of the host, for a snapshot. */
+/* The next piece of all objects of the host, for a snapshot, when those that other hosts give it
+ * have come. */
 static void give_kept(struct agent *agent, int pid, unsigned char *window, uint64_t had)
 {
     struct agent_dataspace *shell = agent->dataspace;
     uint64_t size = UINT64_MAX;
     uint32_t length = 0;
 
+    if (had == 0 && !dataspace_gathered(shell->space))
+        return;
     if (had == 0) {
         keeper_end(shell->keeper);
         shell->keeper = dataspace_keep(shell->space);
@@ -474,6 +480,21 @@ static bool has_begun(struct agent *agent)
     return false;
 }
 
+/* Whether the process has passed the barrier at which those of other hosts are being captured: it
+ * waits, as nothing may take effect until the objects are kept. */
+static bool is_beyond(const struct agent *agent, int pid)
+{
+    return agent_decided_holds(agent,
+                               atomic_load(&bspz_rank_of(agent_board(agent), pid)->superstep));
+}
+
+/* All replicas are made of the same image: one puts back what is in it. */
+static bool is_put_back_elsewhere(const struct agent *agent, const struct bspz_request *posted)
+{
+    return posted->puts_back != BSPZ_PUTS_NOTHING_BACK && agent_has_replicas(agent) &&
+           agent_cells_lead(agent, agent_host(agent)) != agent_host(agent);
+}
+
 /* What the process has written to the board is bounded here, so that a defect of the program cannot
  * make the agent read or write elsewhere. */
 static void handle(struct agent *agent, int pid, struct bspz_request *posted)
@@ -490,6 +511,8 @@ static void handle(struct agent *agent, int pid, struct bspz_request *posted)
         on_no_memory(agent, (uint32_t)pid, BSPZ_WINDOW_BYTES);
         return;
     }
+    if (is_beyond(agent, pid))
+        return;
     if (posted->kind == BSPZ_REQUEST_KEEP) {
         give_kept(agent, pid, window, posted->size);
         return;
@@ -497,13 +520,18 @@ static void handle(struct agent *agent, int pid, struct bspz_request *posted)
     request = (struct dataspace_request){
         .kind = kinds[kind],
         .number = posted->number,
-        .plain = !posted->alone && !posted->puts_back && !agent_has_replicas(agent),
+        .plain = !posted->alone && posted->puts_back != BSPZ_PUTS_BACK_ALONE &&
+                 !agent_has_replicas(agent),
         .tag = window,
         .tag_size = least(posted->tag_size, BSPZ_TAG_MOST),
         .piece = window + BSPZ_TAG_MOST,
         .length =
             kind == BSPZ_REQUEST_PUT ? least(posted->piece, BSPZ_PIECE_MOST) : BSPZ_PIECE_MOST,
         .size = size};
+    if (is_put_back_elsewhere(agent, posted)) {
+        on_answer(agent, (uint32_t)pid, size, request.length);
+        return;
+    }
     dataspace_posted(agent->dataspace->space, (uint32_t)pid, &request);
     withdraw_if_wanted(agent, pid);
 }
@@ -528,6 +556,16 @@ static void handle_all(struct agent *agent)
     }
 }
 
+/* The first process of the host waits until the objects of other hosts have come. */
+static void keep_if_gathered(struct agent *agent)
+{
+    int first = agent_here(agent) > 0 ? agent_first_here(agent) : -1;
+    struct bspz_request *request = first >= 0 ? posted_by(agent, first) : NULL;
+
+    if (request && request->kind == BSPZ_REQUEST_KEEP)
+        handle(agent, first, request);
+}
+
 static bool any_posted(const struct agent *agent)
 {
     for (int pid = 0; pid < agent_nprocs(agent); pid++)
@@ -547,10 +585,11 @@ void agent_dataspace_scan(struct agent *agent)
     if (!has_begun(agent))
         return;
     warn_of_rule(agent);
-    lock(agent);
+    say_calls(agent);
+    objects_lock(agent);
     handle_all(agent);
     more = dataspace_go_on(agent->dataspace->space);
-    unlock(agent);
+    objects_unlock(agent);
     if (more)
         go_on_later(agent);
 }
@@ -579,10 +618,12 @@ void agent_dataspace_message(struct agent *agent, uint32_t host, const struct wi
 
     if (!has_begun(agent))
         return;
-    lock(agent);
+    objects_lock(agent);
     dataspace_message(agent->dataspace->space, host, message);
+    if (message->kind == WIRE_DATA_COPY)
+        keep_if_gathered(agent);
     more = dataspace_go_on(agent->dataspace->space);
-    unlock(agent);
+    objects_unlock(agent);
     if (more)
         go_on_later(agent);
 }
@@ -594,73 +635,23 @@ void agent_dataspace_consult(struct agent *agent)
             bspz_word_add(&bspz_rank_of(agent_board(agent), pid)->nudge);
     if (!agent->dataspace)
         return;
-    lock(agent);
+    objects_lock(agent);
     for (int pid = 0; pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid))
             withdraw_if_wanted(agent, pid);
-    unlock(agent);
+    objects_unlock(agent);
 }
 
 void agent_dataspace_interrupt(struct agent *agent, int pid)
 {
     if (!agent->dataspace)
         return;
-    lock(agent);
+    objects_lock(agent);
     withdraw_if_wanted(agent, pid);
-    unlock(agent);
+    objects_unlock(agent);
 }
 
-/* ---- Processes that are restarted alone ------------------------------------------------------ */
-
-void agent_dataspace_restarted(struct agent *agent, int pid)
-{
-    struct bspz_request *request = &bspz_rank_of(agent_board(agent), pid)->request;
-
-    lock(agent);
-    /* What it has just posted may not have been handled. */
-    if (agent->dataspace)
-        dataspace_restarted(agent->dataspace->space, (uint32_t)pid);
-    if (request->behind < request->number)
-        request->behind = request->number;
-    atomic_store(&request->state, BSPZ_REQUEST_NONE);
-    unlock(agent);
-}
-
-void agent_dataspace_cut(struct agent *agent, int pid, uint64_t number)
-{
-    if (!agent->dataspace)
-        return;
-    lock(agent);
-    dataspace_cut(agent->dataspace->space, (uint32_t)pid, number);
-    unlock(agent);
-}
-
-int agent_dataspace_burden(struct agent *agent)
-{
-    uint32_t pid;
-    bool heavy;
-
-    if (!agent->dataspace)
-        return -1;
-    lock(agent);
-    heavy = dataspace_logged(agent->dataspace->space, &pid) > log_bound(agent) / 2;
-    unlock(agent);
-    return heavy ? (int)pid : -1;
-}
-
-/* ---- Hosts that are lost --------------------------------------------------------------------- */
-
-bool agent_dataspace_bears_loss(struct agent *agent)
-{
-    bool bears;
-
-    if (!agent_has_peers(agent) || agent_objects_copies(agent) < 2)
-        return false;
-    lock(agent);
-    bears = !agent->dataspace || dataspace_bears_loss(agent->dataspace->space);
-    unlock(agent);
-    return bears;
-}
+/* ---- Hosts that are lost, and snapshots ------------------------------------------------------ */
 
 void agent_dataspace_host_lost(struct agent *agent, uint32_t host)
 {
@@ -668,32 +659,35 @@ void agent_dataspace_host_lost(struct agent *agent, uint32_t host)
 
     if (!has_begun(agent))
         return;
-    lock(agent);
+    objects_lock(agent);
     dataspace_lost(agent->dataspace->space, host);
+    keep_if_gathered(agent);
     more = dataspace_go_on(agent->dataspace->space);
-    unlock(agent);
+    objects_unlock(agent);
     if (more && agent->dataspace)
         go_on_later(agent);
-}
-
-void agent_dataspace_moved(struct agent *agent, int pid, uint32_t host)
-{
-    struct bspz_request *request = &bspz_rank_of(agent_board(agent), pid)->request;
-
-    if (!agent->dataspace)
-        return; /* there was no memory for it */
-    lock(agent);
-    if (host == agent_host(agent)) {
-        request->finished = request->number = 0;
-        request->behind = UINT64_MAX; /* until on_past */
-        atomic_store(&request->state, BSPZ_REQUEST_NONE);
-    }
-    dataspace_moved(agent->dataspace->space, (uint32_t)pid, host);
-    unlock(agent);
 }
 
 void agent_dataspace_mark(struct agent *agent)
 {
     agent_board(agent)->snap_order.objects =
-        agent->dataspace && dataspace_totals(agent->dataspace->space).objects > 0;
+        agent->dataspace &&
+        (agent_has_replicas(agent) || dataspace_totals(agent->dataspace->space).objects > 0);
+}
+
+void agent_dataspace_gather(struct agent *agent, uint64_t snapshot,
+                            const struct wire_numbers *keepers)
+{
+    bool more;
+
+    if (!has_begun(agent))
+        return;
+    objects_lock(agent);
+    dataspace_gather(agent->dataspace->space, snapshot, keepers ? keepers->items : NULL,
+                     keepers ? keepers->count : 0);
+    keep_if_gathered(agent);
+    more = dataspace_go_on(agent->dataspace->space);
+    objects_unlock(agent);
+    if (more)
+        go_on_later(agent);
 }

@@ -9,6 +9,7 @@
 
 struct agent;
 struct wire_message;
+struct wire_numbers;
 
 /* Before the thread of the bell runs. */
 void agent_dataspace_open(struct agent *agent);
@@ -25,6 +26,11 @@ void agent_dataspace_message(struct agent *agent, uint32_t host,
 void agent_dataspace_consult(struct agent *agent);
 /* A snapshot is about to be ordered: tells the ranks whether this host has objects for it. */
 void agent_dataspace_mark(struct agent *agent);
+/* A snapshot of that number is taken of the processes of those hosts, which have replicas: what
+ * this host has of the dataspace goes to one of these, or what others have comes here.  NULL: no
+ * longer. */
+void agent_dataspace_gather(struct agent *agent, uint64_t snapshot,
+                            const struct wire_numbers *keepers);
 /* That process is to stop at its next call: withdraws its request, if it waits. */
 void agent_dataspace_interrupt(struct agent *agent, int pid);
 /* The process is lost, and restarted alone. */

@@ -233,6 +233,8 @@ static void release(struct agent *agent, const struct wire_message *message)
 
     if (is_known(agent, message))
         return;
+    if (message->release.objects)
+        agent_dataspace_gather(agent, superstep + 1, &message->release.captures);
     if (agent_has_replicas(agent) && !is_captured(agent, message)) {
         release_later(agent, message);
         return;

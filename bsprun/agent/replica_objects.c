@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/cells.h"
 #include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/roster.h"
@@ -20,6 +22,7 @@
 #include "bsprun/dataspace/service.h"
 #include "bsprun/verdict.h"
 #include "lib/base/clock.h"
+#include "lib/shm/board.h"
 
 uint64_t objects_now_ms(void *context)
 {
@@ -91,10 +94,19 @@ void agent_objects_free(struct objects_homes *homes)
 /* ---- That it is used --------------------------------------------------------------------------
  */
 
+bool agent_objects_at_calls(const struct agent *agent)
+{
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_is_here(agent, pid) && bspz_rank_of(agent_board(agent), pid)->request.at_calls)
+            return true;
+    return false;
+}
+
 void agent_objects_begun(struct agent *agent)
 {
     struct wire_message message = {.kind = WIRE_OBJECTS};
 
+    message.objects.calls = agent_objects_at_calls(agent);
     if (agent_has_replicas(agent))
         agent_tell_zero(agent, &message);
 }

@@ -31,7 +31,10 @@ void agent_objects_free(struct objects_homes *homes);
 /* How many hosts hold each part of the dataspace, before any host is lost. */
 uint32_t agent_objects_copies(const struct agent *agent);
 
-/* Tells Processor Zero that the dataspace has begun; no effect without replicas. */
+/* Whether processes here are known to be saved at their calls, if at all. */
+bool agent_objects_at_calls(const struct agent *agent);
+/* Tells Processor Zero that the dataspace has begun, and whether they are; no effect without
+ * replicas. */
 void agent_objects_begun(struct agent *agent);
 
 /* What the service says of replicas on the host that owns a tag, until it can be acted upon. */

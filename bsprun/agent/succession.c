@@ -19,6 +19,7 @@
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/core/zero_here.h"
+#include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/replica_objects.h"
 #include "bsprun/agent/snapshot/alone.h"
@@ -203,6 +204,8 @@ void agent_taken_over(struct agent *agent, const struct wire_message *message)
         agent_tell_running(agent); /* the former one may not have been heard */
     agent_survive_again(agent);
     agent_snapshots_settle(agent, message->taken_over.committed);
+    if (agent_has_dataspace(agent)) /* some may not have heard of the snapshot that is begun */
+        agent_dataspace_gather(agent, 0, NULL);
     catch_up(agent, &message->taken_over);
     if (agent_has_dataspace(agent))
         agent_objects_begun(agent);

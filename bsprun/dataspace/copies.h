@@ -53,6 +53,9 @@ enum copy_kind {
     COPY_PUT,  /* pid, number, what, tag, object */
     COPY_TAKE, /* pid, number, what, tag, removes: an object is granted */
     COPY_NONE, /* there is no copy any more */
+    /* To a host that keeps it in a snapshot (gather.c): tag, object, or no object: that was all;
+     * number: of the snapshot. */
+    COPY_KEPT,
     /* Back: all changes up to `change` are made. */
     COPY_DONE
 };

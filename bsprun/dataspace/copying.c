@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static_assert((int)COPY_NONE == (int)WIRE_COPY_LAST, "the kinds of the messages");
+static_assert((int)COPY_KEPT == (int)WIRE_COPY_LAST, "the kinds of the messages");
 
 struct outgoing {
     struct outgoing *next;
@@ -199,6 +199,9 @@ void copying_take(struct dataspace *space, uint32_t host, const struct wire_data
             object_share(message.object);
     }
     other->traffic.received++;
-    copies_message(space->copies, host, &message);
+    if (message.kind == COPY_KEPT)
+        gather_take(space, host, &message);
+    else
+        copies_message(space->copies, host, &message);
     object_drop(message.object);
 }

@@ -7,6 +7,8 @@
  *   lives.c    processes that are restarted alone, here or from a host that is lost
  *   losses.c   hosts that are lost
  *   copying.c  what copies.h says to other hosts, and hears from them
+ *   gather.c   objects of hosts whose processes are not saved, for those that keep them
+ *   gathered.c ... there
  *   ahead.c    ... of an object that is still coming
  *   turns.c    which of them sends a large object
  *   passing.c  ... and which of them sends what others get, too
@@ -92,6 +94,8 @@ struct other {
     struct outgoing *first, **last; /* NULL: none is waiting */
     struct object *coming;          /* of a message of copies.h; NULL: none */
     uint64_t come;                  /* bytes of it */
+    bool gives;                     /* it sends its objects here for the present snapshot ... */
+    uint64_t given;                 /* the newest one for which all have come */
 };
 
 /* What is known of a replica of a process. */
@@ -130,7 +134,10 @@ struct dataspace {
     uint64_t log;                                   /* bytes of answers, of each part */
     uint32_t large, passed, cut_every, behind_most; /* service.h */
     bool copied;                                    /* there are several of each part */
-    bool part_lost; /* all have to go back: nothing is done any more */
+    uint64_t snapshot;     /* the newest one for which objects go or come ... */
+    struct tags *gathered; /* ... those that have come; NULL: none */
+    uint32_t gave_to;      /* ... where those of this host go */
+    bool part_lost;        /* all have to go back: nothing is done any more */
 };
 
 /* A piece of an object: its place, and of how many bytes. */
@@ -392,6 +399,15 @@ void copying_take(struct dataspace *space, uint32_t host, const struct wire_data
 void copying_go_on(struct dataspace *space, uint32_t host);
 /* The host is lost. */
 void copying_forget(struct dataspace *space, uint32_t host);
+
+/* ---- gathered.c ---- */
+
+/* A snapshot begins, if it is a new one: what was gathered for an earlier one is of no use. */
+void gather_begin(struct dataspace *space, uint64_t snapshot);
+/* COPY_KEPT from another host. */
+void gather_take(struct dataspace *space, uint32_t host, const struct copy_message *message);
+/* What has come is not wanted any more. */
+void gather_drop(struct dataspace *space);
 
 /* ---- ahead.c ---- */
 

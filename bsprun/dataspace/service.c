@@ -190,7 +190,7 @@ static bool take_copies(struct dataspace *space, uint32_t host, const struct wir
 
     switch (message->kind) {
     case WIRE_DATA_COPY:
-        if (space->copied)
+        if (space->copied || message->data_copy.kind == COPY_KEPT)
             copying_take(space, host, &message->data_copy);
         break;
     case WIRE_DATA_AHEAD:
@@ -211,7 +211,8 @@ static bool take_copies(struct dataspace *space, uint32_t host, const struct wir
     default:
         return false;
     }
-    if (!space->copied && !(space->replicas && message->kind == WIRE_DATA_LOST)) {
+    if (!space->copied && message->kind != WIRE_DATA_COPY &&
+        !(space->replicas && message->kind == WIRE_DATA_LOST)) {
         service_broken(space, host, "a message of copies, of which there are none");
         return true;
     }
@@ -268,7 +269,7 @@ static bool send_waiting(struct dataspace *space)
 {
     if (space->part_lost)
         return false;
-    for (uint32_t host = 0; space->copied && host < space->hosts && space->stalled > 0; host++)
+    for (uint32_t host = 0; host < space->hosts && space->stalled > 0; host++)
         copying_go_on(space, host);
     for (uint32_t seat = 0; seat < space->nprocs * space->most && space->stalled > 0; seat++) {
         struct process *process = &space->processes[seat];
@@ -362,6 +363,7 @@ void dataspace_close(struct dataspace *space)
     for (uint32_t host = 0; space->others && host < space->hosts; host++)
         copying_forget(space, host);
     passing_close(space);
+    gather_drop(space);
     copies_close(space->copies);
     free(space->processes);
     free(space->replicas);
@@ -374,9 +376,9 @@ void dataspace_close(struct dataspace *space)
 
 /* ---- What there is --------------------------------------------------------------------------- */
 
-struct keeper *dataspace_keep(const struct dataspace *space)
+struct keeper *dataspace_keep(struct dataspace *space)
 {
-    const struct tags **tags = calloc(space->owner_count, sizeof *tags);
+    const struct tags **tags = calloc(space->owner_count + 1, sizeof *tags);
     struct keeper *keeper;
     uint32_t count = 0;
 
@@ -385,7 +387,10 @@ struct keeper *dataspace_keep(const struct dataspace *space)
     for (uint32_t part = 0; part < space->owner_count; part++)
         if (copies_tags(space->copies, part))
             tags[count++] = copies_tags(space->copies, part);
+    if (space->gathered)
+        tags[count++] = space->gathered;
     keeper = keeper_begin(tags, count);
+    gather_drop(space);
     free(tags);
     return keeper;
 }

@@ -162,8 +162,17 @@ bool dataspace_bears_loss(const struct dataspace *space);
 void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number);
 /* Bytes of the answers that this host keeps, and the process for which it keeps most. */
 uint64_t dataspace_logged(const struct dataspace *space, uint32_t *pid);
-/* The objects of the tags that this host owns, to be copied: see keeper.h.  NULL: no memory. */
-struct keeper *dataspace_keep(const struct dataspace *space);
+/* A snapshot of that number is taken of the processes of those hosts only, the keepers; nothing
+ * takes effect until they have kept the objects.  On all hosts, with the same keepers and numbers,
+ * which grow from one snapshot to the next: each other host sends its objects to one of them.
+ * Again without keepers: nothing is waited for any more. */
+void dataspace_gather(struct dataspace *space, uint64_t snapshot, const uint64_t *keepers,
+                      uint32_t count);
+/* Whether all has come that this host is to keep of what hosts that live have. */
+bool dataspace_gathered(const struct dataspace *space);
+/* The objects of the tags that this host owns, and what was gathered, to be copied: see keeper.h.
+ * NULL: no memory. */
+struct keeper *dataspace_keep(struct dataspace *space);
 /* Sends what waited for room, or for its turn.  Whether something still does. */
 bool dataspace_go_on(struct dataspace *space);
 

@@ -249,8 +249,8 @@ const char *launcher_take_request(void *context, struct status_order *order)
     if (ends)
         return end_job(launcher, what);
     if (launcher->unsaved && what != STATUS_OPEN)
-        return "no snapshots are taken of it: its program uses the dataspace, and its processes "
-               "have replicas";
+        return "no snapshots are taken of it: its program begins with volpex_init, and its "
+               "processes have replicas";
     const char *refusal = what == STATUS_SNAPSHOT   ? NULL
                           : what == STATUS_REPLICAS ? launcher_change_replicas(launcher, order)
                                                     : launcher_change_places(launcher, order);

@@ -334,9 +334,10 @@ static bool claims_to_be_zero(const struct launcher *launcher, const struct laun
 static void take_unsaved(struct launcher *launcher)
 {
     if (!launcher->unsaved)
-        notices_say(&launcher->common.notices,
-                    "the program uses the dataspace, and its processes have replicas: no snapshots "
-                    "are taken, and if all replicas of a process are lost it begins again");
+        notices_say(
+            &launcher->common.notices,
+            "the program begins with volpex_init, and its processes have replicas: no "
+            "snapshots are taken, and if all replicas of a process are lost it begins again");
     launcher->unsaved = true;
 }
 

@@ -275,6 +275,7 @@ static void release(struct coord *state, enum wire_decision decision, struct coo
     message->release.consult = state->consult;
     message->release.measure = coord_balancing_asks(state);
     message->release.captures = captures;
+    message->release.objects = snapshot && state->has_objects;
     message->release.urgent = asked_for;
     message->release.last = last;
     if (decision == WIRE_DECISION_END)
@@ -294,7 +295,7 @@ void coord_decide_barrier(struct coord *state, struct coord_effects *effects)
         coord_say(state, effects, WIRE_CLOSING)->closing.whole = true;
         return;
     }
-    if (decision == WIRE_DECISION_GO && state->config.snapshots && !state->has_objects &&
+    if (decision == WIRE_DECISION_GO && state->config.snapshots && !state->unsaved &&
         state->superstep != state->takeover.spared) {
         enum policy_answer answer = coord_ask_policy(state);
         if (answer == POLICY_WAIT) {

@@ -49,13 +49,13 @@ static void say_losses(struct coord *state, struct coord_effects *effects)
 int coord_take_objects(struct coord *state, struct coord_host *host,
                        const struct wire_message *message, struct coord_effects *effects)
 {
-    bool news = !state->has_objects;
+    bool news = !state->has_objects, unsaved = message->objects.calls && !state->unsaved;
 
-    (void)message;
     if (!coord_has_replicas(state))
         return coord_broken(effects, "host %u has no replicas of its processes", host->id);
     state->has_objects = true;
-    if (news && state->config.recover)
+    state->unsaved = state->unsaved || unsaved;
+    if (unsaved && state->config.recover)
         coord_say(state, effects, WIRE_UNSAVED);
     if (news)
         say_losses(state, effects);

@@ -417,15 +417,16 @@ int coord_take_known(struct coord *state, struct coord_host *host,
 
 /* ---- Without a host ----------------------------------------------------------------------- */
 
-/* Whether the snapshot that is being taken needs it: an image of it, or a copy there, of which
- * there are as many as hosts were left when it began. */
+/* Whether the snapshot that is being taken needs it: an image of it, its objects until they are
+ * kept, or a copy there, of which there are as many as hosts were left when it began. */
 static bool is_needed(const struct coord *state, const struct coord_host *host)
 {
     enum coord_ticket_state ticket = state->ticket.state;
     bool copies = state->config.copies > 1 || !coord_has_replicas(state);
+    bool objects = state->has_objects && state->phase == COORD_CAPTURING;
 
     return ticket == COORD_TICKET_PERSISTING ||
-           (ticket == COORD_TICKET_OPEN && (host->captures || copies));
+           (ticket == COORD_TICKET_OPEN && (host->captures || copies || objects));
 }
 
 void coord_go_on_without(struct coord *state, struct coord_host *host,
@@ -483,7 +484,7 @@ static void save_and_stop(struct coord *state, const struct wire_message *messag
                       state->phase == COORD_SAVING || state->phase == COORD_CLOSING ||
                       state->phase == COORD_TAKING_OVER;
     bool to_choose = state->phase == COORD_WAITING && state->config.restore;
-    if (!state->config.snapshots || (state->has_objects && running) ||
+    if (!state->config.snapshots || (state->unsaved && running) ||
         (!running && !at_end && !at_barrier && !to_choose)) {
         coord_stop_saved(state, NO_NEW, effects); /* nothing newer than the last snapshot */
         return;
@@ -509,7 +510,7 @@ int coord_take_save(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "a request to save by signal %u", message->save.signal);
     if (message->save.stop)
         save_and_stop(state, message, effects);
-    else if (!state->config.snapshots || state->has_objects || (move && !state->config.recover) ||
+    else if (!state->config.snapshots || state->unsaved || (move && !state->config.recover) ||
              state->phase == COORD_CLOSING || state->phase == COORD_ENDING ||
              (!move && state->phase == COORD_CAPTURING))
         effects->dropped = true; /* impossible, or in progress */

@@ -173,9 +173,9 @@ struct coord {
     /* The program has no supersteps but those that snapshots make (lib/rt/safe_point.h): they are
      * not measured, and nothing is gained by asking for one. */
     bool saved_at_calls;
-    /* Processes have replicas, and use the dataspace: hosts are told who is lost, and there are no
-     * snapshots but snapshot 0. */
-    bool has_objects;
+    /* Processes have replicas, and use the dataspace: hosts are told who is lost, and objects are
+     * kept in snapshots.  unsaved: these would be at calls, and so there are none but snapshot 0. */
+    bool has_objects, unsaved;
     bool registered;
     uint32_t registered_host; /* index */
     uint32_t wanted;

@@ -128,7 +128,7 @@ static uint64_t move_due_ns(const struct coord *state)
 
 static bool is_requested(const struct coord *state)
 {
-    if (state->has_objects)
+    if (state->unsaved)
         return false;
     return state->wish == COORD_WISH_SAVE || state->wish == COORD_WISH_STOP ||
            move_due_ns(state) == 0;
@@ -136,7 +136,7 @@ static bool is_requested(const struct coord *state)
 
 static uint64_t due_ns(struct coord *state)
 {
-    if (state->has_objects)
+    if (state->unsaved)
         return POLICY_NEVER;
     coord_know(state);
     state->facts.now_ns = state->now_ns;
@@ -186,6 +186,9 @@ static uint64_t next_with_replicas(struct coord *state)
         state->facts.superstep_ns > 0 ? ahead_ns(state) / state->facts.superstep_ns : 0;
     uint64_t most = 2 * state->planned_ahead + 1;
 
+    if (state
+            ->saved_at_calls) /* as only one host is left: its processes stop when they are asked */
+        return COORD_NEVER;
     if (ahead > most)
         ahead = most;
     if (ahead > AHEAD_MOST)
@@ -230,7 +233,7 @@ void coord_plan(struct coord *state)
 
 void coord_consult(struct coord *state, struct coord_effects *effects)
 {
-    if (coord_has_replicas(state))
+    if (coord_has_replicas(state) && !state->saved_at_calls)
         return; /* the next barrier to be decided is known */
     state->asked = true;
     coord_say(state, effects, WIRE_CONSULT)->consult.measure = coord_balancing_asks(state);

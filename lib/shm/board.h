@@ -280,6 +280,13 @@ enum bspz_request_kind {
 /* The tag is at the beginning of a window, the piece after it. */
 #define BSPZ_PIECE_MOST   (BSPZ_WINDOW_BYTES - BSPZ_TAG_MOST)
 
+/* Whether the rank puts back what was in a snapshot. */
+enum bspz_puts_back {
+    BSPZ_PUTS_NOTHING_BACK,
+    BSPZ_PUTS_BACK,
+    BSPZ_PUTS_BACK_ALONE /* ... and may be restarted alone later */
+};
+
 struct bspz_request {
     _Atomic uint32_t state; /* enum bspz_request_state, a futex word */
     uint32_t kind;          /* enum bspz_request_kind */
@@ -287,7 +294,8 @@ struct bspz_request {
     uint32_t piece; /* bytes in the window; of a get or read by the agent */
     uint32_t safe;  /* 1: it may be withdrawn while it waits */
     uint32_t alone; /* 1: the rank may be restarted alone (enum bspz_own), from volpex_init on */
-    uint32_t puts_back; /* 1: it will be, and now puts back what was in a snapshot */
+    uint32_t puts_back; /* enum bspz_puts_back */
+    uint32_t at_calls;  /* 1: if the program is saved it is at its calls */
     /* Of the object.  Of a get or read the rank writes how many bytes it has room for, and the
      * agent how many it delivers. */
     uint64_t size;

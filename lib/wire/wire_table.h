@@ -56,7 +56,7 @@
 #define WIRE_REPLICA_RUNS_MAX 64u                 /* of processes with as many */
 #define WIRE_TAG_MAX          4096u               /* bytes of a tag of the dataspace */
 #define WIRE_OBJECT_MAX       (UINT64_C(1) << 30) /* ... of an object */
-#define WIRE_COPY_LAST        8u                  /* kinds of copies of the dataspace */
+#define WIRE_COPY_LAST        9u                  /* kinds of copies of the dataspace */
 #define WIRE_STACK_MAX        262144u             /* the C stack of a process, as text */
 #define WIRE_U32_MAX          0xffffffffu
 #define WIRE_U64_MAX          0xffffffffffffffffu
@@ -397,7 +397,7 @@
 /* That host is lost: comes before anything that was sent with this knowledge. */
 #define WIRE_FIELDS_DATA_LOST(F, E) F(u32, host, WIRE_HOSTS_MAX - 1)
 
-/* To a host that backs a part of the dataspace: a message of bsprun/dataspace/copies.h, which says
+/* To a host that backs a part of the dataspace, or keeps it in a snapshot: a message of bsprun/dataspace/copies.h, which says
  * what the fields of each kind are.  has_object: it comes in pieces, each with all fields but the
  * tag, which is with the last. */
 #define WIRE_FIELDS_DATA_COPY(F, E)                                                                \

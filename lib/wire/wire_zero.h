@@ -166,9 +166,12 @@
     F(flag, bears, 0)                                                                              \
     F(flag, burdened, 0)
 
-/* The dataspace has begun on the host, whose processes have replicas: LOSSES are to be said.  Said
- * again to another Processor Zero. */
-#define WIRE_FIELDS_OBJECTS(F, E) F(u32, host, WIRE_HOSTS_MAX - 1)
+/* The dataspace has begun on the host, whose processes have replicas: LOSSES are to be said.  calls:
+ * a process there is to be saved at its calls (lib/rt/safe_point.h).  Said again when that becomes
+ * known, and to another Processor Zero. */
+#define WIRE_FIELDS_OBJECTS(F, E)                                                                  \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(flag, calls, 0)
 
 /* What the host knows of the term, for a Processor Zero that takes the place of another one.
  * decided: supersteps up to the newest barrier that it knows to be decided, 0: none; ended: that is
@@ -218,12 +221,13 @@
 
 /* The decision about the barrier that ends the envelope's superstep (enum wire_decision); `consult`
  * and `measure` as in RUN; captures: with replicas, the hosts of whose processes the snapshot is,
- * for all others it is a barrier to wait at; urgent: a snapshot that was asked for; last: one
- * during which the processes wait. */
+ * for all others it is a barrier to wait at; objects: they send these what they have of the
+ * dataspace; urgent: a snapshot that was asked for; last: one during which the processes wait. */
 #define WIRE_FIELDS_RELEASE(F, E)                                                                  \
     F(u32, decision, WIRE_DECISION_LAST)                                                           \
     F(u64, consult, WIRE_U64_MAX)                                                                  \
     F(numbers, captures, WIRE_HOSTS_MAX)                                                           \
+    F(flag, objects, 0)                                                                            \
     F(flag, measure, 0)                                                                            \
     F(flag, urgent, 0)                                                                             \
     F(flag, last, 0)

@@ -144,6 +144,20 @@ def all_of_one_are_lost():
         check(BACK in job.text(), f"seed {seed}", job.text())
 
 
+def one_host_is_left():
+    """Its processes have no replicas then, and are saved at their calls: not at each of them."""
+    words = ("work", "300", "2000")
+    with Job([*command(2, "-v", "--every", "0.1s"), OBJECTS, *words]) as job:
+        job.wait_for("round 40", P)
+        first = cell_of(job, "h0")
+        lose(job, first[0])
+        job.wait_for(f"host {first[0]} was lost", 1)
+        lose(job, *(name for name in names(4) if name not in first))
+        check_answer(job, *words)
+        check(BACK in job.text(), f"seed {seed}", job.text())
+        check(not re.search(r"snapshot of superstep \d{4}", job.text()), job.text())
+
+
 def nobody_can_go_on():
     """Each process is named once."""
     result = expect(run(command(2) + [OBJECTS, "wait"]), 1, err="all processes wait, and nothing is on its way to them:")
@@ -196,8 +210,8 @@ def requests_that_need_a_snapshot():
         job.wait_for("no snapshots are taken", 1)
         job.wait_for("round 40", P)
         for request in (["save"], ["drain", "h1"], ["replicas", "1"]):
-            expect(run([BSPCTL, "--wait", str(job.os_pid), *request]), 1, err="no snapshots are taken of it: its program uses the "
-                   "dataspace, and its processes have replicas")
+            expect(run([BSPCTL, "--wait", str(job.os_pid), *request]), 1, err="no snapshots are taken of it: its program begins "
+                   "with volpex_init, and its processes have replicas")
         job.wait_for("round 120", P)
         job.signal(signal.SIGTERM)
         check(job.finish() == 123, job.status, job.text())
@@ -222,6 +236,6 @@ def storm():
 
 
 if __name__ == "__main__":
-    main([without_faults, a_host_is_killed, a_process_is_killed, one_is_slow, one_is_too_far_behind, one_stops, all_of_one_are_lost,
+    main([without_faults, a_host_is_killed, a_process_is_killed, one_is_slow, one_is_too_far_behind, one_stops, all_of_one_are_lost, one_host_is_left,
           nobody_can_go_on, hosts_without_processes, without_snapshots, they_differ,
           requests_that_need_a_snapshot, storm])

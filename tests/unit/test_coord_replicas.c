@@ -585,12 +585,53 @@ START_TEST(the_dataspace_hears_of_losses)
 }
 END_TEST
 
-START_TEST(no_snapshots_of_the_dataspace)
+/* Those whose processes are not saved are told to send what they have. */
+START_TEST(a_snapshot_with_objects)
+{
+    start_four(4);
+    uses_objects(0);
+    ck_assert(!has_message(WIRE_UNSAVED));
+    pass_until(3);
+    arrived(3, 3, WIRE_BARRIER_SYNC);
+    arrived(7, 3, WIRE_BARRIER_SYNC);
+    ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
+    ck_assert(said()->release.objects);
+    captured(3, 3);
+    captured(7, 3);
+    lost(5); /* its objects are on other hosts */
+    ck_assert(!has_message(WIRE_ABANDON));
+    durable(3, 4, 0);
+    durable(7, 4, 1);
+    persisted(3, 4, 0);
+    ck_assert(has_message(WIRE_COMMITTED));
+}
+END_TEST
+
+START_TEST(objects_are_lost_before_they_are_kept)
+{
+    start_four(4);
+    uses_objects(0);
+    pass_until(3);
+    arrived(3, 3, WIRE_BARRIER_SYNC);
+    arrived(7, 3, WIRE_BARRIER_SYNC);
+    captured(3, 3);
+    lost(5);
+    ck_assert(has_message(WIRE_ABANDON));
+    captured(7, 3);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+END_TEST
+
+START_TEST(no_snapshots_at_calls)
 {
     start_four(2);
     coord->config.recover = true;
-    uses_objects(0);
+    uses_objects(7); /* as another host asked for something there */
+    ck_assert(!has_message(WIRE_UNSAVED));
+    SAY(OBJECTS, .objects = {.host = 0, .calls = true});
     ck_assert_int_eq(said()->kind, WIRE_UNSAVED); /* and bsprun knows */
+    SAY(OBJECTS, .objects = {.host = 3, .calls = true});
+    ck_assert(!has_message(WIRE_UNSAVED));
     for (uint64_t superstep = 0; superstep < 9; superstep = coord->consult) {
         arrived(0, superstep, WIRE_BARRIER_SYNC);
         arrived(7, superstep, WIRE_BARRIER_SYNC);
@@ -667,7 +708,9 @@ int main(void)
                                   restored_on_too_few,
                                   a_loss_while_restored_ones_become_ranks,
                                   the_dataspace_hears_of_losses,
-                                  no_snapshots_of_the_dataspace,
+                                  a_snapshot_with_objects,
+                                  objects_are_lost_before_they_are_kept,
+                                  no_snapshots_at_calls,
                                   only_replicas_say_that,
                                   those_that_wait_are_named_once};
 

@@ -73,7 +73,7 @@ static int put_back(void)
     uint64_t at = 0;
 
     bspz_request_forget();
-    bspz_rt.self->request.puts_back = bspz_can_be_alone();
+    bspz_rt.self->request.puts_back = bspz_can_be_alone() ? BSPZ_PUTS_BACK_ALONE : BSPZ_PUTS_BACK;
     bspz_rt.self->request.alone = 0; /* these are no requests of the program, and have no number */
     /* While one process is restarted alone the objects are where they were. */
     while (at < kept.bytes && !atomic_load(&bspz_rt.self->again)) {

@@ -41,7 +41,8 @@ void bspz_request_begin(void)
 {
     bspz_rt.self->request.finished = finished;
     bspz_rt.self->request.alone = bspz_can_be_alone();
-    bspz_rt.self->request.puts_back = 0;
+    bspz_rt.self->request.puts_back = BSPZ_PUTS_NOTHING_BACK;
+    bspz_rt.self->request.at_calls = bspz_rt.safe_calls;
 }
 
 void bspz_request_finish(void)
@@ -75,6 +76,11 @@ static void spin(struct bspz_request *request)
     }
 }
 
+static bool is_numbered(const struct bspz_request *request)
+{
+    return request->alone || (bspz_rt.board->flags & BSPZ_BOARD_REPLICAS && !request->puts_back);
+}
+
 struct bspz_request *bspz_request_prepare(enum bspz_request_kind kind, const char *tag,
                                           int tag_size, uint64_t size,
                                           const struct bspz_caller *caller)
@@ -88,8 +94,7 @@ struct bspz_request *bspz_request_prepare(enum bspz_request_kind kind, const cha
     request->tag_size = (uint32_t)tag_size;
     request->size = size;
     request->safe = bspz_has_safe_points();
-    request->number =
-        request->alone || bspz_rt.board->flags & BSPZ_BOARD_REPLICAS ? finished + 1 : 0;
+    request->number = is_numbered(request) ? finished + 1 : 0;
     return request;
 }
 

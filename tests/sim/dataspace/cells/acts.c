@@ -9,7 +9,7 @@ static struct {
     uint64_t operations, repeated, waited, withdrawn, late, truncated, differed, stuck;
 } summary;
 
-static void plan(struct world *world, uint32_t pid, uint32_t host, uint64_t delay)
+void acts_plan(struct world *world, uint32_t pid, uint32_t host, uint64_t delay)
 {
     struct action *action =
         timeline_plan(&world->time, delay * world->processes[pid].replicas[host].slow);
@@ -95,7 +95,7 @@ static void finish_call(struct world *world, uint32_t pid, uint32_t host)
     replica->transfer.busy = false;
     replica->at++;
     note(world, "pid %u on host %u returns (%u)", pid, host, value);
-    plan(world, pid, host, pick(world, 60));
+    acts_plan(world, pid, host, pick(world, 60));
 }
 
 bool acts_are_over(const struct process *process, const struct replica *replica)
@@ -114,6 +114,8 @@ static void act(struct world *world, uint32_t pid, uint32_t host)
         post(world, pid, host);
     } else if (replica->transfer.busy) {
         finish_call(world, pid, host);
+    } else if (saved_holds(world, pid, host)) {
+        saved_arrive(world, host);
     } else if (!acts_are_over(process, replica)) {
         if (replica->at == process->made)
             make_call(world, pid);
@@ -127,10 +129,12 @@ void acts_answered(struct world *world, uint32_t host, uint32_t pid, uint64_t si
 {
     struct replica *replica = &world->processes[pid].replicas[host];
 
+    if (saved_answered(world, length))
+        return;
     if (!replica->is)
         fail(world, "pid %u gets an answer on host %u", pid, host);
     summary.late += transfer_answered(&replica->transfer, &world->hosts[host], pid, size, length);
-    plan(world, pid, host, 1 + pick(world, 10));
+    acts_plan(world, pid, host, 1 + pick(world, 10));
 }
 
 /* The replica posts it again after the snapshot. */
@@ -143,7 +147,7 @@ void acts_withdrawn(struct world *world, uint32_t host, uint32_t pid)
     transfer_withdrawn(&replica->transfer, &world->hosts[host], pid);
     note(world, "pid %u on host %u has taken its request back", pid, host);
     summary.withdrawn++;
-    plan(world, pid, host, 1 + pick(world, 100));
+    acts_plan(world, pid, host, 1 + pick(world, 100));
 }
 
 /* ---- The world ------------------------------------------------------------------------------- */
@@ -193,7 +197,7 @@ void acts_begin(struct world *world)
             process->replicas[host].is = true;
             process->replicas[host].slow =
                 pick(world, 4) == 0 ? 1 + (uint32_t)pick(world, SLOW) : 1;
-            plan(world, pid, host, pick(world, 50));
+            acts_plan(world, pid, host, pick(world, 50));
         }
     }
     for (uint64_t i = pick(world, WITHDRAWALS + 1); i > 0; i--) {

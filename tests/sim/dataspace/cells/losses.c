@@ -69,7 +69,7 @@ void losses_part_lost(struct world *world, const struct host *host)
 /* ---- Processor Zero -------------------------------------------------------------------------- */
 
 /* In order with what was planned before for the same way. */
-static struct action *plan(struct world *world, enum action_kind kind, uint64_t *last)
+struct action *losses_plan(struct world *world, enum action_kind kind, uint64_t *last)
 {
     struct action *action = timeline_plan(&world->time, hosts_delay(&world->time, last));
 
@@ -90,12 +90,13 @@ static void decide(struct world *world, uint32_t lost)
     world->decided++;
     world->quiet.hosts[lost].asked = false;
     quiet_restart(&world->quiet);
+    saved_lost(world, lost);
     for (uint32_t i = 0; i < world->host_count; i++) {
         struct action *action;
 
         if (i == lost)
             continue;
-        action = plan(world, DO_TOLD, &world->hosts[i].last_asked);
+        action = losses_plan(world, DO_TOLD, &world->hosts[i].last_asked);
         action->from = lost;
         action->to = i;
     }
@@ -109,6 +110,7 @@ static void told(struct world *world, struct host *host, uint32_t lost)
     dataspace_lost(host->space, lost);
     host->knows[lost] = true;
     hosts_go_on(world, host);
+    saved_look(world, host);
 }
 
 /* ---- Whether all wait ------------------------------------------------------------------------ */
@@ -139,7 +141,7 @@ static void tell(struct world *world, struct host *host, uint64_t round)
     quiet.quiet = quiet.quiet && here > 0;
     if (!quiet.quiet && round == 0)
         return;
-    action = plan(world, DO_HEAR_QUIET, &host->last_quiet);
+    action = losses_plan(world, DO_HEAR_QUIET, &host->last_quiet);
     action->from = host->number;
     action->message = host_tells(&quiet);
 }
@@ -171,7 +173,7 @@ static void hear(struct world *world, const struct wire_quiet *quiet)
 
             if (!world->quiet.hosts[i].asked)
                 continue;
-            action = plan(world, DO_ASK_QUIET, &world->hosts[i].last_asked);
+            action = losses_plan(world, DO_ASK_QUIET, &world->hosts[i].last_asked);
             action->to = i;
             action->number = world->quiet.round;
         }
@@ -229,6 +231,19 @@ void losses_carry_out(struct world *world, const struct action *action)
 
 /* ---- The world ------------------------------------------------------------------------------- */
 
+void losses_look(struct world *world)
+{
+    if (!quiet_begin(&world->quiet, world->host_count))
+        abort();
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        struct action *action = timeline_plan(&world->time, pick(world, LOOK_EVERY));
+
+        action->kind = DO_LOOK;
+        action->from = i;
+        world->quiet.hosts[i].asked = has_processes(world, i);
+    }
+}
+
 void losses_begin(struct world *world)
 {
     uint64_t when = pick(world, LOSSES_WITHIN);
@@ -246,15 +261,7 @@ void losses_begin(struct world *world)
         action->kind = DO_LOSE_HOST;
         action->from = host;
     }
-    if (!quiet_begin(&world->quiet, world->host_count))
-        abort();
-    for (uint32_t i = 0; i < world->host_count; i++) {
-        struct action *action = timeline_plan(&world->time, pick(world, LOOK_EVERY));
-
-        action->kind = DO_LOOK;
-        action->from = i;
-        world->quiet.hosts[i].asked = has_processes(world, i);
-    }
+    losses_look(world);
 }
 
 void losses_end(struct world *world)

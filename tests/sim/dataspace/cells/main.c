@@ -1,7 +1,8 @@
 /* main.c - processes with replicas that put, get and read in a made-up world, driven by one seed:
  * messages take their time, links are full, pieces are small, some replicas are slow, requests are
  * withdrawn for a while as for a snapshot, hosts are lost as long as each process has a replica
- * (losses.c), a replica does something else than the others.
+ * (losses.c), a replica does something else than the others, a snapshot is taken, to which all go
+ * back (saved.c).
  *
  *   dataspace_cells [OPTIONS of seeds.h]
  *
@@ -150,7 +151,7 @@ void hosts_go_on(struct world *world, struct host *host)
 /* ---- The world ------------------------------------------------------------------------------- */
 
 /* Which hosts are a cell, and which processes each cell has; some have none. */
-static void make_cells(struct world *world, uint32_t *homes)
+static void make_cells(struct world *world)
 {
     uint32_t cells, cell_of[HOSTS], lead[CELLS], count[CELLS] = {0};
 
@@ -175,7 +176,7 @@ static void make_cells(struct world *world, uint32_t *homes)
         world->leads[host] = lead[cell_of[host]];
     world->process_count = 1 + (uint32_t)pick(world, PROCESSES);
     for (uint32_t pid = 0; pid < world->process_count; pid++)
-        world->processes[pid].lead = homes[pid] = lead[pick(world, cells)];
+        world->processes[pid].lead = lead[pick(world, cells)];
 }
 
 /* No more than there are hosts with processes. */
@@ -192,35 +193,47 @@ static uint32_t pick_copies(struct world *world)
     return copies < owners ? copies : owners;
 }
 
-static void make_world(struct world *world, const struct seeds_job *job)
+void world_open_host(struct world *world, uint32_t number)
 {
     uint32_t homes[PROCESSES];
+    struct dataspace_setup setup = {.host = number,
+                                    .nprocs = world->process_count,
+                                    .homes = homes,
+                                    .hosts = world->host_count,
+                                    .leads = world->leads,
+                                    .copies = world->copies,
+                                    .log = world->log,
+                                    .large = 60,
+                                    .passed = world->passed,
+                                    .cut_every = world->cut_every,
+                                    .behind_most = 1};
 
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        homes[pid] = world->processes[pid].lead;
+    memset(world->too_far[number], 0, sizeof world->too_far[number]);
+    host_open(&world->hosts[number], world, &world->time, setup, &calls, &summary.spilled);
+}
+
+void world_close_host(struct world *world, uint32_t number)
+{
+    host_close(&world->hosts[number]);
+}
+
+static void make_world(struct world *world, const struct seeds_job *job)
+{
     memset(world, 0, sizeof *world);
     timeline_begin(&world->time, sizeof(struct action), job);
-    make_cells(world, homes);
+    make_cells(world);
     world->copies = pick_copies(world);
     world->cut_every = 1 + (uint32_t)pick(world, 4);
     world->log = pick(world, 3) == 0 ? UINT64_MAX : pick(world, 800);
     world->passed = pick(world, 2) == 0 ? 1 : 60;
     acts_begin(world);
     losses_begin(world);
+    saved_begin(world);
     timeline_take_course(&world->time);
-    for (uint32_t i = 0; i < world->host_count; i++) {
-        struct dataspace_setup setup = {.host = i,
-                                        .nprocs = world->process_count,
-                                        .homes = homes,
-                                        .hosts = world->host_count,
-                                        .leads = world->leads,
-                                        .copies = world->copies,
-                                        .log = world->log,
-                                        .large = 60,
-                                        .passed = world->passed,
-                                        .cut_every = world->cut_every,
-                                        .behind_most = 1};
-
-        host_open(&world->hosts[i], world, &world->time, setup, &calls, &summary.spilled);
-    }
+    for (uint32_t i = 0; i < world->host_count; i++)
+        world_open_host(world, i);
 }
 
 static void carry_out(struct world *world, const struct action *action)
@@ -239,6 +252,7 @@ static void carry_out(struct world *world, const struct action *action)
         if (losses_let_pass(world, action)) {
             dataspace_message(to->space, action->from, action->message);
             hosts_go_on(world, to);
+            saved_look(world, to);
         }
         host_drop(action->message);
         break;
@@ -246,10 +260,28 @@ static void carry_out(struct world *world, const struct action *action)
         world->hosts[action->from].goes_on = false;
         hosts_go_on(world, &world->hosts[action->from]);
         break;
+    case DO_ARRIVE:
+    case DO_RELEASE:
+    case DO_CAPTURED:
+    case DO_RESUME:
+    case DO_CALL_OFF:
+    case DO_GO_BACK:
+    case DO_PUT_BACK:
+        saved_carry_out(world, action);
+        break;
     default:
         losses_carry_out(world, action);
         break;
     }
+}
+
+void world_drop_plan(struct world *world)
+{
+    struct action action;
+
+    while (timeline_next(&world->time, &action))
+        if (action.kind == DO_DELIVER || action.kind == DO_HEAR_QUIET)
+            host_drop(action.message);
 }
 
 /* What all have got is not kept but for the last few answers. */
@@ -277,11 +309,9 @@ static void run(const struct seeds_job *job)
         hosts_check_traffic(world.hosts, world.host_count, "at the end");
         check_logs(&world);
     }
-    while (timeline_next(&world.time, &action)) /* what all that went back had on its way */
-        if (action.kind == DO_DELIVER || action.kind == DO_HEAR_QUIET)
-            host_drop(action.message);
+    world_drop_plan(&world); /* what all that went back had on its way */
     for (uint32_t i = 0; i < world.host_count; i++)
-        host_close(&world.hosts[i]);
+        world_close_host(&world, i);
     losses_end(&world);
     timeline_end(&world.time);
 }
@@ -305,7 +335,8 @@ static int report(uint64_t count)
         (unsigned long long)summary.given_up);
     for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
         missing += seen[i] == 0;
-    return seeds_verdict("dataspace_cells", missing + acts_report() + losses_report());
+    return seeds_verdict("dataspace_cells",
+                         missing + acts_report() + losses_report() + saved_report());
 }
 
 int main(int argc, char **argv)

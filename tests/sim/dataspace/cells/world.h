@@ -22,6 +22,13 @@ enum action_kind {
     DO_DELIVER,
     DO_GO_ON,
     DO_WITHDRAW,
+    DO_ARRIVE,   /* Processor Zero hears that all on host `from` have come to the barrier */
+    DO_RELEASE,  /* host `to` hears who keeps the objects */
+    DO_CAPTURED, /* Processor Zero hears that host `from` has kept them */
+    DO_RESUME,   /* host `to` hears that all may go on */
+    DO_CALL_OFF,
+    DO_GO_BACK,
+    DO_PUT_BACK, /* the next piece of an object */
     DO_LOSE_HOST,
     DO_DECIDE,     /* Processor Zero knows that host `from` is lost */
     DO_TOLD,       /* host `to` is told that host `from` is lost */
@@ -47,9 +54,36 @@ struct replica {
     struct transfer transfer;
 };
 
+/* An object in a snapshot. */
+struct kept {
+    unsigned char tag[32], data[SIZE_MOST];
+    uint32_t tag_size;
+    uint64_t size;
+};
+
+/* What a host does for a snapshot. */
+struct stop {
+    bool says_arrived, captures, resumed;
+};
+
+/* A snapshot, as Processor Zero sees it, and going back to it. */
+struct saved {
+    enum { SAVED_NONE, SAVED_WANTED, SAVED_CAPTURING, SAVED_OVER } state;
+    uint32_t arrived[HOSTS], arrivals; /* as the which host, from 1 */
+    uint64_t keepers[HOSTS];
+    uint32_t keeper_count;
+    bool captured[HOSTS], known_lost[HOSTS], failed;
+    struct stop stops[HOSTS];
+    struct kept kept[TAGS];
+    uint32_t kept_count, back_at; /* ... of which so many are put back */
+    uint64_t back_done;           /* bytes of the next one */
+    bool goes_back;
+};
+
 struct process {
-    uint32_t lead;  /* host, as Processor Zero names it */
-    uint32_t count; /* of the calls that it makes in all */
+    uint32_t lead;    /* host, as Processor Zero names it */
+    uint32_t barrier; /* before that call, if there is one */
+    uint32_t count;   /* of the calls that it makes in all */
     struct call calls[OPERATIONS];
     uint32_t made; /* calls, by any replica */
     struct replica replicas[HOSTS];
@@ -74,6 +108,7 @@ struct world {
     struct history histories[TAGS];
     struct calls_seen seen;
     struct fault fault;
+    struct saved saved;
     struct quiet quiet; /* of Processor Zero */
     unsigned looks;     /* since anything else has happened */
     uint32_t lost, decided;
@@ -94,10 +129,17 @@ static inline uint64_t pick(struct world *world, uint64_t below)
 
 /* Sends what waits for room, now and later. */
 void hosts_go_on(struct world *world, struct host *host);
+/* A host begins, or is over, whatever is on its way. */
+void world_open_host(struct world *world, uint32_t number);
+void world_close_host(struct world *world, uint32_t number);
+/* Nothing is planned any more. */
+void world_drop_plan(struct world *world);
 
 /* ---- acts.c: what processes do ---- */
 
 void acts_begin(struct world *world);
+/* The replica goes on then. */
+void acts_plan(struct world *world, uint32_t pid, uint32_t host, uint64_t delay);
 bool acts_are_over(const struct process *process, const struct replica *replica);
 /* What the service says. */
 void acts_answered(struct world *world, uint32_t host, uint32_t pid, uint64_t size,
@@ -112,11 +154,33 @@ int acts_report(void);
 /* ---- losses.c: hosts that are lost, and what Processor Zero asks ---- */
 
 void losses_begin(struct world *world);
+/* All hosts look whether they wait. */
+void losses_look(struct world *world);
+/* A message between a host and Processor Zero, behind those before, of which the last comes then.
+ */
+struct action *losses_plan(struct world *world, enum action_kind kind, uint64_t *last);
 void losses_end(struct world *world);
 bool losses_let_pass(struct world *world, const struct action *action);
 void losses_part_lost(struct world *world, const struct host *host);
 /* DO_LOSE_HOST to DO_ASK_QUIET. */
 void losses_carry_out(struct world *world, const struct action *action);
 int losses_report(void);
+
+/* ---- saved.c: a snapshot, and going back ---- */
+
+void saved_begin(struct world *world);
+/* Whether the replica is at the barrier, and may not pass it. */
+bool saved_holds(const struct world *world, uint32_t pid, uint32_t host);
+/* A replica on that host has come to it. */
+void saved_arrive(struct world *world, uint32_t host);
+/* Processor Zero knows that the host is lost. */
+void saved_lost(struct world *world, uint32_t host);
+/* The host has heard of something. */
+void saved_look(struct world *world, struct host *host);
+/* Whether the answer is to what is put back: so many bytes of it. */
+bool saved_answered(struct world *world, uint32_t length);
+/* DO_ARRIVE to DO_PUT_BACK. */
+void saved_carry_out(struct world *world, const struct action *action);
+int saved_report(void);
 
 #endif

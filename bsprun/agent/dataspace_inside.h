@@ -1,0 +1,50 @@
+/* dataspace_inside.h - what the files of dataspace.h share.
+ *
+ *   dataspace.c        requests, messages, life
+ *   dataspace_alone.c  processes that are restarted alone, and logs
+ */
+#ifndef BSPRUN_AGENT_DATASPACE_INSIDE_H
+#define BSPRUN_AGENT_DATASPACE_INSIDE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+struct agent;
+struct dataspace;
+struct keeper;
+struct objects_news;
+struct pool;
+
+/* There was no memory for an object; or a process that was restarted alone does something else than
+ * before; or all hosts are lost that held some part of the dataspace. */
+struct failure {
+    bool known, differs, part_lost;
+    uint32_t pid;
+    uint64_t bytes, in_memory, in_file; /* of the object, and of all others */
+};
+
+struct agent_dataspace {
+    struct failure failure;
+    struct objects_news *news; /* NULL: none */
+    struct pool *pool;
+    struct dataspace *space;
+    unsigned char **windows; /* by pid; NULL: not mapped (yet) */
+    uint32_t nprocs;
+    uint64_t log_most; /* bytes of answers, in all parts */
+    uv_timer_t timer;
+    bool said_rule;        /* whatever there is to say of --every */
+    bool said_calls;       /* Processor Zero knows that processes are saved at their calls */
+    struct keeper *keeper; /* of the snapshot that is being taken; NULL: nobody keeps the objects */
+};
+
+/* The lock is held wherever the service, the windows or the pool are used. */
+void objects_lock(struct agent *agent);
+/* Lets go, and does what the service has said meanwhile: the job may end. */
+void objects_unlock(struct agent *agent);
+/* The service; NULL: there is none, yet. */
+struct dataspace *objects_space(const struct agent *agent);
+/* Bytes of answers that may be kept in all parts, if there is one. */
+uint64_t objects_log_most(const struct agent *agent);
+
+#endif

@@ -1,0 +1,86 @@
+"""Snapshots of jobs of the dataspace whose processes have replicas (--replicas): rollbacks when all replicas of a process are
+lost, restarts, and what else needs a snapshot.
+
+replicated_saved.py [SEED]: the moments and victims come from the seed, which is printed; without one from the clock.
+"""
+import os
+import re
+import signal
+
+from harness import Job, bsprun, check, expect, main, run
+from replicated import BACK, BSPCTL, OBJECTS, RSH, agents_of, answer, cell_of, chance, check_answer, command, lose, names, seed, shown_by
+
+STEPS = ("steps", "60", "20000")
+
+
+def store_of(options):
+    return next(word for word in options if word.startswith("--ckpt=")).split("=", 1)[1]
+
+
+def wait_snapshots(job, count):
+    """Until bsprun -v has shown so many but the first one."""
+    job.wait_for(r"snapshot of superstep [1-9]\d*:", count)
+
+
+def all_of_one_are_lost(words):
+    """All go back to a snapshot, in which are the objects of all hosts; it is shown once."""
+    with Job([*command(2, "-v", "--every", "0.1s"), OBJECTS, *words]) as job:
+        wait_snapshots(job, 2)
+        lose(job, *cell_of(job, chance.choice(["h0", "h1"])))
+        check_answer(job, *words)
+        check(BACK in job.text(), f"seed {seed}", job.text())
+        check(re.search(r"continues from superstep [1-9]\d* \(restart 1 of", job.text()), f"seed {seed}", job.text())
+
+
+def supersteps_go_back():
+    all_of_one_are_lost(STEPS)
+
+
+def restarted(words):
+    """Stopped, and gone on with other hosts: with as many replicas, with more, and without."""
+    for options, hosts in (([], 4), (["--replicas", "3"], 6), (["--replicas", "1"], 2)):
+        first = command(2, "-v", "--every", "0.1s")
+        with Job([*first, OBJECTS, *words]) as job:
+            wait_snapshots(job, 2)
+            job.signal(signal.SIGTERM)
+            check(job.finish() == 123, job.status, job.text())
+            before = shown_by(job)
+        where = ",".join(f"{name}:2" for name in names(hosts))
+        result = expect(bsprun("--restart", store_of(first), "--hosts", where, "--launcher", RSH, *options), 0)
+        check(sorted(before + result.out.splitlines()) == answer(*words), before, result)
+
+
+def supersteps_are_restarted():
+    restarted(STEPS)
+
+
+def changed(words):
+    """While the job runs: a snapshot, a host that is drained, more replicas, and none."""
+    with Job([*command(2, "-v", "--every", "1000s", hosts=7), OBJECTS, *words]) as job:
+        job.wait_for("replicas: host", 2)
+        for request in (["save"], ["drain", "h1"], ["replicas", "3"], ["replicas", "1"], ["replicas", "2"]):
+            expect(run([BSPCTL, "--wait", str(job.os_pid), *request]), 0)
+        check_answer(job, *words)
+        check(BACK not in job.text(), job.text())
+
+
+def supersteps_are_changed():
+    changed(("steps", "200", "20000"))
+
+
+def supersteps_are_replaced():
+    """A host that is lost is replaced at a snapshot; then the other one that had its processes can be lost, too."""
+    with Job([*command(2, "-v", "--every", "0.2s", "--rejoin", "0.5", "--heartbeat", "1"), OBJECTS, "steps", "250", "20000"]) as job:
+        wait_snapshots(job, 1)
+        lost, other = cell_of(job, "h0")
+        lose(job, lost)
+        job.wait_for(f"host {lost} was lost", 1)
+        job.wait_for("Processor Zero is host", 2)
+        lose(job, other)
+        job.wait_for(f"host {other} was lost", 1)
+        check_answer(job, "steps", "250", "20000")
+        check(BACK not in job.text(), f"seed {seed}", job.text())
+
+
+if __name__ == "__main__":
+    main([supersteps_go_back, supersteps_are_restarted, supersteps_are_changed, supersteps_are_replaced])
