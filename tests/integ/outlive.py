@@ -250,7 +250,7 @@ def saved_and_moved_after_it():
     """Snapshots of all, requests to bspctl and --restart go on working, and it is counted."""
     options = command("-v", "--every", "1000s")
     store = options[options.index("-v") - 3].split("=")[1]
-    with Job([*options, *work(900)]) as job:
+    with Job([*options, *work(2500)]) as job:
         job.wait_for("round 80", 5)
         first, second = not_zero(job, "h1", "h2", "h3")[:2]
         lose(job, first)
@@ -267,7 +267,7 @@ def saved_and_moved_after_it():
         before = [line.rstrip("\r") for line in job.text().splitlines()]
     result = expect(bsprun("--restart", store), 0)
     shown = sorted(line for line in before + result.out.splitlines() if not line.startswith("bsprun: "))
-    check(shown == answer(900), f"seed {seed}", before, result.out)
+    check(shown == answer(2500), f"seed {seed}", before, result.out)
 
 
 if __name__ == "__main__":
