@@ -45,7 +45,11 @@ void bspz_hash_unit(const void *bytes, uint64_t address, struct bspz_image_hash 
 
 void bspz_digest_start(struct bspz_digest *digest, uint64_t seed)
 {
-    XXH3_128bits_reset_withSeed((XXH3_state_t *)digest->state, seed);
+    XXH3_state_t *state = (XXH3_state_t *)digest->state;
+
+    /* Else what the memory holds may pass for the secret of that seed. */
+    XXH3_INITSTATE(state);
+    XXH3_128bits_reset_withSeed(state, seed);
 }
 
 void bspz_digest_add(struct bspz_digest *digest, const void *bytes, size_t size)

@@ -392,6 +392,31 @@ START_TEST(zeros_are_left_out)
 }
 END_TEST
 
+/* A digest is begun in memory that an earlier one was in, and of which a part has other contents.
+ */
+START_TEST(a_digest_depends_on_nothing_but_bytes_and_seed)
+{
+    static const char bytes[] = "bytes of some length, so that they are not hashed at once";
+    struct bspz_digest digest;
+    uint64_t first[2], second[2];
+
+    for (uint64_t seed = 0; seed < 3; seed++)
+        for (size_t written = 0; written <= sizeof digest.state; written += 64) {
+            memset(&digest, 0, sizeof digest);
+            bspz_digest_start(&digest, seed);
+            for (int i = 0; i < 20; i++)
+                bspz_digest_add(&digest, bytes, sizeof bytes);
+            bspz_digest_get(&digest, first);
+            memset(digest.state, 0x5a, written);
+            bspz_digest_start(&digest, seed);
+            for (int i = 0; i < 20; i++)
+                bspz_digest_add(&digest, bytes, sizeof bytes);
+            bspz_digest_get(&digest, second);
+            ck_assert_mem_eq(first, second, sizeof first);
+        }
+}
+END_TEST
+
 START_TEST(calls_in_a_wrong_order_are_refused)
 {
     struct sample_file file = {0};
@@ -426,6 +451,7 @@ int main(void)
     tcase_add_test(image, many_regions_and_long_paths);
     tcase_add_test(image, the_writer_needs_little_stack);
     tcase_add_test(image, zeros_are_left_out);
+    tcase_add_test(image, a_digest_depends_on_nothing_but_bytes_and_seed);
     tcase_add_loop_test(image, calls_in_a_wrong_order_are_refused, 0, WRONG_CALLS);
     suite_add_tcase(suite, image);
 

@@ -215,9 +215,9 @@ START_TEST(a_job_from_message_to_message)
            "copies=1\n"
            "to 4: RUN term=5 superstep=0 processes=3 consult=0 measure=no\n"
            "to 2: RUN term=5 superstep=0 processes=3 consult=0 measure=no\n"
-           "to 4: RELEASE term=5 superstep=0 decision=0 consult=1 captures=[] measure=no urgent=no "
+           "to 4: RELEASE term=5 superstep=0 decision=0 consult=1 captures=[] objects=no measure=no urgent=no "
            "last=no\n"
-           "to 2: RELEASE term=5 superstep=0 decision=0 consult=1 captures=[] measure=no urgent=no "
+           "to 2: RELEASE term=5 superstep=0 decision=0 consult=1 captures=[] objects=no measure=no urgent=no "
            "last=no\n"
            "to 4: STOP_RANKS term=5 superstep=1 cause=1 pid=2 again=no\n"
            "to 2: STOP_RANKS term=5 superstep=1 cause=1 pid=2 again=no\n"
@@ -241,9 +241,9 @@ START_TEST(answers_from_inside_wait)
            "copies=1\n"
            "to 4: RUN term=5 superstep=0 processes=3 consult=0 measure=no\n"
            "to 2: RUN term=5 superstep=0 processes=3 consult=0 measure=no\n"
-           "to 4: RELEASE term=5 superstep=0 decision=2 consult=never captures=[] measure=no "
+           "to 4: RELEASE term=5 superstep=0 decision=2 consult=never captures=[] objects=no measure=no "
            "urgent=no last=no\n"
-           "to 2: RELEASE term=5 superstep=0 decision=2 consult=never captures=[] measure=no "
+           "to 2: RELEASE term=5 superstep=0 decision=2 consult=never captures=[] objects=no measure=no "
            "urgent=no last=no\n");
     used = 0;
     ask_to_stop(WIRE_STOP_SIGNAL, 2, "interrupted");
