@@ -65,8 +65,8 @@ struct machine_roll {
     struct job_event
         loss;      /* TERM_OVER or ENDED, by which Processor Zero has reported a host lost */
     uint32_t deaf; /* it does not hear bsprun; JOB_NO_HOST */
-    uint64_t
-        decide_at_ms; /* others may still report that they have lost the same host; 0: not set */
+    /* Others may still report that they have lost the same host; 0: not set. */
+    uint64_t decide_at_ms;
     struct machine_links lost;
 };
 

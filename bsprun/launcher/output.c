@@ -152,13 +152,6 @@ void output_record(struct output *output, struct bspz_snapshot_name name)
     }
 }
 
-/* The next snapshot may be older than what was shown before a rollback. */
-static void record_if_behind(struct output *output, struct bspz_snapshot_name name)
-{
-    if (replay_exceeds(output->replay, name))
-        output_record(output, name);
-}
-
 static bool recall_shown(struct output *output, struct bspz_snapshot_name name)
 {
     int error;
@@ -513,7 +506,7 @@ static void marked(void *context, struct bspz_snapshot_name name)
     if (!output->replay)
         return;
     replay_mark(output->replay, name);
-    record_if_behind(output, name);
+    output_record(output, name); /* it may be older than what was shown before a rollback */
     if (bspz_snapshot_same(output->known, name))
         replay_commit(output->replay, name);
 }

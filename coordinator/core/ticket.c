@@ -186,8 +186,8 @@ static uint64_t next_with_replicas(struct coord *state)
         state->facts.superstep_ns > 0 ? ahead_ns(state) / state->facts.superstep_ns : 0;
     uint64_t most = 2 * state->planned_ahead + 1;
 
-    if (state
-            ->saved_at_calls) /* as only one host is left: its processes stop when they are asked */
+    /* Only one host is left: its processes stop when they are asked. */
+    if (state->saved_at_calls)
         return COORD_NEVER;
     if (ahead > most)
         ahead = most;
