@@ -1,6 +1,6 @@
 """Options of bsprun in combinations that nobody thought of: programs of each kind, random options that are right each
-alone, perhaps commands of bspctl and a fault.  A job ends with the right answer, or says in its messages why it does not; it never hangs, and
-leaves nothing.
+alone, perhaps commands of bspctl and a fault.  A job ends with the right answer, or says in its messages why it does
+not; it never hangs, and leaves nothing.
 
 combined.py [SEED]: programs, options and faults come from the seed, which is printed; without one from the clock.
 COMBINED_JOBS=N: so many jobs, by hand.  Each prints its own seed; COMBINED_ONLY=SEED runs that one.
@@ -79,7 +79,8 @@ class Case:
         self.commands = [self.drawn_command() for _ in range(draw.choice((0, 0, 1, 2, 4)))]
 
     def drawn_command(self):
-        values = {"HOST": f"h{self.draw.randrange(5)}", "PID": str(self.draw.randrange(P)), "K": self.draw.choice(("1", "2", "3", "0=2"))}
+        values = {"HOST": f"h{self.draw.randrange(5)}", "PID": str(self.draw.randrange(P)),
+                  "K": self.draw.choice(("1", "2", "3", "0=2"))}
         words = re.sub("[A-Z]+", lambda name: values[name.group()], self.draw.choice(COMMANDS)).split()
         return (["--wait"] if self.draw.random() < 0.5 else []), words
 

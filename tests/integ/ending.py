@@ -150,8 +150,8 @@ def before_the_first_snapshot():
             file.write('#!/bin/sh\nhost=$1\nshift\n'
                        f'if [ "$host" = h1 ]; then read -r word < {shlex.quote(gate)}; fi\nBSPZERO_HOST_NAME=$host exec "$@"\n')
         os.chmod(launcher, 0o755)
-        with Job([BSPRUN, "-np", "2", "--launcher", shlex.quote(launcher), "--hosts", "h0:1,h1:1", f"--ckpt={directory}/store", PROG, "count",
-                  "9"]) as job:
+        with Job([BSPRUN, "-np", "2", "--launcher", shlex.quote(launcher), "--hosts", "h0:1,h1:1", f"--ckpt={directory}/store",
+                  PROG, "count", "9"]) as job:
             def waiting():
                 return [os_pid for os_pid, name in job.members().items() if name == "integ_prog" and sleeps_in_a_futex(os_pid)]
 
