@@ -34,13 +34,14 @@ ANYWHERE = (("--map-by", "slot", "node"), ("--bind-to", "none", "core"), ("--bal
 SAVED = (("--every", "1", "2", "5", "0.01s", "0.1s", "auto"), ("--overhead", "1%", "50%"), ("--async", "auto", "on", "off"),
          ("--keep", "1", "3", "all"), ("--max-restarts", "1", "10"), ("--copies", "1", "2", "3"),
          ("--on-refuse", "continue", "stop"), ("--recover", "one", "all"), ("--mtbf", "10s", "300h"), ("--no-history",))
-FAULTS = ("none", "rank", "agent", "stopped", "bsprun killed")
+FAULTS = ("none", "rank", "agent", "stopped", "bsprun killed", "paused", "one after another")
+PAUSE = 0.7  # seconds, less than any time after which somebody is taken for lost
 COMMANDS = ("save", "drain HOST", "remove HOST", "add HOST", "add HOST:2", "move PID HOST", "rebalance", "replicas K", "hosts",
             "stacks")
 REFUSED = 2    # bad usage
 STOPPED = 123  # after a snapshot
 # Why a job with snapshots does not outlive a process.
-IN_VAIN = r"before there was a snapshot|reached the end of the job|after bsp_end"
+IN_VAIN = r"before there was a snapshot|no restarts are left|reached the end of the job|after bsp_end"
 
 wanted = {}
 
@@ -105,17 +106,29 @@ def command(case, job):
 
 
 def strike(case, job):
-    """True: something has happened to the job."""
+    """True: something has happened to the job that may end it."""
     end = time.monotonic() + case.after
     wait_until(lambda: job.is_over() or (ranks_of(job, case.program[0]) and time.monotonic() > end), "processes")
     command(case, job)
     agents = [pid for pid, name in job.members().items() if name == "bspnode"]
-    victims = {"rank": ranks_of(job, case.program[0]), "agent": agents, "stopped": [job.os_pid], "bsprun killed": [job.os_pid]}
-    number = signal.SIGTERM if case.fault == "stopped" else signal.SIGKILL
+    ranks = ranks_of(job, case.program[0])
+    victims = {"rank": ranks, "agent": agents, "stopped": [job.os_pid], "bsprun killed": [job.os_pid],
+               "paused": [*agents, *ranks, job.os_pid], "one after another": ranks}
     if case.fault == "none" or job.is_over() or not victims[case.fault]:
         return False
+    victim = case.draw.choice(victims[case.fault])
     try:
-        os.kill(case.draw.choice(victims[case.fault]), number)
+        if case.fault == "paused":
+            os.kill(victim, signal.SIGSTOP)
+            time.sleep(PAUSE)
+            os.kill(victim, signal.SIGCONT)
+            return False
+        os.kill(victim, signal.SIGTERM if case.fault == "stopped" else signal.SIGKILL)
+        if case.fault == "one after another":
+            time.sleep(case.draw.random() * 0.3)
+            left = ranks_of(job, case.program[0])
+            if left:
+                os.kill(case.draw.choice(left), signal.SIGKILL)
     except ProcessLookupError:
         return False
     return True
@@ -154,7 +167,7 @@ def judge(case, job, struck):
         check_restart(case, job, once="stopped after a snapshot" in text)
         return "stopped"
     check(struck, "status", job.status, "though nothing had happened", case, "\n", text)
-    check(case.fault != "rank" or not case.store or re.search(IN_VAIN, text), "it could have gone on:", case, "\n", text)
+    check(case.fault not in ("rank", "one after another") or not case.store or re.search(IN_VAIN, text), "it could have gone on:", case, "\n", text)
     return "ended"
 
 
