@@ -9,7 +9,6 @@
 #include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/replica_files.h"
-#include "bsprun/agent/replica_objects.h"
 #include "lib/shm/board.h"
 
 bool agent_why_alone(struct agent *agent, char *text, size_t size)
@@ -19,9 +18,6 @@ bool agent_why_alone(struct agent *agent, char *text, size_t size)
         return false;
     if (agent_board(agent)->layout.mail > 0)
         snprintf(text, size, "it communicates by MPI, which replicas do not go together with");
-    else if (agent_objects_at_calls(agent))
-        snprintf(text, size,
-                 "it begins with volpex_init, and could not be saved at its calls with replicas");
     else if (!agent_order(agent)->any_replica_files)
         agent_replica_files_find(agent, text, size);
     return text[0] != '\0';

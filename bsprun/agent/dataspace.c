@@ -27,6 +27,7 @@
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/dataspace_inside.h"
@@ -38,6 +39,7 @@
 #include "bsprun/dataspace/copies.h"
 #include "bsprun/dataspace/keeper.h"
 #include "bsprun/dataspace/service.h"
+#include "bsprun/dataspace/stops.h"
 #include "bsprun/process.h"
 #include "bsprun/verdict.h"
 #include "lib/base/temporary.h"
@@ -219,6 +221,11 @@ static const struct dataspace_calls calls = {.send = on_send,
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
+struct agent_dataspace *objects_shell(const struct agent *agent)
+{
+    return agent->dataspace;
+}
+
 struct dataspace *objects_space(const struct agent *agent)
 {
     return agent->dataspace ? agent->dataspace->space : NULL;
@@ -237,6 +244,7 @@ static void on_closed(uv_handle_t *handle)
 static void close_space(struct agent_dataspace *shell)
 {
     keeper_end(shell->keeper);
+    stops_close(shell->stops);
     dataspace_close(shell->space);
     pool_close(shell->pool);
     free(shell->news);
@@ -297,6 +305,7 @@ void agent_dataspace_forget(struct agent *agent)
     if (!shell)
         return;
     agent_quiet_watch(agent, NULL, NULL);
+    uv_timer_stop(agent_timer(agent, AGENT_TIMER_STOPS));
     objects_lock(agent);
     agent->dataspace = NULL;
     objects_unlock(agent);
@@ -392,16 +401,24 @@ static struct agent_dataspace *begin(struct agent *agent)
 
 static void go_on_later(struct agent *agent);
 
+void objects_leave(struct agent *agent)
+{
+    bool more = dataspace_go_on(agent->dataspace->space);
+    void (*left)(struct agent *) = agent->dataspace->left;
+
+    objects_unlock(agent);
+    if (left)
+        left(agent);
+    if (more && agent->dataspace)
+        go_on_later(agent);
+}
+
 static void on_timer(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
-    bool more;
 
     objects_lock(agent);
-    more = dataspace_go_on(agent->dataspace->space);
-    objects_unlock(agent);
-    if (more)
-        go_on_later(agent);
+    objects_leave(agent);
 }
 
 static void go_on_later(struct agent *agent)
@@ -437,7 +454,7 @@ static void withdraw_if_wanted(struct agent *agent, int pid)
 {
     const struct bspz_rank *rank = bspz_rank_of(agent_board(agent), pid);
 
-    if (rank->request.safe &&
+    if (rank->request.safe && !agent_has_replicas(agent) &&
         (atomic_load(&agent_board(agent)->consult_from) <= atomic_load(&rank->superstep) ||
          atomic_load(&rank->own) == BSPZ_OWN_WANTED))
         dataspace_withdraw(agent->dataspace->space, (uint32_t)pid);
@@ -469,8 +486,7 @@ static void give_kept(struct agent *agent, int pid, unsigned char *window, uint6
     on_answer(agent, (uint32_t)pid, size, length);
 }
 
-/* False: no memory, and the job is being ended. */
-static bool has_begun(struct agent *agent)
+bool objects_begin(struct agent *agent)
 {
     struct failure failure = {.bytes = sizeof *agent->dataspace};
 
@@ -532,6 +548,9 @@ static void handle(struct agent *agent, int pid, struct bspz_request *posted)
         on_answer(agent, (uint32_t)pid, size, request.length);
         return;
     }
+    if (agent->dataspace->stops)
+        stops_passed(agent->dataspace->stops,
+                     atomic_load(&bspz_rank_of(agent_board(agent), pid)->superstep));
     dataspace_posted(agent->dataspace->space, (uint32_t)pid, &request);
     withdraw_if_wanted(agent, pid);
 }
@@ -576,22 +595,15 @@ static bool any_posted(const struct agent *agent)
 
 void agent_dataspace_scan(struct agent *agent)
 {
-    bool more;
-
     /* Processes that are restored put the objects back that they have kept. */
     if ((agent_job(agent) != JOB_RUNNING && agent_job(agent) != JOB_RESTORING) ||
-        !any_posted(agent))
-        return;
-    if (!has_begun(agent))
+        !any_posted(agent) || !objects_begin(agent))
         return;
     warn_of_rule(agent);
     say_calls(agent);
     objects_lock(agent);
     handle_all(agent);
-    more = dataspace_go_on(agent->dataspace->space);
-    objects_unlock(agent);
-    if (more)
-        go_on_later(agent);
+    objects_leave(agent);
 }
 
 bool agent_dataspace_rung(struct agent *agent)
@@ -614,18 +626,13 @@ void agent_dataspace_open(struct agent *agent)
 
 void agent_dataspace_message(struct agent *agent, uint32_t host, const struct wire_message *message)
 {
-    bool more;
-
-    if (!has_begun(agent))
+    if (!objects_begin(agent))
         return;
     objects_lock(agent);
     dataspace_message(agent->dataspace->space, host, message);
     if (message->kind == WIRE_DATA_COPY)
         keep_if_gathered(agent);
-    more = dataspace_go_on(agent->dataspace->space);
-    objects_unlock(agent);
-    if (more)
-        go_on_later(agent);
+    objects_leave(agent);
 }
 
 void agent_dataspace_consult(struct agent *agent)
@@ -655,17 +662,12 @@ void agent_dataspace_interrupt(struct agent *agent, int pid)
 
 void agent_dataspace_host_lost(struct agent *agent, uint32_t host)
 {
-    bool more;
-
-    if (!has_begun(agent))
+    if (!objects_begin(agent))
         return;
     objects_lock(agent);
     dataspace_lost(agent->dataspace->space, host);
     keep_if_gathered(agent);
-    more = dataspace_go_on(agent->dataspace->space);
-    objects_unlock(agent);
-    if (more && agent->dataspace)
-        go_on_later(agent);
+    objects_leave(agent);
 }
 
 void agent_dataspace_mark(struct agent *agent)
@@ -678,16 +680,11 @@ void agent_dataspace_mark(struct agent *agent)
 void agent_dataspace_gather(struct agent *agent, uint64_t snapshot,
                             const struct wire_numbers *keepers)
 {
-    bool more;
-
-    if (!has_begun(agent))
+    if (!objects_begin(agent))
         return;
     objects_lock(agent);
     dataspace_gather(agent->dataspace->space, snapshot, keepers ? keepers->items : NULL,
                      keepers ? keepers->count : 0);
     keep_if_gathered(agent);
-    more = dataspace_go_on(agent->dataspace->space);
-    objects_unlock(agent);
-    if (more)
-        go_on_later(agent);
+    objects_leave(agent);
 }

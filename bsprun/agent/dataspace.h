@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct agent;
+struct wire_account;
 struct wire_message;
 struct wire_numbers;
 
@@ -26,6 +27,11 @@ void agent_dataspace_message(struct agent *agent, uint32_t host,
 void agent_dataspace_consult(struct agent *agent);
 /* A snapshot is about to be ordered: tells the ranks whether this host has objects for it. */
 void agent_dataspace_mark(struct agent *agent);
+/* HALT, HALT_AT: processes with replicas are to stop at their calls. */
+void agent_dataspace_halt(struct agent *agent, const struct wire_message *message);
+/* What another Processor Zero needs to know of that; the numbers are valid until the next of these
+ * messages. */
+void agent_dataspace_account(const struct agent *agent, struct wire_account *account);
 /* A snapshot of that number is taken of the processes of those hosts, which have replicas: what
  * this host has of the dataspace goes to one of these, or what others have comes here.  NULL: no
  * longer. */

@@ -2,6 +2,7 @@
  *
  *   dataspace.c        requests, messages, life
  *   dataspace_alone.c  processes that are restarted alone, and logs
+ *   dataspace_halt.c   where processes with replicas stop at calls
  */
 #ifndef BSPRUN_AGENT_DATASPACE_INSIDE_H
 #define BSPRUN_AGENT_DATASPACE_INSIDE_H
@@ -15,6 +16,7 @@ struct dataspace;
 struct keeper;
 struct objects_news;
 struct pool;
+struct stops;
 
 /* There was no memory for an object; or a process that was restarted alone does something else than
  * before; or all hosts are lost that held some part of the dataspace. */
@@ -33,7 +35,10 @@ struct agent_dataspace {
     uint32_t nprocs;
     uint64_t log_most; /* bytes of answers, in all parts */
     uv_timer_t timer;
-    bool said_rule;        /* whatever there is to say of --every */
+    bool said_late;                    /* that a process does not come to where it stops */
+    bool said_rule;                    /* whatever there is to say of --every */
+    struct stops *stops;               /* bsprun/dataspace/stops.h; NULL: no process was to stop */
+    void (*left)(struct agent *agent); /* whenever something has happened, without the lock; NULL */
     bool said_calls;       /* Processor Zero knows that processes are saved at their calls */
     struct keeper *keeper; /* of the snapshot that is being taken; NULL: nobody keeps the objects */
 };
@@ -42,6 +47,12 @@ struct agent_dataspace {
 void objects_lock(struct agent *agent);
 /* Lets go, and does what the service has said meanwhile: the job may end. */
 void objects_unlock(struct agent *agent);
+/* The same, after it has sent what there is room for, now and later, and said what is to be. */
+void objects_leave(struct agent *agent);
+/* From now on there is one.  False: no memory, and the job is being ended. */
+bool objects_begin(struct agent *agent);
+/* NULL: there is none, yet. */
+struct agent_dataspace *objects_shell(const struct agent *agent);
 /* The service; NULL: there is none, yet. */
 struct dataspace *objects_space(const struct agent *agent);
 /* Bytes of answers that may be kept in all parts, if there is one. */

@@ -307,6 +307,11 @@ void agent_obey(struct agent *agent, const struct wire_message *message)
     case WIRE_LOSSES:
         agent_survive_losses(agent, message);
         break;
+    case WIRE_HALT:
+    case WIRE_HALT_AT:
+        if (!job_is_stopping(agent_job(agent)))
+            agent_dataspace_halt(agent, message);
+        break;
     case WIRE_TAKEN_OVER:
         if (!job_is_stopping(agent_job(agent)))
             agent_taken_over(agent, message);

@@ -65,6 +65,7 @@ static void give_account(struct agent *agent)
         account->status = agent_outcome(agent)->status;
         account->cause = agent_outcome(agent)->cause;
     }
+    agent_dataspace_account(agent, account);
     agent_tell_zero(agent, &message);
 }
 

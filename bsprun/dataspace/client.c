@@ -29,6 +29,7 @@ static void give(struct dataspace *space, uint32_t pid, struct object *object)
     process->object = object;
     process->size = service_least(object->size, process->request.size);
     process->done = 0;
+    process->answered = process->request.number;
     if (space->replicas) {
         behind_given(space, pid, process->size);
         passing_whole(space, pid, object);
@@ -42,6 +43,7 @@ static void stored(struct dataspace *space, uint32_t pid)
     struct process *process = service_own(space, pid);
 
     put_forget(process, process->request.number);
+    process->answered = process->request.number;
     client_move(space, process, CLIENT_IDLE);
     space->calls->answer(space->context, pid, process->request.size, process->request.length);
 }
@@ -164,12 +166,14 @@ static void take_posted(struct dataspace *space, uint32_t pid,
     case CLIENT_IDLE:
         process->request = *request;
         process->request.plain &= !space->replicas;
-        if (process->missing > 0)
+        if (process->missing > 0 || halt_holds(space, pid))
             client_move(space, process, CLIENT_HELD);
         else
             client_begin(space, pid);
-        if (space->replicas)
+        if (space->replicas) {
+            halt_withdraw(space, pid);
             behind_watch(space);
+        }
         return;
     case CLIENT_STORING:
         put_piece(space, pid, request);

@@ -7,6 +7,7 @@
  *   lives.c    processes that are restarted alone, here or from a host that is lost
  *   losses.c   hosts that are lost
  *   copying.c  what copies.h says to other hosts, and hears from them
+ *   halt.c     ... where they stop
  *   gather.c   objects of hosts whose processes are not saved, for those that keep them
  *   gathered.c ... there
  *   ahead.c    ... of an object that is still coming
@@ -74,6 +75,7 @@ struct process {
     uint64_t done;         /* bytes of it that have come or gone */
     uint64_t gone;         /* ... of a put that is kept here: gone to who is asked */
     uint64_t size;         /* bytes of it that the process gets */
+    uint64_t answered;     /* of this host: the last request that was */
     struct object *put; /* of this host: it went to another one, which may send it back as a copy */
     uint64_t put_number; /* ... until the request of that number is answered */
 };
@@ -134,6 +136,10 @@ struct dataspace {
     uint64_t log;                                   /* bytes of answers, of each part */
     uint32_t large, passed, cut_every, behind_most; /* service.h */
     bool copied;                                    /* there are several of each part */
+    /* With replicas: whether processes are to stop, and by process the last request that is made.
+     */
+    enum { HALT_NONE, HALT_ASKED, HALT_KNOWN } halt;
+    uint64_t *limits;
     uint64_t snapshot;     /* the newest one for which objects go or come ... */
     struct tags *gathered; /* ... those that have come; NULL: none */
     uint32_t gave_to;      /* ... where those of this host go */
@@ -228,6 +234,11 @@ void client_move(struct dataspace *space, struct process *process, enum client_s
 void guest_move(struct dataspace *space, struct process *process, enum guest_state to);
 /* The present request as it goes to this host, the owner of its tag. */
 struct copies_request client_request(const struct dataspace *space, uint32_t pid);
+
+/* Whether the process of this host may not make its present request, for now. */
+bool halt_holds(const struct dataspace *space, uint32_t pid);
+/* The process takes it back, if it is known that it may not. */
+void halt_withdraw(struct dataspace *space, uint32_t pid);
 
 /* ---- invariants.c ---- */
 

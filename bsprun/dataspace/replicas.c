@@ -30,7 +30,8 @@ static bool open_seats(struct dataspace *space, const uint32_t *homes)
 
     space->processes = calloc(seats, sizeof *space->processes);
     space->replicas = calloc(seats, sizeof *space->replicas);
-    if (!space->processes || !space->replicas)
+    space->limits = calloc(space->nprocs, sizeof *space->limits);
+    if (!space->processes || !space->replicas || !space->limits)
         return false;
     for (uint32_t seat = 0; seat < seats; seat++) {
         space->processes[seat].home = NOWHERE;

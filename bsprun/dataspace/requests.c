@@ -78,3 +78,18 @@ struct copies_request client_request(const struct dataspace *space, uint32_t pid
                                    .tag = request->tag,
                                    .tag_size = request->tag_size};
 }
+
+bool halt_holds(const struct dataspace *space, uint32_t pid)
+{
+    return space->halt != HALT_NONE && service_own(space, pid)->request.number > space->limits[pid];
+}
+
+void halt_withdraw(struct dataspace *space, uint32_t pid)
+{
+    struct process *process = service_own(space, pid);
+
+    if (space->halt != HALT_KNOWN || process->client != CLIENT_HELD || !halt_holds(space, pid))
+        return;
+    client_move(space, process, CLIENT_IDLE);
+    space->calls->withdrawn(space->context, pid);
+}

@@ -367,6 +367,7 @@ void dataspace_close(struct dataspace *space)
     copies_close(space->copies);
     free(space->processes);
     free(space->replicas);
+    free(space->limits);
     free(space->leads);
     free(space->places);
     free(space->others);

@@ -162,6 +162,19 @@ bool dataspace_bears_loss(const struct dataspace *space);
 void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number);
 /* Bytes of the answers that this host keeps, and the process for which it keeps most. */
 uint64_t dataspace_logged(const struct dataspace *space, uint32_t *pid);
+/* Processes with replicas are to stop where each of its replicas can be saved.  From now on none of
+ * this host makes a request that it has not begun; who waits for an object withdraws that. */
+void dataspace_halt(struct dataspace *space);
+/* Whether it is known of all of them what has become of that. */
+bool dataspace_halted(const struct dataspace *space);
+/* The last request of the process that has taken effect in a part of this host, or that a replica
+ * of this host has made and that was not withdrawn. */
+uint64_t dataspace_reached(const struct dataspace *space, uint32_t pid);
+/* By the largest number of all hosts, of each process: requests up to that one are made, the others
+ * withdrawn, also if they are puts, of which nothing has been answered then. */
+void dataspace_halt_at(struct dataspace *space, const uint64_t *requests);
+/* All go on. */
+void dataspace_halt_over(struct dataspace *space);
 /* A snapshot of that number is taken of the processes of those hosts only, the keepers; nothing
  * takes effect until they have kept the objects.  On all hosts, with the same keepers and numbers,
  * which grow from one snapshot to the next: each other host sends its objects to one of them.

@@ -94,7 +94,6 @@ struct launcher {
     bool has_elected;
     double moving_seconds;  /* what moves by Processor Zero's decision have cost at most */
     uint32_t processes;     /* 0: they do not run yet */
-    bool unsaved;           /* there are no snapshots: the dataspace with replicas */
     uint32_t move_asked_in; /* term in which processes were to be moved; 0: none are */
     uint32_t expects_in;    /* term in which Processor Zero will be told where they go; 0: none */
     struct wanted_moves wanted_moves;

@@ -248,9 +248,6 @@ const char *launcher_take_request(void *context, struct status_order *order)
         return "it takes no snapshots: it was started without --ckpt";
     if (ends)
         return end_job(launcher, what);
-    if (launcher->unsaved && what != STATUS_OPEN)
-        return "no snapshots are taken of it: its program begins with volpex_init, and its "
-               "processes have replicas";
     const char *refusal = what == STATUS_SNAPSHOT   ? NULL
                           : what == STATUS_REPLICAS ? launcher_change_replicas(launcher, order)
                                                     : launcher_change_places(launcher, order);

@@ -327,18 +327,8 @@ static bool claims_to_be_zero(const struct launcher *launcher, const struct laun
                               uint32_t kind)
 {
     return (kind == WIRE_CHOSEN || kind == WIRE_CLOSING || kind == WIRE_SAVED ||
-            kind == WIRE_TERM_OVER || kind == WIRE_BEARABLE || kind == WIRE_UNSAVED) &&
+            kind == WIRE_TERM_OVER || kind == WIRE_BEARABLE) &&
            agent->host != job_machine_zero(launcher->machine);
-}
-
-static void take_unsaved(struct launcher *launcher)
-{
-    if (!launcher->unsaved)
-        notices_say(
-            &launcher->common.notices,
-            "the program begins with volpex_init, and its processes have replicas: no "
-            "snapshots are taken, and if all replicas of a process are lost it begins again");
-    launcher->unsaved = true;
 }
 
 /* A host is lost, and processes of it go on at that of the agent. */
@@ -368,8 +358,6 @@ static bool is_about_survival(struct launcher *launcher, const struct launcher_a
 {
     if (message->kind == WIRE_RESETTLED && agents_of(&launcher->agents, message->resettled.lost))
         take_resettled(launcher, agent, message);
-    else if (message->kind == WIRE_UNSAVED)
-        take_unsaved(launcher);
     else if (message->kind == WIRE_BEARABLE)
         launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_BEARABLE,
                                                     .term = message->envelope.term,

@@ -54,6 +54,7 @@ static const struct rule {
                      coord_take_closed},
     [WIRE_BEARS] = {STARTED | TAKING, LATE, coord_take_bears},
     [WIRE_OBJECTS] = {STARTED, LATE, coord_take_objects},
+    [WIRE_HALTED] = {STARTED, LATE, coord_take_halted},
     [WIRE_ACCOUNT] = {TAKING, STARTED | LATE, coord_take_account},
 };
 
@@ -229,10 +230,13 @@ static bool allocate(struct coord *state)
     state->moves_to = calloc(processes, sizeof(*state->moves_to));
     state->leads = calloc(2 * (size_t)state->host_count, sizeof(*state->leads));
     state->lost = calloc(state->host_count, sizeof(*state->lost));
+    state->halt.requests = calloc(processes, sizeof(*state->halt.requests));
+    state->halt.said = calloc(processes, sizeof(*state->halt.said));
     uint32_t most = processes > state->host_count ? processes : state->host_count;
     state->numbers = calloc(2 * (size_t)most, sizeof(*state->numbers));
     return state->hosts && state->exited && state->home && state->moves_to && state->leads &&
-           state->lost && state->numbers && allocate_placement(state, processes) &&
+           state->lost && state->halt.requests && state->halt.said && state->numbers &&
+           allocate_placement(state, processes) &&
            (!coord_has_replicas(state) || coord_groups_allocate(&state->groups, processes)) &&
            allocate_snapshots(state, processes);
 }
@@ -347,6 +351,8 @@ void coord_free(struct coord *state)
     free(state->moves_to);
     free(state->leads);
     free(state->lost);
+    free(state->halt.requests);
+    free(state->halt.said);
     free(state->placement.hosts);
     free(state->placement.wanted);
     free(state->placement.next);

@@ -256,6 +256,7 @@ static void release(struct coord *state, enum wire_decision decision, struct coo
     if (snapshot)
         captures = coord_choose_captures(state);
     state->consult = COORD_NEVER;
+    coord_halt_decided(state, decision == WIRE_DECISION_END, effects);
     if (decision == WIRE_DECISION_GO) {
         state->superstep = superstep + 1;
         coord_pace_from(state);
@@ -295,7 +296,7 @@ void coord_decide_barrier(struct coord *state, struct coord_effects *effects)
         coord_say(state, effects, WIRE_CLOSING)->closing.whole = true;
         return;
     }
-    if (decision == WIRE_DECISION_GO && state->config.snapshots && !state->unsaved &&
+    if (decision == WIRE_DECISION_GO && state->config.snapshots &&
         state->superstep != state->takeover.spared) {
         enum policy_answer answer = coord_ask_policy(state);
         if (answer == POLICY_WAIT) {

@@ -60,6 +60,17 @@ static void check_snapshots(const struct coord *state)
     assert(state->ahead.missing <= state->host_count);
 }
 
+static void check_halt(const struct coord *state, unsigned phase)
+{
+    const struct coord_halt *halt = &state->halt;
+    const unsigned decided = IN(COORD_CAPTURING) | IN(COORD_SAVING) | IN(COORD_ENDING);
+
+    assert(halt->missing <= state->host_count);
+    assert(!state->halts || (state->has_objects && state->config.snapshots));
+    assert(halt->state == COORD_HALT_NONE || (state->halts && halt->round > 0));
+    assert(halt->state == COORD_HALT_NONE || !(phase & decided));
+}
+
 /* Whether it is alive. */
 static bool check_host(const struct coord *state, const struct coord_host *host, unsigned phase)
 {
@@ -82,6 +93,7 @@ void coord_check(const struct coord *state)
     check_phase(state, phase);
     check_processes(state, phase);
     check_snapshots(state);
+    check_halt(state, phase);
     for (uint32_t i = 0; i < state->host_count; i++)
         alive += check_host(state, &state->hosts[i], phase);
     assert(alive > 0 || phase & (CUT_SHORT | IN(COORD_ENDED)));

@@ -49,16 +49,20 @@ static void say_losses(struct coord *state, struct coord_effects *effects)
 int coord_take_objects(struct coord *state, struct coord_host *host,
                        const struct wire_message *message, struct coord_effects *effects)
 {
-    bool news = !state->has_objects, unsaved = message->objects.calls && !state->unsaved;
+    bool news = !state->has_objects, halts = message->objects.calls && !state->halts;
 
     if (!coord_has_replicas(state))
         return coord_broken(effects, "host %u has no replicas of its processes", host->id);
     state->has_objects = true;
-    state->unsaved = state->unsaved || unsaved;
-    if (unsaved && state->config.recover)
-        coord_say(state, effects, WIRE_UNSAVED);
     if (news)
         say_losses(state, effects);
+    if (!halts || !state->config.snapshots || !state->config.recover)
+        return 0;
+    state->halts = true;
+    if (state->takeover.any)
+        coord_halt_anew(state, effects);
+    else
+        coord_plan_anew(state, effects);
     return 0;
 }
 
@@ -71,6 +75,7 @@ static void go_on_without(struct coord *state, struct coord_host *host,
     if (state->has_objects)
         say_losses(state, effects);
     coord_go_on_without(state, host, effects);
+    coord_halt_again(state, effects);
 }
 
 int coord_take_link_lost(struct coord *state, struct coord_host *host,

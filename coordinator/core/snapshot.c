@@ -484,8 +484,7 @@ static void save_and_stop(struct coord *state, const struct wire_message *messag
                       state->phase == COORD_SAVING || state->phase == COORD_CLOSING ||
                       state->phase == COORD_TAKING_OVER;
     bool to_choose = state->phase == COORD_WAITING && state->config.restore;
-    if (!state->config.snapshots || (state->unsaved && running) ||
-        (!running && !at_end && !at_barrier && !to_choose)) {
+    if (!state->config.snapshots || (!running && !at_end && !at_barrier && !to_choose)) {
         coord_stop_saved(state, NO_NEW, effects); /* nothing newer than the last snapshot */
         return;
     }
@@ -510,7 +509,7 @@ int coord_take_save(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "a request to save by signal %u", message->save.signal);
     if (message->save.stop)
         save_and_stop(state, message, effects);
-    else if (!state->config.snapshots || state->unsaved || (move && !state->config.recover) ||
+    else if (!state->config.snapshots || (move && !state->config.recover) ||
              state->phase == COORD_CLOSING || state->phase == COORD_ENDING ||
              (!move && state->phase == COORD_CAPTURING))
         effects->dropped = true; /* impossible, or in progress */

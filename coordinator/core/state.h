@@ -31,6 +31,7 @@ struct coord_host {
     uint32_t first, count; /* its lowest pid and how many, from PLACE or RESTORE on */
     uint16_t lead;         /* index of the first host of its cell: cells.c */
     uint8_t replicas;      /* hosts that its cell is to have: groups.c */
+    bool halted;           /* it has answered the newest question of coord_halt */
     bool captures;         /* its images are those of the snapshot that is being taken */
     bool drained;          /* gets no processes */
     bool staged;
@@ -163,6 +164,17 @@ struct coord_takeover {
     bool asked;                  /* CONSULT has come to some */
 };
 
+/* Where processes with replicas stop to be saved at their calls, at the end of the present
+ * superstep: see halt.c. */
+struct coord_halt {
+    enum { COORD_HALT_NONE, COORD_HALT_ASKED, COORD_HALT_SAID } state;
+    uint64_t round;     /* the newest question, from 1; 0: none yet */
+    uint32_t missing;   /* hosts that are to answer it */
+    uint64_t *requests; /* of each process, the largest number that has been answered */
+    uint64_t *said;     /* ... as the newest HALT_AT has said */
+    uint64_t said_at;   /* ... a former Processor Zero, of that superstep */
+};
+
 struct coord {
     struct coord_config config; /* without `hosts` */
     enum coord_phase phase;
@@ -174,8 +186,9 @@ struct coord {
      * not measured, and nothing is gained by asking for one. */
     bool saved_at_calls;
     /* Processes have replicas, and use the dataspace: hosts are told who is lost, and objects are
-     * kept in snapshots.  unsaved: these would be at calls, and so there are none but snapshot 0. */
-    bool has_objects, unsaved;
+     * kept in snapshots.  halts: these are at calls. */
+    bool has_objects, halts;
+    struct coord_halt halt;
     bool registered;
     uint32_t registered_host; /* index */
     uint32_t wanted;
@@ -523,6 +536,22 @@ coord_take coord_take_host_ready, coord_take_registered, coord_take_ranks_ready,
     coord_take_quiet, coord_take_link_lost, coord_take_held, coord_take_term_recorded,
     coord_take_staged, coord_take_captured, coord_take_image_durable, coord_take_image_failed,
     coord_take_persisted, coord_take_known, coord_take_save, coord_take_closed,
-    coord_take_ahead_ready, coord_take_account, coord_take_bears, coord_take_objects;
+    coord_take_ahead_ready, coord_take_account, coord_take_bears, coord_take_objects,
+    coord_take_halted;
+
+/* ---- halt.c: where processes with replicas stop at calls ---- */
+
+/* A snapshot is wanted, if those are at calls: hosts are asked how far their replicas are. */
+void coord_halt(struct coord *state, struct coord_effects *effects);
+/* A host is lost, as all have been told, and the barrier is not decided: they are asked again. */
+void coord_halt_again(struct coord *state, struct coord_effects *effects);
+/* The barrier at the end of the present superstep is decided; end: it is that of bsp_end. */
+void coord_halt_decided(struct coord *state, bool end, struct coord_effects *effects);
+/* What a host knows of the former Processor Zero; false: that cannot be. */
+bool coord_halt_account(struct coord *state, const struct wire_account *account);
+/* All know what was decided, but some may not know where their processes stop. */
+void coord_halt_taken_over(struct coord *state, struct coord_effects *effects);
+/* It is known that processes are saved at calls: some may have been told to stop. */
+void coord_halt_anew(struct coord *state, struct coord_effects *effects);
 
 #endif

@@ -148,6 +148,7 @@ static void say(struct coord *state, struct coord_effects *effects)
     taken->ended = takeover->ended;
     taken->consult = takeover->consult;
     taken->committed = takeover->committed;
+    coord_halt_taken_over(state, effects);
     if (!takeover->resumes)
         return;
     /* Those that are captured need the rest of the superstep of all others. */
@@ -264,6 +265,8 @@ int coord_take_account(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u knows what cannot be", host->id);
     if (account->captures > 0 && account->captures < account->decided)
         return coord_broken(effects, "host %u captures what it has passed", host->id);
+    if (!coord_halt_account(state, account))
+        return coord_broken(effects, "host %u has processes that are not there", host->id);
     coord_note_account(state, host, account);
     host->accounted = true;
     host->shared = account->shared;

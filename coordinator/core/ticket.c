@@ -128,16 +128,12 @@ static uint64_t move_due_ns(const struct coord *state)
 
 static bool is_requested(const struct coord *state)
 {
-    if (state->unsaved)
-        return false;
     return state->wish == COORD_WISH_SAVE || state->wish == COORD_WISH_STOP ||
            move_due_ns(state) == 0;
 }
 
 static uint64_t due_ns(struct coord *state)
 {
-    if (state->unsaved)
-        return POLICY_NEVER;
     coord_know(state);
     state->facts.now_ns = state->now_ns;
     state->facts.writing = state->ticket.state != COORD_TICKET_NONE;
@@ -186,8 +182,8 @@ static uint64_t next_with_replicas(struct coord *state)
         state->facts.superstep_ns > 0 ? ahead_ns(state) / state->facts.superstep_ns : 0;
     uint64_t most = 2 * state->planned_ahead + 1;
 
-    /* Only one host is left: its processes stop when they are asked. */
-    if (state->saved_at_calls)
+    /* Processes stop when they are told to, or asked, if only one host is left. */
+    if (state->halts || state->saved_at_calls)
         return COORD_NEVER;
     if (ahead > most)
         ahead = most;
@@ -203,7 +199,7 @@ static struct policy_rule rule_in_force(const struct coord *state)
 {
     struct policy_rule rule = state->config.rule;
 
-    if (state->saved_at_calls && rule.kind == POLICY_SUPERSTEPS)
+    if ((state->halts || state->saved_at_calls) && rule.kind == POLICY_SUPERSTEPS)
         rule.kind = POLICY_OFF;
     return rule;
 }
@@ -233,6 +229,10 @@ void coord_plan(struct coord *state)
 
 void coord_consult(struct coord *state, struct coord_effects *effects)
 {
+    if (state->halts) {
+        coord_halt(state, effects);
+        return;
+    }
     if (coord_has_replicas(state) && !state->saved_at_calls)
         return; /* the next barrier to be decided is known */
     state->asked = true;
@@ -242,6 +242,8 @@ void coord_consult(struct coord *state, struct coord_effects *effects)
 void coord_plan_timer(struct coord *state, struct coord_effects *effects)
 {
     uint64_t due = state->config.snapshots ? due_ns(state) : POLICY_NEVER;
+    if (state->config.snapshots && (due == 0 || is_requested(state)))
+        coord_halt(state, effects);
     if (due == 0 || due == POLICY_NEVER)
         return;
     coord_set_timer(state, effects, COORD_TIMER_SNAPSHOT, (due - 1) / 1000000u + 1);
@@ -257,8 +259,8 @@ void coord_plan_anew(struct coord *state, struct coord_effects *effects)
 
 void coord_plan_next(struct coord *state, struct coord_effects *effects)
 {
-    if (state->phase != COORD_RUNNING ||
-        (state->config.rule.kind != POLICY_AUTO && move_due_ns(state) == POLICY_NEVER))
+    if (state->phase != COORD_RUNNING || (state->config.rule.kind != POLICY_AUTO &&
+                                          move_due_ns(state) == POLICY_NEVER && !state->halts))
         return;
     coord_plan_anew(state, effects);
 }

@@ -59,18 +59,20 @@ void bspz_plane_use(struct bspz_plane *plane);
 /* The calls of this program are safe points; before bsp_begin. */
 void bspz_safe_points_begin(void);
 
-/* Whether calls are safe points in this job: then a request that waits can be taken back.  Replicas
- * of a process are at different calls, so with them there are no such snapshots. */
+/* Whether calls are safe points in this job: then a request that waits can be taken back. */
 static inline bool bspz_has_safe_points(void)
 {
-    return bspz_rt.safe_calls && bspz_rt.board->flags & BSPZ_BOARD_CALLS &&
-           !(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS);
+    return bspz_rt.safe_calls && bspz_rt.board->flags & BSPZ_BOARD_CALLS;
 }
 
 /* A process that is restarted alone makes calls again whose effects the others have seen: until it
- * has caught up with them it cannot be saved. */
+ * has caught up with them it cannot be saved.  Replicas of a process are at different calls, and
+ * stop all at the same one. */
 static inline bool bspz_has_caught_up(void)
 {
+    if (bspz_rt.board->flags & BSPZ_BOARD_REPLICAS &&
+        atomic_load(&bspz_rt.self->request.halts_in) != bspz_rt.superstep + 1)
+        return false;
     return bspz_rt.self->request.finished >= bspz_rt.self->request.behind;
 }
 

@@ -548,7 +548,8 @@ void bspz_save_own(void)
 
 bool bspz_can_be_alone(void)
 {
-    return bspz_has_safe_points() && bspz_rt.board->flags & BSPZ_BOARD_ALONE && !bspz_rt.has_mail &&
+    return bspz_has_safe_points() && bspz_rt.board->flags & BSPZ_BOARD_ALONE &&
+           !(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS) && !bspz_rt.has_mail &&
            !bspz_rt.tracing && common_count == 0 && kept_count == 0;
 }
 

@@ -303,6 +303,9 @@ struct bspz_request {
      * the last one that is over; and that of the last one that the rank made before it was lost, by
      * the agent: until it is over again, or waits, the rank catches up. */
     uint64_t number, finished, behind;
+    /* With replicas, by the agent: in the superstep of that number, from 1, the rank stops when the
+     * request of the number `behind` is over. */
+    _Atomic uint64_t halts_in;
 } __attribute__((aligned(BSPZ_LINE)));
 
 /* An image of a rank alone, without the others (lib/rt/safe_point.h). */

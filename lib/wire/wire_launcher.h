@@ -333,10 +333,6 @@
     F(u32, of, WIRE_HOSTS_MAX - 1)                                                                 \
     F(flag, bears, 0)
 
-/* The program uses the dataspace, and its processes have replicas: there are no snapshots but
- * snapshot 0. */
-#define WIRE_FIELDS_UNSAVED(F, E)
-
 /* The job is over: bsprun's exit status and the cause (enum wire_cause); pid is -1 when no process
  * is to blame; text and table are for the user and may be empty.  unaware: the agent whose words
  * they are did not know that the end was decided when the process died. */

@@ -241,7 +241,6 @@
     M(RESTARTED, restarted, WIRE_FIELDS_RESTARTED, TO_BSPRUN)                                      \
     M(RESETTLED, resettled, WIRE_FIELDS_RESETTLED, TO_BSPRUN)                                      \
     M(BEARABLE, bearable, WIRE_FIELDS_BEARABLE, TO_BSPRUN)                                         \
-    M(UNSAVED, unsaved, WIRE_FIELDS_UNSAVED, TO_BSPRUN)                                            \
     M(ENDED, ended, WIRE_FIELDS_ENDED, TO_BSPRUN)                                                  \
     M(TERM_OVER, term_over, WIRE_FIELDS_TERM_OVER, TO_BSPRUN)                                      \
     M(CHOSEN, chosen, WIRE_FIELDS_CHOSEN, TO_BSPRUN)                                               \
@@ -264,6 +263,7 @@
     M(QUIET, quiet, WIRE_FIELDS_QUIET, TO_ZERO)                                                    \
     M(BEARS, bears, WIRE_FIELDS_BEARS, TO_ZERO)                                                    \
     M(OBJECTS, objects, WIRE_FIELDS_OBJECTS, TO_ZERO)                                              \
+    M(HALTED, halted, WIRE_FIELDS_HALTED, TO_ZERO)                                                 \
     M(RANKS_STOPPED, ranks_stopped, WIRE_FIELDS_RANKS_STOPPED, TO_ZERO)                            \
     M(HELD, held, WIRE_FIELDS_HELD, TO_ZERO)                                                       \
     M(STAGED, staged, WIRE_FIELDS_STAGED, TO_ZERO)                                                 \
@@ -290,6 +290,8 @@
     M(ASK_QUIET, ask_quiet, WIRE_FIELDS_ASK_QUIET, FROM_ZERO)                                      \
     M(SURVIVED, survived, WIRE_FIELDS_SURVIVED, FROM_ZERO)                                         \
     M(LOSSES, losses, WIRE_FIELDS_LOSSES, FROM_ZERO)                                               \
+    M(HALT, halt, WIRE_FIELDS_HALT, FROM_ZERO)                                                     \
+    M(HALT_AT, halt_at, WIRE_FIELDS_HALT_AT, FROM_ZERO)                                            \
     M(FETCH, fetch, WIRE_FIELDS_FETCH, AMONG_AGENTS)                                               \
     M(PIECE, piece, WIRE_FIELDS_PIECE, AMONG_AGENTS)                                               \
     M(KEEP, keep, WIRE_FIELDS_KEEP, AMONG_AGENTS)                                                  \

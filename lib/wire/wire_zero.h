@@ -173,6 +173,13 @@
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(flag, calls, 0)
 
+/* To HALT of that round: of each process the number of the last request that has taken effect on
+ * the host, or will, as a replica there has made it. */
+#define WIRE_FIELDS_HALTED(F, E)                                                                   \
+    F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
+    F(u64, round, WIRE_U64_MAX)                                                                    \
+    F(numbers, requests, WIRE_RANKS_MAX)
+
 /* What the host knows of the term, for a Processor Zero that takes the place of another one.
  * decided: supersteps up to the newest barrier that it knows to be decided, 0: none; ended: that is
  * the one of bsp_end; consult: as that decision, or RUN, has said, WIRE_NEVER: not known. captures:
@@ -181,7 +188,8 @@
  * have, sent RANKS_READY. runs: it has received RUN.  stopped: it has ended its processes.  over:
  * it has received END, with that status and cause.  survived: of so many losses of hosts it knows
  * where the processes are now (SURVIVED).  arrived: it has said so of the barrier to be decided.
- * asked: CONSULT has come since the newest decision. */
+ * asked: CONSULT has come since the newest decision.  halt_superstep, halt_round, halt_requests: the
+ * newest HALT_AT, with its superstep; no requests: none has come. */
 #define WIRE_FIELDS_ACCOUNT(F, E)                                                                  \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, decided, WIRE_U64_MAX)                                                                  \
@@ -199,7 +207,10 @@
     F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
     F(u32, survived, WIRE_HOSTS_MAX)                                                               \
     F(flag, arrived, 0)                                                                            \
-    F(flag, asked, 0)
+    F(flag, asked, 0)                                                                              \
+    F(u64, halt_superstep, WIRE_U64_MAX)                                                           \
+    F(u64, halt_round, WIRE_U64_MAX)                                                               \
+    F(numbers, halt_requests, WIRE_RANKS_MAX)
 
 /* The job has `processes` processes; process i lives on host host_of[i], and on each host for which
  * leads names that one: hosts in pairs, one with replicas and the one whose processes it has, too.
@@ -317,6 +328,15 @@
 /* All hosts that are lost in this term, which goes on in replicas: the dataspace is to go on without
  * them. */
 #define WIRE_FIELDS_LOSSES(F, E) F(numbers, hosts, WIRE_HOSTS_MAX)
+
+/* Processes with replicas are to be saved at calls of the dataspace, in the envelope's superstep:
+ * no request is made any more that is new to its process; HALTED is the answer. */
+#define WIRE_FIELDS_HALT(F, E) F(u64, round, WIRE_U64_MAX)
+
+/* The number of the last request of each process that may take effect: there it stops. */
+#define WIRE_FIELDS_HALT_AT(F, E)                                                                  \
+    F(u64, round, WIRE_U64_MAX)                                                                    \
+    F(numbers, requests, WIRE_RANKS_MAX)
 
 /* A process that has come to the sender's host by SURVIVED has arrived at the barrier that ends the
  * envelope's superstep; flags, position, digest: of its line on the board.  survived: as in ARRIVE.

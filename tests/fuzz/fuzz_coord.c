@@ -154,6 +154,14 @@ static struct wire_measure_list make_measures(uint32_t count, uint32_t first, ui
     return (struct wire_measure_list){measures, count};
 }
 
+/* Of as many processes as most jobs here have, or another number. */
+static struct wire_numbers make_requests(uint8_t count)
+{
+    static const uint64_t requests[RANKS] = {7, 0, WIRE_NEVER, 3};
+
+    return (struct wire_numbers){requests, count % (RANKS + 1)};
+}
+
 static struct wire_message make_message(enum wire_kind kind, const uint8_t *bytes)
 {
     struct wire_message message = {.kind = kind,
@@ -175,6 +183,16 @@ static struct wire_message make_message(enum wire_kind kind, const uint8_t *byte
         message.account.runs = bytes[4] < 240;
         message.account.stopped = bytes[5] >= 250;
         message.account.over = bytes[5] == 249;
+        message.account.halt_superstep = bytes[4] % 16;
+        message.account.halt_round = bytes[5] % 8;
+        message.account.halt_requests = make_requests(bytes[4]);
+        break;
+    case WIRE_OBJECTS:
+        message.objects.calls = bytes[3] % 2;
+        break;
+    case WIRE_HALTED:
+        message.halted.round = bytes[3] % 8;
+        message.halted.requests = make_requests(bytes[4]);
         break;
     case WIRE_REGISTERED:
         message.registered.wanted = bytes[3] % (RANKS + 2);
@@ -268,8 +286,8 @@ static void check_effects(struct watch *watch, const struct coord_effects *effec
 static int take(struct watch *watch, enum wire_kind kind, const uint8_t *bytes,
                 struct coord_effects *effects)
 {
-    struct wire_message message = make_message(
-        watch->takes_over && kind == WIRE_REGISTERED ? WIRE_ACCOUNT : kind, bytes);
+    struct wire_message message =
+        make_message(watch->takes_over && kind == WIRE_REGISTERED ? WIRE_ACCOUNT : kind, bytes);
     kind = message.kind;
     watch->now_ns += 1000000;
     uint32_t from = COORD_BSPRUN;

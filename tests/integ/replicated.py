@@ -57,7 +57,9 @@ def cell_of(job, host):
 def without_faults():
     for replicas in (2, 3):
         for words in (("ring",), ("count", "30"), ("sizes",), ("tags",), ("mixed",), ("work", "60", "0"), ("steps", "12", "0")):
-            result = expect(run(command(replicas) + [OBJECTS, *words]), 0)
+            # Those that begin with volpex_init and meet in bsp_sync, too, cannot be saved.
+            options = [word for word in command(replicas) if words[0] not in ("count", "sizes") or not word.startswith("--ckpt")]
+            result = expect(run(options + [OBJECTS, *words]), 0)
             check(sorted(result.out.splitlines()) == answer(*words), replicas, words, result)
             check(BACK not in result.err, result)
 
@@ -203,21 +205,6 @@ def they_differ():
     check(sorted(result.out.splitlines()) == [f"pid {pid} is over" for pid in range(P)], result)
 
 
-def requests_that_need_a_snapshot():
-    """They are refused, and the job goes on; what stops it does so at once."""
-    words = ("work", "600", "2000")
-    with Job([*command(2, "--every", "0.1s"), OBJECTS, *words]) as job:
-        job.wait_for("no snapshots are taken", 1)
-        job.wait_for("round 40", P)
-        for request in (["save"], ["drain", "h1"], ["replicas", "1"]):
-            expect(run([BSPCTL, "--wait", str(job.os_pid), *request]), 1, err="no snapshots are taken of it: its program begins "
-                   "with volpex_init, and its processes have replicas")
-        job.wait_for("round 120", P)
-        job.signal(signal.SIGTERM)
-        check(job.finish() == 123, job.status, job.text())
-        check("stopped without a new snapshot" in job.text(), job.text())
-
-
 def storm():
     """At random moments hosts are lost, as long as each process has a replica or not."""
     for _ in range(JOBS):
@@ -237,5 +224,4 @@ def storm():
 
 if __name__ == "__main__":
     main([without_faults, a_host_is_killed, a_process_is_killed, one_is_slow, one_is_too_far_behind, one_stops, all_of_one_are_lost, one_host_is_left,
-          nobody_can_go_on, hosts_without_processes, without_snapshots, they_differ,
-          requests_that_need_a_snapshot, storm])
+          nobody_can_go_on, hosts_without_processes, without_snapshots, they_differ, storm])

@@ -590,7 +590,6 @@ START_TEST(a_snapshot_with_objects)
 {
     start_four(4);
     uses_objects(0);
-    ck_assert(!has_message(WIRE_UNSAVED));
     pass_until(3);
     arrived(3, 3, WIRE_BARRIER_SYNC);
     arrived(7, 3, WIRE_BARRIER_SYNC);
@@ -619,28 +618,6 @@ START_TEST(objects_are_lost_before_they_are_kept)
     ck_assert(has_message(WIRE_ABANDON));
     captured(7, 3);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
-}
-END_TEST
-
-START_TEST(no_snapshots_at_calls)
-{
-    start_four(2);
-    coord->config.recover = true;
-    uses_objects(7); /* as another host asked for something there */
-    ck_assert(!has_message(WIRE_UNSAVED));
-    SAY(OBJECTS, .objects = {.host = 0, .calls = true});
-    ck_assert_int_eq(said()->kind, WIRE_UNSAVED); /* and bsprun knows */
-    SAY(OBJECTS, .objects = {.host = 3, .calls = true});
-    ck_assert(!has_message(WIRE_UNSAVED));
-    for (uint64_t superstep = 0; superstep < 9; superstep = coord->consult) {
-        arrived(0, superstep, WIRE_BARRIER_SYNC);
-        arrived(7, superstep, WIRE_BARRIER_SYNC);
-        ck_assert_int_eq(said()->release.decision, WIRE_DECISION_GO);
-        ck_assert_int_eq(save_now(false), 0);
-        ck_assert(effects.dropped);
-    }
-    save_now(true); /* the job is stopped, and nothing is waited for */
-    expect_outcome(123, WIRE_CAUSE_SAVED, COORD_NOBODY);
 }
 END_TEST
 
@@ -710,7 +687,6 @@ int main(void)
                                   the_dataspace_hears_of_losses,
                                   a_snapshot_with_objects,
                                   objects_are_lost_before_they_are_kept,
-                                  no_snapshots_at_calls,
                                   only_replicas_say_that,
                                   those_that_wait_are_named_once};
 

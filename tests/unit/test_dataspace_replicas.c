@@ -558,6 +558,62 @@ START_TEST(a_gathering_that_is_given_up)
 }
 END_TEST
 
+/* ---- Where processes stop -------------------------------------------------------------------- */
+
+static const uint64_t no_more[] = {1, 9}, one_more[] = {2, 9};
+
+START_TEST(nothing_new_is_begun_until_it_is_known_where_to_stop)
+{
+    post(1, DATASPACE_PUT, "one");
+    dataspace_halt(space);
+    ck_assert(dataspace_halted(space));
+    post(2, DATASPACE_PUT, "two");
+    ck_assert_uint_eq(seen.answers, 1);
+    ck_assert_uint_eq(dataspace_reached(space, 0), 1);
+    dataspace_halt_at(space, one_more); /* another replica has made it */
+    ck_assert_uint_eq(seen.answers, 2);
+    post(3, DATASPACE_PUT, "three");
+    ck_assert_uint_eq(seen.answers, 2);
+    ck_assert_uint_eq(seen.withdrawn, 1);
+    dataspace_halt_over(space);
+    post(3, DATASPACE_PUT, "three");
+    ck_assert_uint_eq(seen.answers, 3);
+}
+END_TEST
+
+START_TEST(what_is_held_goes_on_when_nobody_stops)
+{
+    dataspace_halt(space);
+    post(1, DATASPACE_PUT, "one");
+    ck_assert_uint_eq(seen.answers, 0);
+    dataspace_halt_over(space);
+    ck_assert_uint_eq(seen.answers, 1);
+    ck_assert_uint_eq(seen.withdrawn, 0);
+}
+END_TEST
+
+START_TEST(who_waits_when_all_are_to_stop_takes_it_back)
+{
+    post(1, DATASPACE_GET, "");
+    dataspace_halt(space);
+    ck_assert_uint_eq(seen.withdrawn, 1);
+    ck_assert_uint_eq(dataspace_reached(space, 0), 0);
+    post(1, DATASPACE_GET, "");
+    ck_assert_uint_eq(dataspace_totals(space).waiting, 0);
+    dataspace_halt_at(space, no_more); /* another replica got it */
+    ck_assert_uint_eq(dataspace_totals(space).waiting, 1);
+    dataspace_halt(space); /* or did not, as a host was lost */
+    ck_assert_uint_eq(seen.withdrawn, 2);
+}
+END_TEST
+
+START_TEST(what_others_have_made_here_counts)
+{
+    put(3, 4, CALL, "one");
+    ck_assert_uint_eq(dataspace_reached(space, 1), 4);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {all_replicas_that_wait_get_the_same_object_once,
@@ -582,7 +638,11 @@ int main(void)
                                   a_keeper_waits_for_those_of_others,
                                   what_was_gathered_before_is_not_kept,
                                   nobody_waits_for_a_host_that_is_lost,
-                                  a_gathering_that_is_given_up};
+                                  a_gathering_that_is_given_up,
+                                  nothing_new_is_begun_until_it_is_known_where_to_stop,
+                                  what_is_held_goes_on_when_nobody_stops,
+                                  who_waits_when_all_are_to_stop_takes_it_back,
+                                  what_others_have_made_here_counts};
 
     return suite_run_tests("dataspace replicas", tests, sizeof tests / sizeof *tests, set_up,
                            tear_down);

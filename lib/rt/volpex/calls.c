@@ -55,7 +55,8 @@ int volpex_put_cpp(const char *tag, int tagSize, const void *data, int dataSize,
         return -1;
     }
     begin(BSPZ_CALL_VOLPEX_PUT, &caller);
-    bspz_request_put(tag, tagSize, data, (uint64_t)dataSize, &caller);
+    while (!bspz_request_put(tag, tagSize, data, (uint64_t)dataSize, &caller))
+        stop_if_wanted(&caller);
     return dataSize;
 }
 
@@ -71,7 +72,8 @@ static struct bspz_request *wait_for_object(enum bspz_request_kind kind, const c
 
         if (bspz_request_exchange(request))
             return request;
-        request->behind = request->finished; /* who waits has caught up */
+        if (!(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS))
+            request->behind = request->finished; /* who waits has caught up */
         stop_if_wanted(caller);
     }
 }

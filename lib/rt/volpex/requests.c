@@ -117,7 +117,7 @@ bool bspz_request_exchange(struct bspz_request *request)
     return state == BSPZ_REQUEST_ANSWERED;
 }
 
-void bspz_request_put(const char *tag, int tag_size, const void *data, uint64_t size,
+bool bspz_request_put(const char *tag, int tag_size, const void *data, uint64_t size,
                       const struct bspz_caller *caller)
 {
     struct bspz_request *request =
@@ -130,8 +130,10 @@ void bspz_request_put(const char *tag, int tag_size, const void *data, uint64_t 
         if (some > 0)
             memcpy(window + BSPZ_TAG_MOST, (const char *)data + done, some);
         request->piece = (uint32_t)some;
-        bspz_request_exchange(request); /* a put is never withdrawn */
+        if (!bspz_request_exchange(request))
+            return false;
         done += some;
     } while (done < size);
     bspz_request_finish();
+    return true;
 }

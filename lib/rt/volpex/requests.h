@@ -31,8 +31,9 @@ struct bspz_request *bspz_request_prepare(enum bspz_request_kind kind, const cha
 bool bspz_request_exchange(struct bspz_request *request);
 /* The call is over: the next request has another number. */
 void bspz_request_finish(void);
-/* Puts an object, whole.  The call is over then. */
-void bspz_request_put(const char *tag, int tag_size, const void *data, uint64_t size,
+/* Puts an object, whole.  The call is over then.  False: it was withdrawn before anything was
+ * taken, as a safe point is wanted. */
+bool bspz_request_put(const char *tag, int tag_size, const void *data, uint64_t size,
                       const struct bspz_caller *caller);
 
 /* objects.c: the objects of a host in a snapshot. */

@@ -1,0 +1,167 @@
+/* dataspace_halt.c - processes with replicas stop at calls, each where all of its replicas do, to
+ * be saved: the board and Processor Zero for bsprun/dataspace/stops.h; see dataspace_inside.h.
+ *
+ * What can fail: no memory: the job ends.
+ */
+#include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/known.h"
+#include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/timers.h"
+#include "bsprun/agent/core/to_bsprun.h"
+#include "bsprun/agent/core/to_zero.h"
+#include "bsprun/agent/dataspace.h"
+#include "bsprun/agent/dataspace_inside.h"
+#include "bsprun/dataspace/stops.h"
+#include "lib/shm/barrier.h"
+#include "lib/shm/board.h"
+
+static struct bspz_rank *rank_of(const struct agent *agent, int pid)
+{
+    return bspz_rank_of(agent_board(agent), pid);
+}
+
+/* The superstep of the last process here. */
+static uint64_t present(const struct agent *agent)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_is_here(agent, pid) && atomic_load(&rank_of(agent, pid)->superstep) < least)
+            least = atomic_load(&rank_of(agent, pid)->superstep);
+    return least;
+}
+
+/* Each looks at its next call. */
+static void on_stop(void *context, const struct stops_one *stop)
+{
+    struct agent *agent = context;
+
+    for (int pid = 0; pid < agent_nprocs(agent); pid++) {
+        struct bspz_request *request = &rank_of(agent, pid)->request;
+
+        if (!agent_is_here(agent, pid))
+            continue;
+        request->behind = stop->requests[pid];
+        atomic_store(&request->halts_in, stop->superstep + 1);
+    }
+    if (atomic_load(&agent_board(agent)->consult_from) > stop->superstep)
+        atomic_store(&agent_board(agent)->consult_from, stop->superstep);
+}
+
+/* The next HALTED; false: none can be said now. */
+static bool find_answer(const struct agent *agent, const struct agent_dataspace *shell,
+                        struct wire_message *message)
+{
+    const struct stops_one *answer = stops_answer(shell->stops, present(agent));
+
+    if (!answer)
+        return false;
+    *message = (struct wire_message){.kind = WIRE_HALTED};
+    message->halted.round = answer->round;
+    message->halted.requests = (struct wire_numbers){answer->requests, shell->nprocs};
+    return true;
+}
+
+/* Whenever something has happened.  The lock is not held, as Processor Zero may be here, and answer
+ * at once. */
+static void say_halted(struct agent *agent)
+{
+    struct wire_message message;
+    bool any = true;
+
+    while (any && objects_shell(agent)) {
+        objects_lock(agent);
+        any = find_answer(agent, objects_shell(agent), &message);
+        objects_unlock(agent);
+        if (any)
+            agent_tell_zero(agent, &message);
+    }
+}
+
+/* ---- Who does not stop ----------------------------------------------------------------------- */
+
+#define LATE_MS 10000u
+
+static bool is_late(const struct agent *agent, int pid, uint64_t superstep)
+{
+    return agent_is_here(agent, pid) &&
+           atomic_load(&rank_of(agent, pid)->request.halts_in) == superstep + 1 &&
+           !bspz_barrier_reached(agent_board(agent), &pid, 1, superstep, BSPZ_STAGE_ARRIVED);
+}
+
+/* The others wait, for as long as it takes, unless a replica elsewhere has come there: it is known
+ * then that they have passed. */
+static void on_late(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+    struct agent_dataspace *shell = objects_shell(agent);
+    uint64_t superstep = present(agent);
+    int pid = 0;
+
+    if (!shell || shell->said_late || agent_job(agent) != JOB_RUNNING ||
+        agent_known(agent).decided > superstep)
+        return;
+    while (pid < agent_nprocs(agent) && !is_late(agent, pid, superstep))
+        pid++;
+    if (pid == agent_nprocs(agent))
+        return;
+    shell->said_late = true;
+    agent_notice(agent,
+                 "a snapshot is due, and process %d on host %s has made no call at which it could "
+                 "be saved for %u s: all wait until a replica of it does",
+                 pid, agent_host_name(agent), LATE_MS / 1000);
+}
+
+/* ---- Processor Zero -------------------------------------------------------------------------- */
+
+/* False: no memory. */
+static bool take(struct agent *agent, struct agent_dataspace *shell,
+                 const struct wire_message *message)
+{
+    const struct wire_numbers *requests = &message->halt_at.requests;
+    uint64_t superstep = message->envelope.superstep;
+
+    if (!shell->stops)
+        shell->stops = stops_open(shell->space, shell->nprocs, on_stop, agent);
+    if (!shell->stops)
+        return false;
+    shell->left = say_halted;
+    if (message->kind == WIRE_HALT)
+        return stops_ask(shell->stops, present(agent), superstep, message->halt.round);
+    if (requests->count != shell->nprocs)
+        return true;
+    return stops_set(shell->stops, present(agent),
+                     &(struct stops_one){superstep, message->halt_at.round, requests->items});
+}
+
+void agent_dataspace_halt(struct agent *agent, const struct wire_message *message)
+{
+    struct agent_dataspace *shell = objects_shell(agent);
+
+    /* A Processor Zero that takes over may tell hosts that have never been asked. */
+    if (agent_here(agent) == 0 || (message->kind == WIRE_HALT_AT && !shell) ||
+        !objects_begin(agent))
+        return;
+    shell = objects_shell(agent);
+    objects_lock(agent);
+    if (!take(agent, shell, message))
+        shell->failure = (struct failure){.known = true, .bytes = sizeof *message};
+    if (message->kind == WIRE_HALT_AT)
+        uv_timer_start(agent_timer(agent, AGENT_TIMER_STOPS), on_late, LATE_MS, 0);
+    objects_leave(agent);
+}
+
+void agent_dataspace_account(const struct agent *agent, struct wire_account *account)
+{
+    const struct agent_dataspace *shell = objects_shell(agent);
+    const struct stops_one *newest = shell && shell->stops ? stops_newest(shell->stops) : NULL;
+
+    if (!newest)
+        return;
+    account->halt_superstep = newest->superstep;
+    account->halt_round = newest->round;
+    account->halt_requests = (struct wire_numbers){newest->requests, shell->nprocs};
+}

@@ -1,0 +1,174 @@
+/* stops.c - see stops.h. */
+#include "bsprun/dataspace/stops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bsprun/dataspace/service.h"
+
+struct stop {
+    struct stop *next; /* of a later superstep */
+    struct stops_one one;
+    enum { STOP_ASKED, STOP_ANSWERED, STOP_SET } state;
+    uint64_t requests[];
+};
+
+struct stops {
+    struct dataspace *space;
+    uint32_t nprocs;
+    stops_stop *stop;
+    void *context;
+    struct stop *first;
+    struct stop *newest; /* a copy of the newest that was set; NULL: none was */
+};
+
+struct stops *stops_open(struct dataspace *space, uint32_t nprocs, stops_stop *stop, void *context)
+{
+    struct stops *stops = malloc(sizeof *stops);
+
+    if (stops)
+        *stops = (struct stops){.space = space, .nprocs = nprocs, .stop = stop, .context = context};
+    return stops;
+}
+
+static void drop_first(struct stops *stops)
+{
+    struct stop *first = stops->first;
+
+    stops->first = first->next;
+    free(first);
+}
+
+void stops_close(struct stops *stops)
+{
+    if (!stops)
+        return;
+    while (stops->first)
+        drop_first(stops);
+    free(stops->newest);
+    free(stops);
+}
+
+/* ---- The first of them ----------------------------------------------------------------------- */
+
+static void apply(const struct stops *stops)
+{
+    const struct stop *first = stops->first;
+
+    if (first && first->state == STOP_SET) {
+        stops->stop(stops->context, &first->one);
+        dataspace_halt_at(stops->space, first->requests);
+    } else if (first) {
+        dataspace_halt(stops->space);
+    } else {
+        dataspace_halt_over(stops->space);
+    }
+}
+
+void stops_passed(struct stops *stops, uint64_t present)
+{
+    bool any = false;
+
+    while (stops->first && stops->first->one.superstep < present) {
+        drop_first(stops);
+        any = true;
+    }
+    if (any)
+        apply(stops);
+}
+
+/* If it concerns the superstep in which the processes are. */
+static void apply_if_first(const struct stops *stops, const struct stop *stop, uint64_t present)
+{
+    if (stop == stops->first && present >= stop->one.superstep)
+        apply(stops);
+}
+
+/* ---- Processor Zero -------------------------------------------------------------------------- */
+
+static struct stop *make(const struct stops *stops, uint64_t superstep)
+{
+    struct stop *stop = calloc(1, sizeof *stop + stops->nprocs * sizeof *stop->requests);
+
+    if (stop)
+        stop->one = (struct stops_one){.superstep = superstep, .requests = stop->requests};
+    return stop;
+}
+
+static struct stop *find(struct stops *stops, uint64_t superstep)
+{
+    struct stop **at = &stops->first, *stop;
+
+    while (*at && (*at)->one.superstep < superstep)
+        at = &(*at)->next;
+    if (*at && (*at)->one.superstep == superstep)
+        return *at;
+    stop = make(stops, superstep);
+    if (!stop)
+        return NULL;
+    stop->next = *at;
+    *at = stop;
+    return stop;
+}
+
+static void fill(const struct stops *stops, struct stop *stop, const struct stops_one *at)
+{
+    memcpy(stop->requests, at->requests, stops->nprocs * sizeof *at->requests);
+    stop->one.superstep = at->superstep;
+    stop->one.round = at->round;
+    stop->state = STOP_SET;
+}
+
+bool stops_ask(struct stops *stops, uint64_t present, uint64_t superstep, uint64_t round)
+{
+    struct stop *stop;
+
+    stops_passed(stops, present);
+    stop = find(stops, superstep);
+    if (!stop)
+        return false;
+    stop->one.round = round;
+    stop->state = STOP_ASKED;
+    apply_if_first(stops, stop, present);
+    return true;
+}
+
+bool stops_set(struct stops *stops, uint64_t present, const struct stops_one *at)
+{
+    struct stop *stop;
+
+    stops_passed(stops, present);
+    if (!stops->newest)
+        stops->newest = make(stops, at->superstep);
+    if (!stops->newest)
+        return false;
+    fill(stops, stops->newest, at);
+    if (at->superstep < present)
+        return true;
+    stop = find(stops, at->superstep);
+    if (!stop)
+        return false;
+    fill(stops, stop, at);
+    apply_if_first(stops, stop, present);
+    return true;
+}
+
+const struct stops_one *stops_answer(struct stops *stops, uint64_t present)
+{
+    struct stop *stop = stops->first;
+
+    while (stop && (stop->state != STOP_ASKED ||
+                    (present >= stop->one.superstep && !dataspace_halted(stops->space))))
+        stop = stop->next;
+    if (!stop)
+        return NULL;
+    stop->state = STOP_ANSWERED;
+    for (uint32_t pid = 0; pid < stops->nprocs; pid++)
+        stop->requests[pid] = dataspace_reached(stops->space, pid);
+    return &stop->one;
+}
+
+const struct stops_one *stops_newest(const struct stops *stops)
+{
+    return stops->newest ? &stops->newest->one : NULL;
+}

@@ -1,0 +1,56 @@
+/* stops.h - where the processes of a host that have replicas stop at their calls, barrier by
+ * barrier: what Processor Zero has said, and what is to be answered.  Pure.
+ *
+ * Happy path: HALT for the superstep in which the processes of this host are -> the service holds
+ * them (service.h) -> HALTED -> HALT_AT: they are told where to stop -> they pass the barrier, and
+ * go on.
+ *
+ * Processes here may still be on their way to an earlier barrier that others have passed.  What is
+ * said of later ones is kept until they come there; as they make no request that none has made
+ * before, how far they are is said at once.
+ *
+ * What can fail: no memory.
+ */
+#ifndef BSPRUN_DATASPACE_STOPS_H
+#define BSPRUN_DATASPACE_STOPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dataspace;
+struct stops;
+
+/* What is known of one of them. */
+struct stops_one {
+    uint64_t superstep;       /* that ends with it */
+    uint64_t round;           /* of the question, or its answer */
+    const uint64_t *requests; /* of each process: how far it is, or the last one before it stops */
+};
+
+/* Processes here are to stop in that superstep when they have finished these requests.  They see
+ * it before their next ones are withdrawn. */
+typedef void stops_stop(void *context, const struct stops_one *stop);
+
+/* NULL: no memory. */
+struct stops *stops_open(struct dataspace *space, uint32_t nprocs, stops_stop *stop, void *context);
+/* Harmless for NULL. */
+void stops_close(struct stops *stops);
+
+/* In the following, `present` is the superstep in which the last process of this host is. */
+
+/* HALT and HALT_AT.  Links are in order, so HALT_AT is that of the newest HALT.  Another Processor
+ * Zero says again what a former one has said, also to hosts that had heard it, or were not asked.
+ * False: no memory. */
+bool stops_ask(struct stops *stops, uint64_t present, uint64_t superstep, uint64_t round);
+bool stops_set(struct stops *stops, uint64_t present, const struct stops_one *at);
+/* They have passed the barriers before. */
+void stops_passed(struct stops *stops, uint64_t present);
+/* The next HALTED that can be said now, which is said then; NULL: none.  Valid until the next of
+ * these calls. */
+const struct stops_one *stops_answer(struct stops *stops, uint64_t present);
+/* The newest HALT_AT, for another Processor Zero; NULL: none has come.  That is the only one that
+ * another host may lack: Processor Zero asks of no superstep before all have answered of the one
+ * before. */
+const struct stops_one *stops_newest(const struct stops *stops);
+
+#endif

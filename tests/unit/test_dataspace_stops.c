@@ -1,0 +1,173 @@
+/* test_dataspace_stops.c - where processes with replicas stop, barrier by barrier, for a service
+ * that only notes what it is told.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "bsprun/dataspace/service.h"
+#include "bsprun/dataspace/stops.h"
+#include "tests/unit/suite.h"
+
+static struct {
+    unsigned halts, overs, stops; /* so often */
+    uint64_t limit, stop_in, stop_after;
+    bool withdraws; /* some process does not know yet what becomes of its request */
+} seen;
+
+static struct stops *stops;
+
+void dataspace_halt(struct dataspace *space)
+{
+    (void)space;
+    seen.halts++;
+}
+
+bool dataspace_halted(const struct dataspace *space)
+{
+    (void)space;
+    return !seen.withdraws;
+}
+
+uint64_t dataspace_reached(const struct dataspace *space, uint32_t pid)
+{
+    (void)space;
+    return 10 + pid;
+}
+
+void dataspace_halt_at(struct dataspace *space, const uint64_t *requests)
+{
+    (void)space;
+    ck_assert_uint_eq(seen.stop_after, requests[1]); /* processes know it before */
+    seen.limit = requests[1];
+}
+
+void dataspace_halt_over(struct dataspace *space)
+{
+    (void)space;
+    seen.overs++;
+}
+
+static void on_stop(void *context, const struct stops_one *stop)
+{
+    ck_assert_ptr_eq(context, &seen);
+    seen.stops++;
+    seen.stop_in = stop->superstep;
+    seen.stop_after = stop->requests[1];
+}
+
+static void set_up(void)
+{
+    memset(&seen, 0, sizeof seen);
+    stops = stops_open(NULL, 2, on_stop, &seen);
+    ck_assert_ptr_nonnull(stops);
+}
+
+static void tear_down(void)
+{
+    stops_close(stops);
+}
+
+static void set(uint64_t present, uint64_t superstep, uint64_t round, uint64_t after)
+{
+    const uint64_t requests[] = {after, after};
+
+    ck_assert(stops_set(stops, present, &(struct stops_one){superstep, round, requests}));
+}
+
+static void expect_answer(uint64_t present, uint64_t round)
+{
+    const struct stops_one *answer = stops_answer(stops, present);
+
+    ck_assert_ptr_nonnull(answer);
+    ck_assert_uint_eq(answer->round, round);
+    ck_assert_uint_eq(answer->requests[1], 11);
+}
+
+START_TEST(asked_told_and_gone_on)
+{
+    seen.withdraws = true;
+    ck_assert(stops_ask(stops, 4, 4, 1));
+    ck_assert_uint_eq(seen.halts, 1);
+    ck_assert_ptr_null(stops_answer(stops, 4)); /* it may still have taken effect */
+    seen.withdraws = false;
+    expect_answer(4, 1);
+    ck_assert_ptr_null(stops_answer(stops, 4));
+    set(4, 4, 1, 7);
+    ck_assert_uint_eq(seen.limit, 7);
+    ck_assert_uint_eq(seen.stop_in, 4);
+    stops_passed(stops, 4);
+    ck_assert_uint_eq(seen.overs, 0);
+    stops_passed(stops, 5);
+    ck_assert_uint_eq(seen.overs, 1);
+}
+END_TEST
+
+/* A host was lost: what is answered now counts. */
+START_TEST(asked_again)
+{
+    ck_assert(stops_ask(stops, 0, 0, 1));
+    expect_answer(0, 1);
+    set(0, 0, 1, 7);
+    ck_assert(stops_ask(stops, 0, 0, 2));
+    ck_assert_uint_eq(seen.halts, 2);
+    expect_answer(0, 2);
+    set(0, 0, 2, 6);
+    ck_assert_uint_eq(seen.limit, 6);
+}
+END_TEST
+
+/* Others have passed two barriers: each stop has its turn here, and is answered at once. */
+START_TEST(behind_several)
+{
+    ck_assert(stops_ask(stops, 1, 1, 1));
+    expect_answer(1, 1);
+    set(1, 1, 1, 3);
+    seen.withdraws = true; /* which does not matter for those to come */
+    ck_assert(stops_ask(stops, 1, 2, 2));
+    expect_answer(1, 2);
+    set(1, 2, 2, 5);
+    ck_assert(stops_ask(stops, 1, 3, 3));
+    expect_answer(1, 3);
+    ck_assert_uint_eq(seen.stops, 1);
+    ck_assert_uint_eq(seen.limit, 3);
+    stops_passed(stops, 2);
+    ck_assert_uint_eq(seen.limit, 5);
+    ck_assert_uint_eq(seen.stop_in, 2);
+    stops_passed(stops, 3);
+    ck_assert_uint_eq(seen.halts, 2); /* it is not known yet */
+    set(3, 3, 3, 8);
+    ck_assert_uint_eq(seen.limit, 8);
+}
+END_TEST
+
+/* Another Processor Zero says again what a former one has said, which has come to some hosts only:
+ * one was asked and is told now, one was not even asked, one has passed that barrier. */
+START_TEST(told_by_another_one)
+{
+    ck_assert_ptr_null(stops_newest(stops));
+    ck_assert(stops_ask(stops, 2, 2, 9));
+    expect_answer(2, 9);
+    set(2, 2, 8, 4);
+    ck_assert_uint_eq(seen.limit, 4);
+    set(2, 3, 10, 6);
+    ck_assert_uint_eq(seen.limit, 4);
+    stops_passed(stops, 3);
+    ck_assert_uint_eq(seen.limit, 6);
+    stops_passed(stops, 4);
+    set(4, 3, 10, 7);
+    ck_assert_uint_eq(seen.limit, 6);
+    ck_assert_uint_eq(seen.overs, 1);
+    ck_assert_uint_eq(stops_newest(stops)->superstep, 3);
+    ck_assert_uint_eq(stops_newest(stops)->round, 10);
+    ck_assert_uint_eq(stops_newest(stops)->requests[0], 7);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {asked_told_and_gone_on, asked_again, behind_several,
+                                  told_by_another_one};
+
+    return suite_run_tests("dataspace_stops", tests, sizeof tests / sizeof *tests, set_up,
+                           tear_down);
+}
