@@ -201,6 +201,19 @@ void transfer_withdrawn(struct transfer *transfer, const struct host *host, uint
     transfer->posted = transfer->taken_back = false;
 }
 
+void transfer_held(struct transfer *transfer, const struct host *host, uint32_t pid)
+{
+    if (!transfer->posted || transfer->done > 0)
+        timeline_fail(host->time, "a request of pid %u is withdrawn on host %u that has begun", pid,
+                      host->number);
+    transfer->posted = transfer->taken_back = false;
+}
+
+bool transfer_is_held(const struct transfer *transfer)
+{
+    return transfer->busy && !transfer->posted && transfer->done == 0;
+}
+
 uint32_t transfer_value(const struct transfer *transfer, const struct timeline *time, uint32_t pid)
 {
     uint32_t value;

@@ -83,6 +83,9 @@ void transfer_fill(struct transfer *transfer, uint32_t value);
 bool transfer_answered(struct transfer *transfer, const struct host *host, uint32_t pid,
                        uint64_t size, uint32_t length);
 void transfer_withdrawn(struct transfer *transfer, const struct host *host, uint32_t pid);
+/* ... of replicas, whose puts are withdrawn, too; and whether the next one is to be made again. */
+void transfer_held(struct transfer *transfer, const struct host *host, uint32_t pid);
+bool transfer_is_held(const struct transfer *transfer);
 /* The number of the object that has come. */
 uint32_t transfer_value(const struct transfer *transfer, const struct timeline *time, uint32_t pid);
 /* Is the object as it was put?  Whether it is cut short. */

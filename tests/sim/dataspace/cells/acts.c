@@ -38,8 +38,11 @@ static void post(struct world *world, uint32_t pid, uint32_t host)
     if (replica->transfer.request.kind == DATASPACE_PUT &&
         is_faulty(world, pid, host, replica->at) && !world->fault.tag)
         replica->transfer.window[replica->transfer.request.length - 1] ^= 1;
+    if (world->halts.on)
+        halts_posted(world, host);
     dataspace_posted(world->hosts[host].space, pid, &replica->transfer.request);
     hosts_go_on(world, &world->hosts[host]);
+    saved_look(world, &world->hosts[host]);
 }
 
 static void make_call(struct world *world, uint32_t pid)
@@ -108,9 +111,11 @@ static void act(struct world *world, uint32_t pid, uint32_t host)
     struct process *process = &world->processes[pid];
     struct replica *replica = &process->replicas[host];
 
-    if (world->hosts[host].lost)
+    if (world->hosts[host].lost || replica->transfer.posted)
         return;
-    if (replica->transfer.busy && replica->transfer.done < replica->transfer.request.size) {
+    if (transfer_is_held(&replica->transfer) && saved_holds(world, pid, host)) {
+        saved_arrive(world, host);
+    } else if (replica->transfer.busy && replica->transfer.done < replica->transfer.request.size) {
         post(world, pid, host);
     } else if (replica->transfer.busy) {
         finish_call(world, pid, host);
@@ -120,6 +125,8 @@ static void act(struct world *world, uint32_t pid, uint32_t host)
         if (replica->at == process->made)
             make_call(world, pid);
         call(world, pid, host);
+    } else if (world->halts.on) {
+        halts_arrive(world, host);
     }
 }
 
@@ -144,7 +151,10 @@ void acts_withdrawn(struct world *world, uint32_t host, uint32_t pid)
 
     if (!replica->is)
         fail(world, "a request of pid %u is withdrawn on host %u", pid, host);
-    transfer_withdrawn(&replica->transfer, &world->hosts[host], pid);
+    if (world->halts.on)
+        transfer_held(&replica->transfer, &world->hosts[host], pid);
+    else
+        transfer_withdrawn(&replica->transfer, &world->hosts[host], pid);
     note(world, "pid %u on host %u has taken its request back", pid, host);
     summary.withdrawn++;
     acts_plan(world, pid, host, 1 + pick(world, 100));

@@ -90,7 +90,6 @@ static void decide(struct world *world, uint32_t lost)
     world->decided++;
     world->quiet.hosts[lost].asked = false;
     quiet_restart(&world->quiet);
-    saved_lost(world, lost);
     for (uint32_t i = 0; i < world->host_count; i++) {
         struct action *action;
 
@@ -100,6 +99,7 @@ static void decide(struct world *world, uint32_t lost)
         action->from = lost;
         action->to = i;
     }
+    saved_lost(world, lost);
 }
 
 static void told(struct world *world, struct host *host, uint32_t lost)

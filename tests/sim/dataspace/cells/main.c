@@ -212,10 +212,14 @@ void world_open_host(struct world *world, uint32_t number)
         homes[pid] = world->processes[pid].lead;
     memset(world->too_far[number], 0, sizeof world->too_far[number]);
     host_open(&world->hosts[number], world, &world->time, setup, &calls, &summary.spilled);
+    if (world->halts.on)
+        halts_open_host(world, &world->hosts[number]);
 }
 
 void world_close_host(struct world *world, uint32_t number)
 {
+    if (world->halts.on)
+        halts_close_host(world, number);
     host_close(&world->hosts[number]);
 }
 
@@ -268,6 +272,21 @@ static void carry_out(struct world *world, const struct action *action)
     case DO_GO_BACK:
     case DO_PUT_BACK:
         saved_carry_out(world, action);
+        break;
+    case DO_HALT:
+    case DO_HALTED:
+    case DO_HALT_AT:
+    case DO_HALT_ARRIVE:
+    case DO_HALT_RELEASE:
+    case DO_HALT_CAPTURED:
+    case DO_HALT_RESUME:
+    case DO_HALT_END:
+    case DO_HALT_DUE:
+    case DO_HALT_LIMIT:
+    case DO_TAKE_OVER:
+    case DO_ACCOUNT:
+    case DO_TAKEN_OVER:
+        halts_carry_out(world, action);
         break;
     default:
         losses_carry_out(world, action);
@@ -335,8 +354,8 @@ static int report(uint64_t count)
         (unsigned long long)summary.given_up);
     for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
         missing += seen[i] == 0;
-    return seeds_verdict("dataspace_cells",
-                         missing + acts_report() + losses_report() + saved_report());
+    return seeds_verdict("dataspace_cells", missing + acts_report() + losses_report() +
+                                                saved_report() + halts_report());
 }
 
 int main(int argc, char **argv)

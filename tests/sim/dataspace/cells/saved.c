@@ -5,7 +5,7 @@
  * lets all go on when they have.  Hosts that are lost before that make it a failure.  Later all
  * hosts and processes begin again there, one process puts the objects back, and what was done since
  * is forgotten.  A barrier that is not reached for long is called off, as processes may wait for
- * what others would do behind it.
+ * what others would do behind it.  See halts.c for snapshots at calls.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,14 +34,13 @@ static void say_to_all(struct world *world, enum action_kind kind)
     }
 }
 
-/* The first host of that lead that has arrived; HOSTS: none has. */
-static uint32_t find_arrived(const struct world *world, uint32_t lead)
+uint32_t saved_first(const struct world *world, uint32_t lead, const uint32_t *arrived)
 {
     uint32_t first = HOSTS;
 
     for (uint32_t i = 0; i < world->host_count; i++)
-        if (world->leads[i] == lead && world->saved.arrived[i] > 0 && !world->saved.known_lost[i] &&
-            (first == HOSTS || world->saved.arrived[i] < world->saved.arrived[first]))
+        if (world->leads[i] == lead && arrived[i] > 0 && !world->saved.known_lost[i] &&
+            (first == HOSTS || arrived[i] < arrived[first]))
             first = i;
     return first;
 }
@@ -54,21 +53,24 @@ static bool is_lead_of_any(const struct world *world, uint32_t lead)
     return false;
 }
 
+bool saved_all_arrived(const struct world *world, const uint32_t *arrived)
+{
+    for (uint32_t lead = 0; lead < world->host_count; lead++)
+        if (is_lead_of_any(world, lead) && saved_first(world, lead, arrived) == HOSTS)
+            return false;
+    return true;
+}
+
 static void decide_when_complete(struct world *world)
 {
     struct saved *saved = &world->saved;
 
-    if (saved->state != SAVED_WANTED)
+    if (saved->state != SAVED_WANTED || !saved_all_arrived(world, saved->arrived))
         return;
     saved->keeper_count = 0;
-    for (uint32_t lead = 0; lead < world->host_count; lead++) {
-        uint32_t first = is_lead_of_any(world, lead) ? find_arrived(world, lead) : HOSTS;
-
-        if (first == HOSTS && is_lead_of_any(world, lead))
-            return;
-        if (first < HOSTS)
-            saved->keepers[saved->keeper_count++] = first;
-    }
+    for (uint32_t lead = 0; lead < world->host_count; lead++)
+        if (is_lead_of_any(world, lead))
+            saved->keepers[saved->keeper_count++] = saved_first(world, lead, saved->arrived);
     saved->state = SAVED_CAPTURING;
     note(world, "a snapshot of %u hosts", saved->keeper_count);
     say_to_all(world, DO_RELEASE);
@@ -80,10 +82,29 @@ static void resume(struct world *world)
     say_to_all(world, DO_RESUME);
 }
 
+/* All go back to a snapshot that is taken, or not. */
+static bool goes_back(struct world *world)
+{
+    struct action *action;
+
+    summary.taken++;
+    if (timeline_apart(&world->time, 4) == 0)
+        return false;
+    action = timeline_plan(&world->time, timeline_apart(&world->time, BACK_AFTER));
+    action->kind = DO_GO_BACK;
+    return true;
+}
+
+bool saved_taken(struct world *world, const uint64_t *after)
+{
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        world->processes[pid].barrier = (uint32_t)after[pid];
+    return goes_back(world);
+}
+
 static void resume_when_captured(struct world *world)
 {
     struct saved *saved = &world->saved;
-    struct action *action;
 
     if (saved->state != SAVED_CAPTURING)
         return;
@@ -91,18 +112,19 @@ static void resume_when_captured(struct world *world)
         if (!saved->captured[saved->keepers[i]] && !saved->known_lost[saved->keepers[i]])
             return;
     note(world, "the snapshot %s", saved->failed ? "has failed" : "is taken");
-    summary.taken += !saved->failed;
     summary.failed += saved->failed;
     resume(world);
-    if (saved->failed || timeline_apart(&world->time, 4) == 0)
-        return;
-    action = timeline_plan(&world->time, timeline_apart(&world->time, BACK_AFTER));
-    action->kind = DO_GO_BACK;
+    if (!saved->failed)
+        goes_back(world);
 }
 
 void saved_lost(struct world *world, uint32_t host)
 {
     world->saved.known_lost[host] = true;
+    if (world->halts.on) {
+        halts_lost(world, host);
+        return;
+    }
     world->saved.failed |= world->saved.state == SAVED_CAPTURING;
     resume_when_captured(world);
     decide_when_complete(world);
@@ -114,6 +136,8 @@ bool saved_holds(const struct world *world, uint32_t pid, uint32_t host)
 {
     const struct process *process = &world->processes[pid];
 
+    if (world->halts.on)
+        return halts_hold(world, pid, host);
     return world->saved.state != SAVED_NONE && !world->saved.stops[host].resumed &&
            process->replicas[host].at == process->barrier;
 }
@@ -122,6 +146,10 @@ void saved_arrive(struct world *world, uint32_t host)
 {
     struct action *action;
 
+    if (world->halts.on) {
+        halts_arrive(world, host);
+        return;
+    }
     for (uint32_t pid = 0; pid < world->process_count; pid++) {
         const struct replica *replica = &world->processes[pid].replicas[host];
 
@@ -143,7 +171,7 @@ static void arrive(struct world *world, uint32_t host)
 }
 
 /* Reads all objects, piece by piece. */
-static void keep(struct world *world, struct host *host)
+void saved_keep(struct world *world, struct host *host)
 {
     struct keeper *keeper = dataspace_keep(host->space);
     struct saved *saved = &world->saved;
@@ -177,11 +205,15 @@ void saved_look(struct world *world, struct host *host)
 {
     struct action *action;
 
+    if (world->halts.on) {
+        halts_look(world, host);
+        return;
+    }
     if (host->lost || !world->saved.stops[host->number].captures ||
         !dataspace_gathered(host->space))
         return;
     world->saved.stops[host->number].captures = false;
-    keep(world, host);
+    saved_keep(world, host);
     action = losses_plan(world, DO_CAPTURED, &host->last_quiet);
     action->from = host->number;
 }
@@ -297,10 +329,11 @@ static void go_back(struct world *world)
             *replica = (struct replica){
                 .is = replica->is, .slow = replica->slow, .at = world->processes[pid].barrier};
         }
-    for (uint32_t i = 0; i < world->host_count; i++) {
+    for (uint32_t i = 0; i < world->host_count; i++)
         world_close_host(world, i);
+    world->halts.on = false;
+    for (uint32_t i = 0; i < world->host_count; i++)
         world_open_host(world, i);
-    }
     world->lost = world->decided = 0;
     world->looks = 0;
     world->saved.state = SAVED_NONE;
@@ -348,6 +381,11 @@ void saved_begin(struct world *world)
 
     if (world->fault.planned || timeline_apart(&world->time, 2) == 0)
         return;
+    world->halts.on = timeline_apart(&world->time, 2) == 0;
+    if (world->halts.on) {
+        halts_begin(world);
+        return;
+    }
     world->saved.state = SAVED_WANTED;
     for (uint32_t pid = 0; pid < world->process_count; pid++)
         world->processes[pid].barrier =

@@ -15,7 +15,8 @@
 #define LOSSES        4u    /* of hosts ... */
 #define LOSSES_WITHIN 1200u /* ... both that early */
 #define COPIES        3u    /* of each part, at most */
-#define SLOW          12u   /* times as slow as another one */
+#define HALT_SAYINGS  2000u
+#define SLOW          12u /* times as slow as another one */
 
 enum action_kind {
     DO_ACT,
@@ -27,6 +28,19 @@ enum action_kind {
     DO_CAPTURED, /* Processor Zero hears that host `from` has kept them */
     DO_RESUME,   /* host `to` hears that all may go on */
     DO_CALL_OFF,
+    DO_HALT,        /* host `to` is asked how far its replicas are */
+    DO_HALTED,      /* Processor Zero hears that from host `from` */
+    DO_HALT_AT,     /* host `to` hears where they stop */
+    DO_HALT_ARRIVE, /* as above, of a barrier at calls */
+    DO_HALT_RELEASE,
+    DO_HALT_CAPTURED,
+    DO_HALT_RESUME,
+    DO_HALT_END,   /* host `to` hears that all are at their end */
+    DO_HALT_DUE,   /* a snapshot is */
+    DO_HALT_LIMIT, /* all must have stopped */
+    DO_TAKE_OVER,  /* host `to` is told who is Processor Zero, which ... */
+    DO_ACCOUNT,    /* ... hears what host `from` knows, and ... */
+    DO_TAKEN_OVER, /* ... says what was decided */
     DO_GO_BACK,
     DO_PUT_BACK, /* the next piece of an object */
     DO_LOSE_HOST,
@@ -43,7 +57,8 @@ struct action {
     uint32_t from, to; /* hosts */
     uint32_t pid;
     struct wire_message *message;
-    uint64_t number; /* of the round */
+    uint64_t number; /* of the round, or of what is said */
+    uint32_t era;    /* of Processor Zero */
 };
 
 /* A replica of a process, on the host of that number. */
@@ -61,9 +76,49 @@ struct kept {
     uint64_t size;
 };
 
-/* What a host does for a snapshot. */
+/* What a host does for a snapshot at a barrier. */
 struct stop {
     bool says_arrived, captures, resumed;
+};
+
+/* What hosts and Processor Zero say of snapshots at calls: halts.c. */
+struct halt_said {
+    uint64_t superstep, round, requests[PROCESSES];
+    uint64_t decided, captures, keepers[HOSTS];
+    uint32_t keeper_count;
+    bool calls, ended;
+};
+
+/* What a host knows of them. */
+struct halting {
+    struct stops *stops;
+    uint32_t era; /* whom it obeys ... */
+    bool waits;   /* ... when that one has answered */
+    uint64_t superstep, decided;
+    bool arrived, keeps, ended;
+    uint64_t captures;                  /* as in ACCOUNT */
+    uint64_t stop_in, after[PROCESSES]; /* of that superstep, from 1 */
+};
+
+/* Processor Zero. */
+struct halt_zero {
+    uint32_t host, era;
+    enum { HALT_ZERO_RUNS, HALT_ZERO_CAPTURES, HALT_ZERO_ENDS, HALT_ZERO_ASKS } phase;
+    enum { HALT_IS_NONE, HALT_IS_ASKED, HALT_IS_SAID } halt;
+    uint64_t superstep, round, spared;
+    uint32_t missing, arrivals, arrived[HOSTS], accounts[HOSTS];
+    bool answered[HOSTS], captured[HOSTS], accounted[HOSTS];
+    bool calls; /* some have arrived at calls, and not at their ends */
+    uint64_t reached[PROCESSES], after[PROCESSES], after_at;
+};
+
+struct halts {
+    bool on;
+    uint32_t left; /* to be asked for */
+    struct halt_zero zero;
+    struct halting hosts[HOSTS];
+    struct halt_said said[HALT_SAYINGS];
+    uint32_t said_count;
 };
 
 /* A snapshot, as Processor Zero sees it, and going back to it. */
@@ -109,6 +164,7 @@ struct world {
     struct calls_seen seen;
     struct fault fault;
     struct saved saved;
+    struct halts halts;
     struct quiet quiet; /* of Processor Zero */
     unsigned looks;     /* since anything else has happened */
     uint32_t lost, decided;
@@ -179,8 +235,32 @@ void saved_lost(struct world *world, uint32_t host);
 void saved_look(struct world *world, struct host *host);
 /* Whether the answer is to what is put back: so many bytes of it. */
 bool saved_answered(struct world *world, uint32_t length);
-/* DO_ARRIVE to DO_PUT_BACK. */
+/* Of the hosts of that lead the first one that has arrived, as the which; HOSTS: none has. */
+uint32_t saved_first(const struct world *world, uint32_t lead, const uint32_t *arrived);
+/* For each process some host has. */
+bool saved_all_arrived(const struct world *world, const uint32_t *arrived);
+/* The host keeps its objects. */
+void saved_keep(struct world *world, struct host *host);
+/* There is a snapshot, of processes after so many calls; whether all go back to it. */
+bool saved_taken(struct world *world, const uint64_t *after);
+/* DO_ARRIVE to DO_CALL_OFF, DO_GO_BACK, DO_PUT_BACK. */
 void saved_carry_out(struct world *world, const struct action *action);
 int saved_report(void);
+
+/* ---- halts.c: snapshots at calls ---- */
+
+void halts_begin(struct world *world);
+void halts_open_host(struct world *world, struct host *host);
+void halts_close_host(struct world *world, uint32_t host);
+/* As those of saved.c. */
+bool halts_hold(const struct world *world, uint32_t pid, uint32_t host);
+void halts_arrive(struct world *world, uint32_t host);
+void halts_lost(struct world *world, uint32_t host);
+void halts_look(struct world *world, struct host *host);
+/* A replica there is about to make a request. */
+void halts_posted(struct world *world, uint32_t host);
+/* DO_HALT to DO_TAKEN_OVER. */
+void halts_carry_out(struct world *world, const struct action *action);
+int halts_report(void);
 
 #endif
