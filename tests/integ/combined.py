@@ -72,6 +72,9 @@ class Case:
         self.store = new_store() if draw.random() < 0.75 or self.fault == "stopped" else None
         anywhere = [option for option in ANYWHERE if self.kind != "messages" or not option[0].startswith("--replica")]
         self.options = ["-np", str(P), *draw.choice(PLACES), *drawn(draw, anywhere, 0.12)]
+        # Else few of the jobs whose options are drawn could be saved at the calls of replicas.
+        if self.kind == "dataspace" and "--hosts" in self.options and "--replicas" not in self.options and draw.random() < 0.5:
+            self.options += ["--replicas", "2"]
         if self.store:
             self.options += [f"--ckpt={self.store}", *drawn(draw, SAVED, 0.3)]
         self.program = [*PROGRAMS[self.kind], draw.choice(PAUSES)]
