@@ -1,0 +1,93 @@
+"""Snapshots at calls: programs without supersteps whose processes have replicas.  What all snapshots of jobs with replicas are
+for is in replicated_saved.py.
+
+replicated_calls.py [SEED]: the moments and victims come from the seed, which is printed; without one from the clock.
+REPLICATED_ZEROS=N: so many jobs in which Processor Zero's host is lost, by hand.
+"""
+import os
+import re
+import signal
+import time
+
+from harness import Job, check, main
+from replicated import BACK, OBJECTS, cell_of, chance, check_answer, command, lose, names, ranks_of, seed, zero_of
+from replicated_saved import all_of_one_are_lost, changed, replaced, restarted, wait_snapshots
+
+WORK = ("work", "600", "2000")
+ZEROS = int(os.environ.get("REPLICATED_ZEROS", "2"))
+
+
+def calls_go_back():
+    all_of_one_are_lost(WORK)
+
+
+def calls_are_restarted():
+    restarted(WORK)
+
+
+def calls_are_changed():
+    changed(("work", "1200", "2000"))
+
+
+def calls_are_replaced():
+    replaced(("work", "2500", "2000"))
+
+
+def calls_as_often_as_worthwhile():
+    """--every auto."""
+    with Job([*command(2, "-v", "--every", "auto", "--mtbf", "10s"), OBJECTS, *WORK]) as job:
+        wait_snapshots(job, 2)
+        lose(job, *cell_of(job, "h0"))
+        check_answer(job, *WORK)
+        check(BACK in job.text(), f"seed {seed}", job.text())
+
+
+def zero_is_lost_at_calls():
+    """While snapshots follow each other: others may have stopped for one, or have been asked where, or not."""
+    for _ in range(ZEROS):
+        with Job([*command(3, "-v", "--every", "0.01s"), OBJECTS, *WORK]) as job:
+            wait_snapshots(job, 2)
+            for losses in (1, 2):
+                time.sleep(chance.uniform(0, 0.1))
+                victim = zero_of(job)
+                lose(job, victim)
+                job.wait_for(f"host {victim} was lost; .* is Processor Zero now", 1)
+                wait_snapshots(job, 2 + losses)
+            check_answer(job, *WORK)
+            check(BACK not in job.text(), f"seed {seed}", job.text())
+
+
+def one_is_behind_several_snapshots():
+    """Its processes stop where those of the others did, each time, and the others do not wait for that; only the snapshots do,
+    for two heartbeats, to be compared."""
+    words = ("work", "3000", "2000")
+    with Job([*command(2, "-v", "--every", "0.05s", "--heartbeat", "2"), OBJECTS, *words]) as job:
+        wait_snapshots(job, 1)
+        slow = ranks_of(job, chance.choice([name for name in names(4) if ranks_of(job, name)]))
+        for pid in slow:
+            os.kill(pid, signal.SIGSTOP)
+        wait_snapshots(job, len(re.findall("snapshot of superstep [1-9]", job.text())) + 2)
+        for pid in slow:
+            os.kill(pid, signal.SIGCONT)
+        check_answer(job, *words)
+        check("was lost" not in job.text() and BACK not in job.text(), f"seed {seed}", job.text())
+
+
+def no_replica_comes_to_a_call():
+    """All wait for the process, which is named once; nobody is given up."""
+    with Job([*command(2, "-v", "--every", "0.1s"), OBJECTS, *WORK]) as job:
+        wait_snapshots(job, 1)
+        late = [pid for name in cell_of(job, "h0") for pid in ranks_of(job, name)]
+        for pid in late:
+            os.kill(pid, signal.SIGSTOP)
+        job.wait_for(r"a snapshot is due, and process \d on host h\d has made no call at which it could be saved for 10 s: all wait", 1)
+        for pid in late:
+            os.kill(pid, signal.SIGCONT)
+        check_answer(job, *WORK)
+        check("was lost" not in job.text() and BACK not in job.text(), f"seed {seed}", job.text())
+        check(job.text().count("a snapshot is due, and process") <= 2, f"seed {seed}", job.text())
+
+
+if __name__ == "__main__":
+    main([calls_go_back, calls_are_restarted, calls_are_changed, calls_are_replaced, calls_as_often_as_worthwhile,
+          zero_is_lost_at_calls, one_is_behind_several_snapshots, no_replica_comes_to_a_call])
