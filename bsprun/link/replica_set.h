@@ -122,8 +122,9 @@ struct replica_copy;
 struct replica_wait {
     uint64_t key; /* 0: nothing is held back */
     uint64_t
-        bytes; /* of the contents of that key which are kept: at most what the other one sends */
-    bool made; /* the other home has said that it has made its content */
+        bytes;  /* of the contents of that key which are kept: at most what the other one sends */
+    bool made;  /* the other home has said that it has made its content */
+    bool small; /* the receiver says later, with other things, that it has it */
 };
 
 /* What is to be sent next: notes, or else a content. */
@@ -134,12 +135,14 @@ struct replica_order {
     struct replica_wait wait;
 };
 
-/* large: other homes may hold theirs back until they hear that this one has come. */
+/* large: other homes may hold theirs back until they hear that this one has come.  twin: the
+ * highest key of which the other one of two homes has said that it has made it. */
 struct replica_copy_facts {
     uint32_t pid;
     uint64_t key;
     struct replica_digest digest;
     bool large;
+    uint64_t twin;
 };
 
 /* NULL and *error: -ENOMEM, or -EINVAL: a process has no home or more than REPLICA_MOST. */
@@ -163,9 +166,13 @@ bool replica_set_next(struct replica_set *set, uint32_t home, struct replica_ord
  * row. */
 void replica_set_release(struct replica_set *set, uint32_t home);
 void replica_set_sent(struct replica_set *set, uint32_t home, struct replica_copy *copy);
+/* Whether that home makes its contents at the time when this host does: as long as it does, two
+ * homes take turns for small contents, too.  From the beginning: not. */
+void replica_set_even(struct replica_set *set, uint32_t home, bool even);
 /* Whether anything for that home is not to wait until this host has made its next contents. */
 bool replica_set_is_urgent(const struct replica_set *set, uint32_t home);
-struct replica_copy_facts replica_set_facts(const struct replica_copy *copy);
+struct replica_copy_facts replica_set_facts(const struct replica_set *set,
+                                            const struct replica_copy *copy);
 /* As replica_store_see. */
 void *replica_set_see(const struct replica_set *set, const struct replica_copy *copy,
                       uint64_t *size, void **read);
