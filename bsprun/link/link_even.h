@@ -10,9 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LINK_EVEN_ARRIVALS 8u     /* of this host that are remembered */
-#define LINK_EVEN_CALM     16u    /* barriers without a delay, before it counts as even again */
-#define LINK_EVEN_PART     8      /* a delay is such a part of a superstep, */
+#define LINK_EVEN_ARRIVALS 8u  /* of this host that are remembered */
+#define LINK_EVEN_CALM     64u /* barriers in time after one that was not, before it is even again */
+#define LINK_EVEN_FIRST    8u  /* ... at the beginning */
+#define LINK_EVEN_PART     8   /* a delay is such a part of a superstep, */
 #define LINK_EVEN_LEAST_NS 100000 /* at least */
 #define LINK_EVEN_UNKNOWN  INT64_MAX
 
@@ -26,12 +27,14 @@ struct link_arrivals {
 struct link_even {
     uint64_t heard_key, heard_ns; /* the newest that it has said that it has come to */
     int64_t after_ns, theirs_ns;  /* how long after its own each has heard of the other's */
-    unsigned calm;                /* barriers without a delay */
+    unsigned calm;                /* barriers in time, LINK_EVEN_CALM at most */
 };
 
 static inline void link_even_begin(struct link_even *even)
 {
-    *even = (struct link_even){.after_ns = LINK_EVEN_UNKNOWN, .theirs_ns = LINK_EVEN_UNKNOWN};
+    *even = (struct link_even){.after_ns = LINK_EVEN_UNKNOWN,
+                               .theirs_ns = LINK_EVEN_UNKNOWN,
+                               .calm = LINK_EVEN_CALM - LINK_EVEN_FIRST};
 }
 
 static inline void link_even_judge(struct link_even *even, uint64_t step_ns)
@@ -70,6 +73,14 @@ static inline void link_even_came(struct link_even *even, const struct link_arri
     link_even_judge(even, arrivals->step_ns);
 }
 
+/* What the other one says of itself: its after_ns. */
+static inline void link_even_told(struct link_even *even, int64_t after_ns)
+{
+    bool makes_sense = after_ns < INT64_MAX / 4 && after_ns > -INT64_MAX / 4;
+
+    even->theirs_ns = makes_sense ? after_ns : LINK_EVEN_UNKNOWN;
+}
+
 /* The other one says that it has come to that barrier. */
 static inline void link_even_heard(struct link_even *even, const struct link_arrivals *arrivals,
                                    uint64_t key, uint64_t now_ns)
@@ -80,8 +91,10 @@ static inline void link_even_heard(struct link_even *even, const struct link_arr
         return;
     even->heard_key = key;
     even->heard_ns = now_ns;
-    if (arrivals->keys[at] != key)
+    if (arrivals->keys[at] != key) {
+        even->calm = key < arrivals->newest ? 0 : even->calm; /* it is far behind */
         return;
+    }
     even->after_ns = (int64_t)(now_ns - arrivals->ns[at]);
     link_even_judge(even, arrivals->step_ns);
 }

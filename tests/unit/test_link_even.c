@@ -35,7 +35,7 @@ static void hear(int host, int64_t late)
 {
     uint64_t sent = UINT64_C(1000000000) + number * STEP + (uint64_t)late;
 
-    evens[host].theirs_ns = evens[1 - host].after_ns;
+    link_even_told(&evens[host], evens[1 - host].after_ns);
     link_even_heard(&evens[host], &arrivals[host], number, ahead[host] + sent + (uint64_t)WAY);
 }
 
@@ -65,7 +65,7 @@ START_TEST(who_comes_at_the_same_time_is_even)
 {
     barriers(2, 0);
     ck_assert(!link_even_is(&evens[0]) && !link_even_is(&evens[1]));
-    barriers(LINK_EVEN_CALM, 0);
+    barriers(LINK_EVEN_FIRST, 0);
     ck_assert(link_even_is(&evens[0]) && link_even_is(&evens[1]));
     ck_assert_int_eq(evens[0].after_ns, WAY);
     ck_assert_int_eq(evens[1].after_ns, WAY);
@@ -77,7 +77,7 @@ START_TEST(who_is_late_is_not)
     const int64_t lates[] = {(int64_t)STEP / 6, WAY - 1, WAY + 1, 3 * WAY};
     int64_t late = lates[_i];
 
-    barriers(40, 0);
+    barriers(20, 0);
     barriers(2, late);
     ck_assert(!link_even_is(&evens[0]));
     ck_assert(link_even_is(&evens[1])); /* the other way round it is early */
@@ -88,9 +88,33 @@ START_TEST(who_is_late_is_not)
 }
 END_TEST
 
+START_TEST(who_is_far_behind_is_not)
+{
+    uint64_t behind;
+
+    barriers(20, 0);
+    behind = number + 1;
+    for (unsigned i = 0; i < 2 * LINK_EVEN_ARRIVALS; i++) {
+        number++;
+        arrive(0, 0);
+    }
+    ck_assert(link_even_is(&evens[0]));
+    link_even_heard(&evens[0], &arrivals[0], behind, ahead[0] + number * STEP);
+    ck_assert(!link_even_is(&evens[0]));
+}
+END_TEST
+
+START_TEST(what_makes_no_sense_counts_as_nothing)
+{
+    barriers(20, 0);
+    link_even_told(&evens[0], _i == 0 ? INT64_MIN : INT64_MAX - 1);
+    ck_assert_int_eq(evens[0].theirs_ns, LINK_EVEN_UNKNOWN);
+}
+END_TEST
+
 START_TEST(small_delays_do_not_count)
 {
-    barriers(40, 0);
+    barriers(20, 0);
     for (int i = 0; i < 40; i++) {
         barrier((int64_t)STEP / 12 * (i % 2));
         ck_assert(link_even_is(&evens[0]) && link_even_is(&evens[1]));
@@ -116,6 +140,8 @@ int main(void)
     tcase_add_checked_fixture(cases, set_up, NULL);
     tcase_add_test(cases, who_comes_at_the_same_time_is_even);
     tcase_add_loop_test(cases, who_is_late_is_not, 0, 4);
+    tcase_add_test(cases, who_is_far_behind_is_not);
+    tcase_add_loop_test(cases, what_makes_no_sense_counts_as_nothing, 0, 2);
     tcase_add_test(cases, small_delays_do_not_count);
     tcase_add_test(cases, who_says_nothing_is_not);
     suite_add_tcase(suite, cases);
