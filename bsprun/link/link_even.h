@@ -13,8 +13,10 @@
 #define LINK_EVEN_ARRIVALS 8u  /* of this host that are remembered */
 #define LINK_EVEN_CALM     64u /* barriers in time after one that was not, before it is even again */
 #define LINK_EVEN_FIRST    8u  /* ... at the beginning */
-#define LINK_EVEN_PART     8   /* a delay is such a part of a superstep, */
-#define LINK_EVEN_LEAST_NS 100000 /* at least */
+/* A delay is so long a part of a superstep, at least LINK_EVEN_LEAST_NS: once, and in the mean. */
+#define LINK_EVEN_ONCE     4
+#define LINK_EVEN_MEAN     8
+#define LINK_EVEN_LEAST_NS 100000
 #define LINK_EVEN_UNKNOWN  INT64_MAX
 
 /* When this host has come to its last barriers; all zero at first. */
@@ -27,6 +29,7 @@ struct link_arrivals {
 struct link_even {
     uint64_t heard_key, heard_ns; /* the newest that it has said that it has come to */
     int64_t after_ns, theirs_ns;  /* how long after its own each has heard of the other's */
+    int64_t mean_ns;              /* by which it has been later, over about eight barriers */
     unsigned calm;                /* barriers in time, LINK_EVEN_CALM at most */
 };
 
@@ -37,15 +40,20 @@ static inline void link_even_begin(struct link_even *even)
                                .calm = LINK_EVEN_CALM - LINK_EVEN_FIRST};
 }
 
+static inline bool link_even_exceeds(int64_t late_ns, uint64_t most_ns)
+{
+    return late_ns > LINK_EVEN_LEAST_NS && (uint64_t)late_ns > most_ns;
+}
+
 static inline void link_even_judge(struct link_even *even, uint64_t step_ns)
 {
-    int64_t most = (int64_t)(step_ns / LINK_EVEN_PART);
+    int64_t late_ns = (even->after_ns - even->theirs_ns) / 2;
 
     if (even->theirs_ns == LINK_EVEN_UNKNOWN)
         return;
-    if (most < LINK_EVEN_LEAST_NS)
-        most = LINK_EVEN_LEAST_NS;
-    if ((even->after_ns - even->theirs_ns) / 2 > most)
+    even->mean_ns += (late_ns - even->mean_ns) / 8;
+    if (link_even_exceeds(late_ns, step_ns / LINK_EVEN_ONCE) ||
+        link_even_exceeds(even->mean_ns, step_ns / LINK_EVEN_MEAN))
         even->calm = 0;
     else if (even->calm < LINK_EVEN_CALM)
         even->calm++;

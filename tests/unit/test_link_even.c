@@ -74,7 +74,7 @@ END_TEST
 
 START_TEST(who_is_late_is_not)
 {
-    const int64_t lates[] = {(int64_t)STEP / 6, WAY - 1, WAY + 1, 3 * WAY};
+    const int64_t lates[] = {(int64_t)STEP / 3, WAY - 1, WAY + 1, 3 * WAY};
     int64_t late = lates[_i];
 
     barriers(20, 0);
@@ -83,8 +83,20 @@ START_TEST(who_is_late_is_not)
     ck_assert(link_even_is(&evens[1])); /* the other way round it is early */
     barriers(LINK_EVEN_CALM - 1, 0);
     ck_assert(!link_even_is(&evens[0]));
-    barriers(3, 0);
+    barriers(64, 0);
     ck_assert(link_even_is(&evens[0]));
+}
+END_TEST
+
+/* Once it is chance. */
+START_TEST(who_is_always_a_little_late_is_not)
+{
+    barriers(20, 0);
+    barrier((int64_t)STEP / 6);
+    ck_assert(link_even_is(&evens[0]));
+    barriers(20, (int64_t)STEP / 6);
+    ck_assert(!link_even_is(&evens[0]));
+    ck_assert(link_even_is(&evens[1]));
 }
 END_TEST
 
@@ -140,6 +152,7 @@ int main(void)
     tcase_add_checked_fixture(cases, set_up, NULL);
     tcase_add_test(cases, who_comes_at_the_same_time_is_even);
     tcase_add_loop_test(cases, who_is_late_is_not, 0, 4);
+    tcase_add_test(cases, who_is_always_a_little_late_is_not);
     tcase_add_test(cases, who_is_far_behind_is_not);
     tcase_add_loop_test(cases, what_makes_no_sense_counts_as_nothing, 0, 2);
     tcase_add_test(cases, small_delays_do_not_count);
