@@ -17,7 +17,10 @@
  *
  * A large content is not sent by all homes that make it at the same time: each receiver has a turn
  * among them, and while the home whose turn it is keeps up, the others hold theirs back (`wait`)
- * until the receiver has it, or the caller has no more patience (replica_set_release).
+ * until the receiver has it, or the caller has no more patience (replica_set_release).  Where the
+ * first of two homes counts, the same is done with small contents while the two are even
+ * (replica_set_even): that these have come is not told one by one, but follows from how far their
+ * receiver has come, which its twin passes on (`twin`).
  *
  * A home that is lost is simply not counted any more: what it had not sent, the others send, since
  * only a receiver itself can say that it has something.  Where several must agree, what it said of
