@@ -47,10 +47,11 @@ static inline bool link_even_exceeds(int64_t late_ns, uint64_t most_ns)
 
 static inline void link_even_judge(struct link_even *even, uint64_t step_ns)
 {
-    int64_t late_ns = (even->after_ns - even->theirs_ns) / 2;
+    int64_t late_ns;
 
     if (even->theirs_ns == LINK_EVEN_UNKNOWN)
         return;
+    late_ns = (even->after_ns - even->theirs_ns) / 2;
     even->mean_ns += (late_ns - even->mean_ns) / 8;
     if (link_even_exceeds(late_ns, step_ns / LINK_EVEN_ONCE) ||
         link_even_exceeds(even->mean_ns, step_ns / LINK_EVEN_MEAN))
