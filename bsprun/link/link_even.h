@@ -31,6 +31,7 @@ struct link_even {
     int64_t after_ns, theirs_ns;  /* how long after its own each has heard of the other's */
     int64_t mean_ns;              /* by which it has been later, over about eight barriers */
     unsigned calm;                /* barriers in time, LINK_EVEN_CALM at most */
+    bool ever;                    /* it has been even */
 };
 
 static inline void link_even_begin(struct link_even *even)
@@ -38,6 +39,14 @@ static inline void link_even_begin(struct link_even *even)
     *even = (struct link_even){.after_ns = LINK_EVEN_UNKNOWN,
                                .theirs_ns = LINK_EVEN_UNKNOWN,
                                .calm = LINK_EVEN_CALM - LINK_EVEN_FIRST};
+}
+
+/* While a job begins hosts are late for many reasons, which say nothing about what follows. */
+static inline void link_even_lapse(struct link_even *even)
+{
+    even->calm = even->ever ? 0 : LINK_EVEN_CALM - LINK_EVEN_FIRST;
+    if (!even->ever)
+        even->mean_ns = 0;
 }
 
 static inline bool link_even_exceeds(int64_t late_ns, uint64_t most_ns)
@@ -55,9 +64,10 @@ static inline void link_even_judge(struct link_even *even, uint64_t step_ns)
     even->mean_ns += (late_ns - even->mean_ns) / 8;
     if (link_even_exceeds(late_ns, step_ns / LINK_EVEN_ONCE) ||
         link_even_exceeds(even->mean_ns, step_ns / LINK_EVEN_MEAN))
-        even->calm = 0;
+        link_even_lapse(even);
     else if (even->calm < LINK_EVEN_CALM)
         even->calm++;
+    even->ever |= even->calm == LINK_EVEN_CALM;
 }
 
 /* This host has come to that barrier. */
@@ -101,7 +111,8 @@ static inline void link_even_heard(struct link_even *even, const struct link_arr
     even->heard_key = key;
     even->heard_ns = now_ns;
     if (arrivals->keys[at] != key) {
-        even->calm = key < arrivals->newest ? 0 : even->calm; /* it is far behind */
+        if (key < arrivals->newest) /* it is far behind */
+            link_even_lapse(even);
         return;
     }
     even->after_ns = (int64_t)(now_ns - arrivals->ns[at]);

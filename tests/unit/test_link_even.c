@@ -88,6 +88,14 @@ START_TEST(who_is_late_is_not)
 }
 END_TEST
 
+START_TEST(how_it_begins_does_not_count)
+{
+    barriers(3, 3 * WAY);
+    barriers(LINK_EVEN_FIRST + 2, 0);
+    ck_assert(link_even_is(&evens[0]));
+}
+END_TEST
+
 /* Once it is chance. */
 START_TEST(who_is_always_a_little_late_is_not)
 {
@@ -152,6 +160,7 @@ int main(void)
     tcase_add_checked_fixture(cases, set_up, NULL);
     tcase_add_test(cases, who_comes_at_the_same_time_is_even);
     tcase_add_loop_test(cases, who_is_late_is_not, 0, 4);
+    tcase_add_test(cases, how_it_begins_does_not_count);
     tcase_add_test(cases, who_is_always_a_little_late_is_not);
     tcase_add_test(cases, who_is_far_behind_is_not);
     tcase_add_loop_test(cases, what_makes_no_sense_counts_as_nothing, 0, 2);
