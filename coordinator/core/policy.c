@@ -135,7 +135,7 @@ static uint64_t auto_due_ns(const struct policy_rule *rule, const struct policy_
 
 static bool skips(const struct policy_rule *rule)
 {
-    return rule->skips || rule->kind == POLICY_AUTO;
+    return rule->skips || rule->kind != POLICY_SUPERSTEPS;
 }
 
 uint64_t policy_due_ns(const struct policy_rule *rule, const struct policy_facts *facts)
