@@ -115,7 +115,7 @@ bool process_is_stopped(pid_t pid)
 static struct relation *read_relations(size_t *count)
 {
     struct relation *list = NULL;
-    size_t used = 0, capacity = 0;
+    size_t used = 0;
     struct dirent *entry;
     DIR *proc = opendir("/proc");
 
@@ -125,11 +125,8 @@ static struct relation *read_relations(size_t *count)
     while ((entry = readdir(proc))) {
         if (!isdigit((unsigned char)entry->d_name[0]))
             continue;
-        struct relation *more = bspz_grow(list, &capacity, used + 1, sizeof *list);
-
-        if (!more)
+        if (!BSPZ_GROW(list, used))
             break;
-        list = more;
         if (read_relation(atoi(entry->d_name), &list[used]))
             used++;
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bsprun/options/options_inside.h"
+#include "lib/base/buffer.h"
 #include "lib/base/nearest.h"
 
 const char options_help[] =
@@ -202,12 +203,8 @@ static bool wrong_option(struct options *options, poptContext context, int error
 
 static bool keep(struct options *options, enum option_code code, const char *text)
 {
-    char **more = realloc(options->kept, ((size_t)options->kept_count + 1) * sizeof *more);
-
-    if (!more)
-        return options_wrong(options, "out of memory");
-    options->kept = more;
-    if (asprintf(&more[options->kept_count], "%s%s%s", options_name(code), text ? "=" : "",
+    if (!BSPZ_GROW(options->kept, (size_t)options->kept_count) ||
+        asprintf(&options->kept[options->kept_count], "%s%s%s", options_name(code), text ? "=" : "",
                  text ? text : "") < 0)
         return options_wrong(options, "out of memory");
     options->kept_count++;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bsprun/options/options_inside.h"
+#include "lib/base/buffer.h"
 #include "lib/base/units.h"
 
 #define SECONDS_MAX      1e9
@@ -200,15 +201,12 @@ static bool take_exclude(struct options *options, const char *source, const char
     if (!good)
         return options_wrong(options, "%s%.80s: give fd:NUMBER, path:PATTERN or child", source,
                              text);
-    const char **more =
-        realloc(snapshots->excluded, ((size_t)snapshots->excluded_count + 1) * sizeof *more);
-    if (!more)
+    char *copy = strdup(text);
+    if (!copy || !BSPZ_GROW(snapshots->excluded, (size_t)snapshots->excluded_count)) {
+        free(copy);
         return options_wrong(options, "out of memory");
-    snapshots->excluded = more;
-    more[snapshots->excluded_count] = strdup(text);
-    if (!more[snapshots->excluded_count])
-        return options_wrong(options, "out of memory");
-    snapshots->excluded_count++;
+    }
+    snapshots->excluded[snapshots->excluded_count++] = copy;
     return true;
 }
 

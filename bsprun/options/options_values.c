@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bsprun/options/options_inside.h"
+#include "lib/base/buffer.h"
 #include "lib/base/units.h"
 #include "lib/shm/board.h"
 
@@ -111,7 +112,6 @@ bool options_take_export(struct options *options, const char *text)
 {
     size_t length = strcspn(text, "=");
     const char *value;
-    const char **more;
     char *assignment;
 
     if (length == 0)
@@ -122,11 +122,8 @@ bool options_take_export(struct options *options, const char *text)
         return options_wrong(
             options, "-x %.80s: no such variable in the environment; -x %.80s=value sets it", text,
             text);
-    more = realloc(options->exports, ((size_t)options->export_count + 1) * sizeof *more);
-    if (!more)
-        return options_wrong(options, "out of memory");
-    options->exports = more;
-    if (asprintf(&assignment, "%.*s=%s", (int)length, text, value) < 0)
+    if (!BSPZ_GROW(options->exports, (size_t)options->export_count) ||
+        asprintf(&assignment, "%.*s=%s", (int)length, text, value) < 0)
         return options_wrong(options, "out of memory");
     options->exports[options->export_count++] = assignment;
     return true;

@@ -104,6 +104,53 @@ START_TEST(a_list_grows_by_doubling)
 }
 END_TEST
 
+START_TEST(a_list_knows_its_capacity_by_its_length)
+{
+    uint64_t *list = NULL, *before;
+    unsigned grown = 0;
+    uint32_t count = 0;
+
+    while (count < 10000) {
+        before = list;
+        ck_assert(BSPZ_GROW(list, count));
+        grown += (count & (count - 1)) == 0;
+        ck_assert(count == 0 || (count & (count - 1)) == 0 || list == before);
+        list[count] = count;
+        count++;
+    }
+    ck_assert_uint_eq(grown, 15);
+    for (uint32_t i = 0; i < count; i++)
+        ck_assert_uint_eq(list[i], i);
+    count = 16; /* it became shorter */
+    ck_assert(BSPZ_GROW(list, count));
+    before = list;
+    ck_assert_uint_eq(list[15], 15);
+    ck_assert(!bspz_list_grow(&list, SIZE_MAX / 4 + 1, sizeof *list));
+    ck_assert_ptr_eq(list, before);
+    free(list);
+}
+END_TEST
+
+START_TEST(a_list_reaches_an_item_with_zeros_before_it)
+{
+    uint64_t *list = NULL;
+    size_t count = 0;
+
+    ck_assert(BSPZ_REACH(list, count, 5));
+    ck_assert_uint_eq(count, 5);
+    list[4] = 7;
+    ck_assert(BSPZ_REACH(list, count, 3));
+    ck_assert_uint_eq(count, 5);
+    ck_assert(BSPZ_REACH(list, count, 6));
+    ck_assert_uint_eq(count, 10);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_uint_eq(list[i], i == 4 ? 7 : 0);
+    ck_assert(!BSPZ_REACH(list, count, SIZE_MAX / 4));
+    ck_assert_uint_eq(count, 10);
+    free(list);
+}
+END_TEST
+
 /* ---- Texts --------------------------------------------------------------------------------- */
 
 START_TEST(bytes_are_two_digits_each)
@@ -356,6 +403,8 @@ int main(void)
                                   a_buffer_holds_what_was_added,
                                   a_buffer_that_cannot_grow_is_as_it_was,
                                   a_list_grows_by_doubling,
+                                  a_list_knows_its_capacity_by_its_length,
+                                  a_list_reaches_an_item_with_zeros_before_it,
                                   bytes_are_two_digits_each,
                                   an_error_is_a_text_and_a_status,
                                   only_characters_of_utf8_have_a_length,
