@@ -2,7 +2,6 @@
 #include "bsprun/launcher/first_output.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/buffer.h"
 

@@ -10,7 +10,6 @@
  */
 #include "coordinator/core/state.h"
 
-#include <stdio.h>
 
 /* ---- Who takes the processes --------------------------------------------------------------- */
 
