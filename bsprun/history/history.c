@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/base/buffer.h"
+#include "lib/base/units.h"
 
 #define HEAD        "bspzero-history"
 #define CHECK_SIZE  9u /* " xxxxxxxx" */
@@ -145,13 +146,7 @@ static bool take_number(const char *word, double most, double *value)
 
 static bool take_count(const char *word, uint64_t *value)
 {
-    char *end;
-
-    if (!isdigit((unsigned char)word[0]))
-        return false;
-    errno = 0;
-    *value = strtoull(word, &end, 10);
-    return *end == '\0' && errno == 0;
+    return bspz_whole(word, 0, UINT64_MAX, value);
 }
 
 static bool take_name(const char *word, char name[HISTORY_NAME_MAX + 1])

@@ -17,6 +17,7 @@
 #include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/base/process_stat.h"
+#include "lib/base/units.h"
 #include "lib/base/utf8.h"
 #include "tests/unit/suite.h"
 
@@ -152,6 +153,25 @@ START_TEST(a_list_reaches_an_item_with_zeros_before_it)
 END_TEST
 
 /* ---- Texts --------------------------------------------------------------------------------- */
+
+START_TEST(whole_numbers_have_digits_only)
+{
+    static const char *const wrong[] = {"",   " 3",  "+3", "-3",  "3 ",
+                                        "3x", "0x3", "1",  "101", "18446744073709551617"};
+    uint64_t number = 7;
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert(!bspz_whole(wrong[i], 2, 100, &number));
+    ck_assert(!bspz_whole("18446744073709551616", 0, UINT64_MAX, &number));
+    ck_assert_uint_eq(number, 7);
+    ck_assert(bspz_whole("2", 2, 100, &number));
+    ck_assert_uint_eq(number, 2);
+    ck_assert(bspz_whole("0100", 2, 100, &number));
+    ck_assert_uint_eq(number, 100);
+    ck_assert(bspz_whole("18446744073709551615", 0, UINT64_MAX, &number));
+    ck_assert_uint_eq(number, UINT64_MAX);
+}
+END_TEST
 
 START_TEST(bytes_are_two_digits_each)
 {
@@ -405,6 +425,7 @@ int main(void)
                                   a_list_grows_by_doubling,
                                   a_list_knows_its_capacity_by_its_length,
                                   a_list_reaches_an_item_with_zeros_before_it,
+                                  whole_numbers_have_digits_only,
                                   bytes_are_two_digits_each,
                                   an_error_is_a_text_and_a_status,
                                   only_characters_of_utf8_have_a_length,
