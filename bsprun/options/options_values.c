@@ -73,16 +73,9 @@ bool options_take_timeout(struct options *options, const char *source, const cha
 
 bool options_take_total(struct options *options, const char *source, const char *text)
 {
-    char *end;
-    unsigned long long value;
-
-    errno = 0;
-    value = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || value == 0)
-        return options_wrong(options, "%s%.80s: give the number of supersteps, at least 1", source,
-                             text);
-    options->total_supersteps = value;
-    return true;
+    return bspz_whole(text, 1, UINT64_MAX, &options->total_supersteps) ||
+           options_wrong(options, "%s%.80s: give the number of supersteps, at least 1", source,
+                         text);
 }
 
 bool options_take_report(struct options *options, char **file, const char *source, const char *text)
@@ -126,25 +119,6 @@ bool options_take_export(struct options *options, const char *text)
         asprintf(&assignment, "%.*s=%s", (int)length, text, value) < 0)
         return options_wrong(options, "out of memory");
     options->exports[options->export_count++] = assignment;
-    return true;
-}
-
-bool options_take_settings(struct options *options, const struct options_setting *settings,
-                           size_t count,
-                           bool (*take)(struct options *options, enum option_code code,
-                                        const char *source, const char *text))
-{
-    for (size_t i = 0; i < count; i++) {
-        const char *value = options->lookup(settings[i].variable);
-        char source[64];
-
-        if (options_given(options, settings[i].code) || !value || !*value)
-            continue;
-        snprintf(source, sizeof source, "%s=", settings[i].variable);
-        if (!take(options, settings[i].code, source, value))
-            return false;
-        options->given |= (option_set)1 << settings[i].code;
-    }
     return true;
 }
 
