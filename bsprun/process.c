@@ -31,6 +31,21 @@ int process_open_standard(void)
     return 0;
 }
 
+char **process_environment_but(const char *prefix, char *more)
+{
+    size_t count = 0, kept = 0;
+
+    while (environ[count])
+        count++;
+    char **copy = calloc(count + 2, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++)
+        if (strncmp(environ[i], prefix, strlen(prefix)) != 0)
+            copy[kept++] = environ[i];
+    if (copy)
+        copy[kept] = more;
+    return copy;
+}
+
 int process_enough_descriptors(int count)
 {
     int fds[DESCRIPTORS_MOST];
