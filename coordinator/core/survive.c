@@ -10,7 +10,6 @@
  */
 #include "coordinator/core/state.h"
 
-
 /* ---- Who takes the processes --------------------------------------------------------------- */
 
 /* Whether it may get some: it has processes, and with them a part of the dataspace and a place at
