@@ -1,8 +1,6 @@
 /* policy.c - when to take a snapshot. */
 #include "coordinator/core/policy.h"
 
-#include <math.h>
-
 #define RETRY_FIRST_NS UINT64_C(250000000)
 #define RETRY_MOST_NS  UINT64_C(60000000000)
 
