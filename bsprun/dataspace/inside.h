@@ -39,7 +39,7 @@ enum client_state {
     CLIENT_WITHDRAWN, /* ... is to forget it, or has granted it */
     CLIENT_RECEIVING, /* ... has granted it, and its pieces come from another host */
     CLIENT_FETCHING,  /* ... and they come from a host that has another replica of the process */
-    CLIENT_TAKING,    /* ... is granted: the process is to ask for the next piece */
+    CLIENT_TAKING,    /* ... and it is whole: the process is to ask for the next piece */
     CLIENT_STATE_COUNT
 };
 
@@ -74,6 +74,8 @@ struct process {
     uint64_t done;         /* bytes of it that have come or gone */
     uint64_t gone;         /* ... of a put that is kept here: gone to who is asked */
     uint64_t size;         /* bytes of it that the process gets */
+    uint64_t given;        /* ... and has, if it is one of this host */
+    uint32_t room;         /* ... and waits for; 0: it is to ask for the next piece */
     struct object *put; /* of this host: it went to another one, which may send it back as a copy */
     uint64_t put_number; /* ... until the request of that number is answered */
 };

@@ -439,6 +439,39 @@ START_TEST(a_grant_while_there_is_no_room)
 }
 END_TEST
 
+static void grant(uint64_t offset, const char *text)
+{
+    struct wire_message message = {.kind = WIRE_DATA_GRANT};
+
+    message.data_grant.size = 20;
+    message.data_grant.offset = offset;
+    message.data_grant.data = (struct wire_bytes){text, (uint32_t)strlen(text)};
+    dataspace_message(space, 1, &message);
+}
+
+START_TEST(a_process_takes_what_has_come)
+{
+    ask(DATASPACE_GET, 0, theirs, 100);
+    grant(0, "abcd");
+    ck_assert_uint_eq(seen.answers, 0);
+    grant(4, "efghij");
+    expect(0, "abcdefgh");
+    ck_assert_uint_eq(seen.size, 20);
+    grant(10, "klmnop"); /* it has not asked for that */
+    ck_assert_uint_eq(seen.answers, 1);
+    dataspace_withdraw(space, 0); /* it waits for no object */
+    ask(DATASPACE_GET, 0, theirs, 100);
+    expect(0, "ijklmnop");
+    ask(DATASPACE_GET, 0, theirs, 100);
+    ck_assert_ptr_null(dataspace_waits_for(space, 0));
+    ck_assert_uint_eq(seen.answers, 2);
+    grant(16, "qrst");
+    expect(0, "qrst");
+    ck_assert_uint_eq(seen.answers, 3);
+    ck_assert_uint_eq(seen.sent + seen.withdrawn, 1);
+}
+END_TEST
+
 /* Each is refused, and nothing comes of it. */
 START_TEST(what_breaks_the_rules)
 {
@@ -656,6 +689,7 @@ int main(void)
                                   all_objects_as_a_stream,
                                   a_put_for_another_host,
                                   a_grant_while_there_is_no_room,
+                                  a_process_takes_what_has_come,
                                   what_breaks_the_rules,
                                   pieces_out_of_place,
                                   a_grant_of_more_than_was_asked_for,

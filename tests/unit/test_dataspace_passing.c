@@ -29,7 +29,8 @@ static struct host {
     unsigned char window[SIZE];
     struct dataspace_request request;
     unsigned answers;
-    uint64_t size; /* of the last answer */
+    uint64_t size; /* of the last answer ... */
+    uint32_t piece;
     unsigned queued[HOSTS];
     bool lost;
 } hosts[HOSTS];
@@ -76,9 +77,10 @@ static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t lengt
 {
     struct host *host = context;
 
-    (void)pid, (void)length;
+    (void)pid;
     host->answers++;
     host->size = size;
+    host->piece = length;
 }
 
 static void on_no_memory(void *context, uint32_t pid, uint64_t size)
@@ -514,6 +516,50 @@ START_TEST(the_next_owner_refers_anew)
 }
 END_TEST
 
+/* Posts requests of host 0 for a piece after the other, until all have come or have to. */
+static uint64_t take_pieces(unsigned char *got, uint64_t done)
+{
+    struct host *host = &hosts[0];
+    unsigned answers;
+
+    do {
+        answers = host->answers;
+        host->piece = 0;
+        dataspace_posted(host->space, 0, &host->request);
+        memcpy(got + done, host->window, host->piece);
+        done += host->piece;
+    } while (host->answers > answers && done < SIZE);
+    return done;
+}
+
+START_TEST(who_has_some_of_it_gets_the_rest_from_the_next_owner)
+{
+    unsigned char got[SIZE];
+    uint64_t done;
+
+    tear_down();
+    open_hosts(UINT64_MAX, 2);
+    put(1, SIZE);
+    run();
+    post(0, 1, DATASPACE_READ, SIZE);
+    hosts[0].request.length = 2 * PIECE;
+    for (unsigned i = 0; i < QUEUED && bytes[OWNER][0] < SIZE / 2; i++)
+        deliver(1);
+    done = take_pieces(got, 0);
+    ck_assert_uint_gt(done, 0);
+    ck_assert_uint_lt(done, SIZE);
+    lose(OWNER);
+    ck_assert_ptr_null(dataspace_waits_for(hosts[0].space, 0));
+    dataspace_withdraw(hosts[0].space, 0); /* it waits for no object */
+    run();
+    memcpy(got + done, hosts[0].window, hosts[0].piece); /* for which it waited */
+    done = take_pieces(got, done + hosts[0].piece);
+    ck_assert_uint_eq(done, SIZE);
+    for (uint64_t i = 0; i < SIZE; i++)
+        ck_assert_uint_eq(got[i], (unsigned char)(1 + i));
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {each_link_carries_what_all_replicas_wait_for_once,
@@ -530,7 +576,8 @@ int main(void)
                                   the_owner_sends_what_a_lost_host_has_not,
                                   who_is_lost_already_is_not_asked,
                                   one_that_is_silent_is_not_waited_for,
-                                  the_next_owner_refers_anew};
+                                  the_next_owner_refers_anew,
+                                  who_has_some_of_it_gets_the_rest_from_the_next_owner};
 
     return suite_run_tests("dataspace passing", tests, sizeof tests / sizeof *tests, set_up,
                            tear_down);
