@@ -674,6 +674,28 @@ START_TEST(small_ones_are_bounded_too)
 }
 END_TEST
 
+START_TEST(memory_of_objects_that_are_gone)
+{
+    const uint64_t size = 300000;
+    struct pool *pool_of = pool_open(2 * size, size, NULL, NULL);
+    struct object *object = object_make(pool_of, size), *other;
+    const unsigned char *bytes = object->bytes;
+
+    object_drop(object);
+    ck_assert_uint_eq(pool_in_memory(pool_of), 0);
+    object = object_make(pool_of, size - 1); /* of about that size */
+    ck_assert_ptr_eq(object->bytes, bytes);
+    other = object_make(pool_of, size);
+    ck_assert_ptr_ne(other->bytes, bytes);
+    object_drop(object);
+    object_drop(other);
+    object = object_make(pool_of, 2 * size);
+    ck_assert_ptr_nonnull(object); /* and nothing is kept any more */
+    object_drop(object);
+    pool_close(pool_of);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {a_read_leaves_and_a_get_removes,
@@ -696,7 +718,8 @@ int main(void)
                                   no_memory_for_what_comes,
                                   the_oldest_go_to_a_file,
                                   what_does_not_fit_beside_small_ones_goes_to_a_file,
-                                  small_ones_are_bounded_too};
+                                  small_ones_are_bounded_too,
+                                  memory_of_objects_that_are_gone};
 
     return suite_run_tests("dataspace", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }
