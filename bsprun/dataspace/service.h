@@ -125,7 +125,8 @@ struct dataspace_setup {
                           replicas, of each part */
     /* Where processes have replicas; 0: as in actual jobs. */
     uint32_t large;       /* bytes of a put from which they take turns to send it */
-    uint32_t passed;      /* bytes of a get or read from which one gets it from another */
+    uint32_t passed;      /* bytes of a get or read from which one gets it from another; or, without
+                             replicas, of a put from which one copy gets it from another */
     uint32_t cut_every;   /* requests, after which a replica says how far it is */
     uint32_t behind_most; /* answers of a part that are kept for a replica whatever their bytes */
 };
