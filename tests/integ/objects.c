@@ -336,8 +336,7 @@ static void gated(int rounds, const char *gate)
     }
 }
 
-/* Process 0 puts an object and reads it again and again, not so fast that its replicas could fall
- * behind each other. */
+/* Process 0 puts an object and reads it again and again. */
 static void reads(const char *tag, int size, int count)
 {
     unsigned char *bytes = calloc((size_t)size, 1);
@@ -354,7 +353,6 @@ static void reads(const char *tag, int size, int count)
         for (int at = 0; at < size; at++)
             if (bytes[at] != byte_of(1, at))
                 fail("a byte is wrong", at);
-        usleep(50000);
     }
     printf("%d reads\n", count);
     free(bytes);
