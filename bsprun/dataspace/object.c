@@ -11,6 +11,10 @@
 #define SPARE_LEAST 131072u /* smaller ones malloc itself keeps */
 #define SPARE_MOST  (UINT64_C(64) << 20)
 
+/* What is large begins with a page, as windows do, from which it is copied: 16 bytes behind the
+ * beginning, where malloc puts it, loads of a copy would seem to depend on the stores before. */
+#define PAGE        4096u
+
 struct spare {
     unsigned char *bytes;
     uint64_t room;
@@ -77,7 +81,9 @@ static unsigned char *take_bytes(struct pool *pool, uint64_t size, uint64_t *roo
             return spare.bytes;
         }
     *room = size;
-    return malloc(size + 1);
+    if (size < SPARE_LEAST)
+        return malloc(size + 1);
+    return aligned_alloc(PAGE, (size + PAGE - 1) / PAGE * PAGE);
 }
 
 /* Those of an object that is gone. */
