@@ -31,6 +31,21 @@ int process_open_standard(void)
     return 0;
 }
 
+char **process_environment_but(const char *prefix, char *more)
+{
+    size_t count = 0, kept = 0;
+
+    while (environ[count])
+        count++;
+    char **copy = calloc(count + 2, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++)
+        if (strncmp(environ[i], prefix, strlen(prefix)) != 0)
+            copy[kept++] = environ[i];
+    if (copy)
+        copy[kept] = more;
+    return copy;
+}
+
 int process_enough_descriptors(int count)
 {
     int fds[DESCRIPTORS_MOST];
@@ -115,7 +130,7 @@ bool process_is_stopped(pid_t pid)
 static struct relation *read_relations(size_t *count)
 {
     struct relation *list = NULL;
-    size_t used = 0, capacity = 0;
+    size_t used = 0;
     struct dirent *entry;
     DIR *proc = opendir("/proc");
 
@@ -125,11 +140,8 @@ static struct relation *read_relations(size_t *count)
     while ((entry = readdir(proc))) {
         if (!isdigit((unsigned char)entry->d_name[0]))
             continue;
-        struct relation *more = bspz_grow(list, &capacity, used + 1, sizeof *list);
-
-        if (!more)
+        if (!BSPZ_GROW(list, used))
             break;
-        list = more;
         if (read_relation(atoi(entry->d_name), &list[used]))
             used++;
     }

@@ -11,6 +11,10 @@
 /* Opens /dev/null on each of the descriptors 0, 1, 2 that is closed.  0 or -errno. */
 int process_open_standard(void);
 
+/* This process's environment without the variables that begin with the prefix, and with `more`
+ * unless NULL.  For free(), not its items; NULL: no memory. */
+char **process_environment_but(const char *prefix, char *more);
+
 /* 0 when `count` more descriptors can be opened, else -errno.  To be called before the event loop
  * is made: libuv aborts if there are too few. */
 #define DESCRIPTORS_MOST 32

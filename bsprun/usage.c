@@ -7,8 +7,6 @@
 
 #include "lib/base/units.h"
 
-#define ROW_BYTES 160
-
 void usage_read(const struct bspz_board *board, int pid, uint64_t wall_ns, struct wire_usage *row)
 {
     const struct bspz_counters *counters = &bspz_rank_of(board, pid)->counters;
@@ -26,7 +24,7 @@ void usage_read(const struct bspz_board *board, int pid, uint64_t wall_ns, struc
     row->peak_memory = counters->peak_memory_bytes;
 }
 
-static int print_row(char *text, size_t size, const char *name, const struct wire_usage *row)
+static void print_row(FILE *file, const char *name, const struct wire_usage *row)
 {
     char out[16], in[16], h[16], peak[16];
 
@@ -34,10 +32,9 @@ static int print_row(char *text, size_t size, const char *name, const struct wir
     bspz_bytes_text(row->bytes_in, in, sizeof in);
     bspz_bytes_text(row->h_max, h, sizeof h);
     bspz_bytes_text(row->peak_memory, peak, sizeof peak);
-    return snprintf(text, size, "%5s %10llu %9.3f %9.3f %9.3f %9s %9s %9s %9s\n", name,
-                    (unsigned long long)row->supersteps, (double)row->compute_ns / 1e9,
-                    (double)row->communicate_ns / 1e9, (double)row->wait_ns / 1e9, out, in, h,
-                    peak);
+    fprintf(file, "%5s %10llu %9.3f %9.3f %9.3f %9s %9s %9s %9s\n", name,
+            (unsigned long long)row->supersteps, (double)row->compute_ns / 1e9,
+            (double)row->communicate_ns / 1e9, (double)row->wait_ns / 1e9, out, in, h, peak);
 }
 
 static void add(struct wire_usage *sum, const struct wire_usage *row)
@@ -61,74 +58,76 @@ static double useful_seconds(const struct wire_usage *row)
     return (double)(row->compute_ns + row->communicate_ns + row->wait_ns) / 1e9;
 }
 
-static int print_faults(char *text, size_t size, const char *name, double useful,
-                        const struct usage_faults *row)
+static void print_faults(FILE *file, const char *name, double useful,
+                         const struct usage_faults *row)
 {
-    return snprintf(text, size, "%5s %10.3f %10.3f %10.3f %10.3f %10llu %8u\n", name, useful,
-                    row->lost, row->down, row->pauses, (unsigned long long)row->snapshots,
-                    row->faults);
+    fprintf(file, "%5s %10.3f %10.3f %10.3f %10.3f %10llu %8u\n", name, useful, row->lost,
+            row->down, row->pauses, (unsigned long long)row->snapshots, row->faults);
+}
+
+/* The table without its last line break, which is the printer's; NULL: no memory. */
+static char *finish(FILE *file, char **table)
+{
+    if (fclose(file) == 0) {
+        (*table)[strlen(*table) - 1] = '\0';
+        return *table;
+    }
+    free(*table);
+    return NULL;
 }
 
 char *usage_faults_table(const struct wire_usage *rows, size_t count,
                          const struct usage_faults *faults)
 {
-    size_t capacity = (count + 4) * ROW_BYTES;
-    char *table = malloc(capacity);
     struct usage_faults row = *faults;
+    char *table = NULL, name[16];
     double sum = 0;
-    size_t used;
+    size_t size;
+    FILE *file = open_memstream(&table, &size);
 
-    if (!table)
+    if (!file)
         return NULL;
-    used = (size_t)snprintf(
-        table, capacity,
-        "%s:\n"
-        "%5s %10s %10s %10s %10s %10s %8s\n",
-        faults->restarted ? "useful since the job began, the rest since this restart"
-                          : "since the job began",
-        "pid", "useful s", "lost s", "down s", "pauses s", "snapshots", "faults");
+    fprintf(file,
+            "%s:\n"
+            "%5s %10s %10s %10s %10s %10s %8s\n",
+            faults->restarted ? "useful since the job began, the rest since this restart"
+                              : "since the job began",
+            "pid", "useful s", "lost s", "down s", "pauses s", "snapshots", "faults");
     for (size_t i = 0; i < count; i++) {
-        char name[16];
-
         snprintf(name, sizeof name, "%u", rows[i].pid);
         row.faults = rows[i].pid < faults->process_count ? faults->of_processes[rows[i].pid] : 0;
         sum += useful_seconds(&rows[i]);
-        used += (size_t)print_faults(table + used, capacity - used, name, useful_seconds(&rows[i]),
-                                     &row);
+        print_faults(file, name, useful_seconds(&rows[i]), &row);
     }
     row.lost *= (double)count;
     row.down *= (double)count;
     row.pauses *= (double)count;
     row.faults = faults->faults;
-    used += (size_t)print_faults(table + used, capacity - used, "all", sum, &row);
-    table[used - 1] = '\0'; /* the last line break is the printer's */
-    return table;
+    print_faults(file, "all", sum, &row);
+    return finish(file, &table);
 }
 
 char *usage_table(const struct wire_usage *rows, size_t count)
 {
-    size_t capacity = (count + 4) * ROW_BYTES;
-    char *table = malloc(capacity);
     struct wire_usage sum = {0};
-    size_t used;
+    char *table = NULL, name[16];
+    size_t size;
+    FILE *file = open_memstream(&table, &size);
 
-    if (!table)
+    if (!file)
         return NULL;
     for (size_t i = 0; i < count; i++)
         add(&sum, &rows[i]);
-    used = (size_t)snprintf(table, capacity,
-                            "%zu processes, %llu supersteps, %.3f s wall time\n"
-                            "%5s %10s %9s %9s %9s %9s %9s %9s %9s\n",
-                            count, (unsigned long long)sum.supersteps, (double)sum.wall_ns / 1e9,
-                            "pid", "supersteps", "compute s", "comm s", "wait s", "bytes out",
-                            "bytes in", "h max", "peak mem");
+    fprintf(file,
+            "%zu processes, %llu supersteps, %.3f s wall time\n"
+            "%5s %10s %9s %9s %9s %9s %9s %9s %9s\n",
+            count, (unsigned long long)sum.supersteps, (double)sum.wall_ns / 1e9, "pid",
+            "supersteps", "compute s", "comm s", "wait s", "bytes out", "bytes in", "h max",
+            "peak mem");
     for (size_t i = 0; i < count; i++) {
-        char name[16];
-
         snprintf(name, sizeof name, "%u", rows[i].pid);
-        used += (size_t)print_row(table + used, capacity - used, name, &rows[i]);
+        print_row(file, name, &rows[i]);
     }
-    used += (size_t)print_row(table + used, capacity - used, "all", &sum);
-    table[used - 1] = '\0'; /* the last line break is the printer's */
-    return table;
+    print_row(file, "all", &sum);
+    return finish(file, &table);
 }

@@ -29,6 +29,15 @@ static void place_text(const struct whereabouts *where, char *text, size_t size)
                  (unsigned long long)where->superstep, where->function, where->file, where->line);
 }
 
+/* `text` gets the signal's name. */
+static void take_signal(struct verdict *verdict, enum wire_cause cause, int signal, char text[64])
+{
+    verdict->cause = cause;
+    verdict->signal = signal;
+    verdict->status = SIGNAL_STATUS + signal;
+    verdict_signal_text(signal, text, 64);
+}
+
 /* Dead without a mark: determined by the wait status. */
 static void explain_unmarked_death(const struct whereabouts *where, const struct death *death,
                                    struct verdict *verdict)
@@ -39,10 +48,7 @@ static void explain_unmarked_death(const struct whereabouts *where, const struct
     place_text(where, place, sizeof place);
     verdict->with_table = true;
     if (death->known && death->signal) {
-        verdict->cause = WIRE_CAUSE_RANK_SIGNALLED;
-        verdict->signal = death->signal;
-        verdict->status = SIGNAL_STATUS + death->signal;
-        verdict_signal_text(death->signal, signal, sizeof signal);
+        take_signal(verdict, WIRE_CAUSE_RANK_SIGNALLED, death->signal, signal);
         snprintf(verdict->text, sizeof verdict->text, "pid %d was killed by signal %s %s",
                  where->pid, signal, place);
         return;
@@ -79,10 +85,7 @@ static void explain_death_after_end(const struct whereabouts *where, const struc
                  where->pid, death->status);
         return;
     }
-    verdict->cause = WIRE_CAUSE_KILLED_AFTER_END;
-    verdict->signal = death->signal;
-    verdict->status = SIGNAL_STATUS + death->signal;
-    verdict_signal_text(death->signal, signal, sizeof signal);
+    take_signal(verdict, WIRE_CAUSE_KILLED_AFTER_END, death->signal, signal);
     snprintf(verdict->text, sizeof verdict->text, "pid %d was killed by signal %s after bsp_end",
              where->pid, signal);
 }
@@ -124,10 +127,7 @@ void verdict_of_program(const char *program, bool attached, const struct death *
 
     memset(verdict, 0, sizeof *verdict);
     if (death->known && death->signal) {
-        verdict->cause = WIRE_CAUSE_RANK_SIGNALLED;
-        verdict->signal = death->signal;
-        verdict->status = SIGNAL_STATUS + death->signal;
-        verdict_signal_text(death->signal, signal, sizeof signal);
+        take_signal(verdict, WIRE_CAUSE_RANK_SIGNALLED, death->signal, signal);
         snprintf(verdict->text, sizeof verdict->text,
                  "%.200s was killed by signal %s before bsp_begin", program, signal);
         return;

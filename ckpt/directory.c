@@ -78,21 +78,10 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int add_name(char ***names, size_t *count, size_t *room, const char *name)
-{
-    char **list = bspz_grow(*names, room, *count + 1, sizeof(*list));
-
-    if (!list)
-        return -ENOMEM;
-    *names = list;
-    (*names)[*count] = strdup(name);
-    return (*names)[(*count)++] ? 0 : -ENOMEM;
-}
-
 int store_names(int directory, char ***names, size_t *count)
 {
     char **list = NULL;
-    size_t found = 0, room = 0;
+    size_t found = 0;
     int status = 0;
 
     int own = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -110,8 +99,13 @@ int store_names(int directory, char ***names, size_t *count)
             break;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        if ((status = add_name(&list, &found, &room, entry->d_name)) < 0)
+        char *name = strdup(entry->d_name);
+        if (!name || !BSPZ_GROW(list, found)) {
+            free(name);
+            status = -ENOMEM;
             break;
+        }
+        list[found++] = name;
     }
     if (status == 0 && errno != 0)
         status = -errno;

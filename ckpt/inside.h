@@ -20,7 +20,6 @@
 
 struct store {
     struct store_io io;
-    enum store_mode mode;
     int base;                        /* DIR */
     int lock;                        /* -1: none */
     int job;                         /* DIR/<job>; -1: none chosen */

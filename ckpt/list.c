@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "ckpt/inside.h"
-#include "lib/wire/schema.h"
 
 /* ---- Listing --------------------------------------------------------------------------------- */
 

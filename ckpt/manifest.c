@@ -2,7 +2,6 @@
 #include "ckpt/manifest.h"
 
 #include <errno.h>
-#include <inttypes.h>
 
 #include "ckpt/format/layout.h"
 #include "ckpt/sealed.h"

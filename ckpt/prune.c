@@ -1,6 +1,5 @@
 /* prune.c - removes snapshots that are no longer needed or were never committed; see store.h. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,14 +9,12 @@
  * Nothing is removed. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "ckpt/inside.h"
-#include "lib/wire/schema.h"
 
 #define UNSEEN_TERMS 1000u /* an upper bound on terms after the last that left a trace */
 

@@ -31,7 +31,7 @@ struct share {
 struct shares {
     int socket;
     struct share *list;
-    size_t count, room;
+    size_t count;
 };
 
 struct shares *shares_new(void)
@@ -77,13 +77,10 @@ static int keep(struct shares *shares, int fd, uint32_t group, int mark, bool gi
         close(fd);
         return 0;
     }
-    struct share *list = bspz_grow(shares->list, &shares->room, shares->count + 1, sizeof *list);
-
-    if (!list) {
+    if (!BSPZ_GROW(shares->list, shares->count)) {
         close(fd);
         return -ENOMEM;
     }
-    shares->list = list;
     shares->list[shares->count++] =
         (struct share){fd, status.st_dev, status.st_ino, group, mark, given};
     return 0;

@@ -6,7 +6,6 @@
 
 #include "ckpt/inside.h"
 #include "lib/base/error_text.h"
-#include "lib/wire/schema.h"
 
 int store_load_manifest(const struct store *store, int directory, const char *name,
                         struct bspz_snapshot_name snapshot, struct manifest *manifest, char *error)

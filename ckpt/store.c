@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 #include "ckpt/inside.h"
 #include "lib/base/error_text.h"
 #include "lib/base/hex.h"
-#include "lib/wire/schema.h"
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
@@ -127,7 +125,6 @@ int store_open(struct store **result, const char *path, enum store_mode mode,
     if (!store)
         return bspz_error_text(error, MANIFEST_ERROR_SIZE, -ENOMEM, "out of memory");
     store->io = io ? *io : store_io_system;
-    store->mode = mode;
     store->base = store->lock = store->job = -1;
     snprintf(store->path, sizeof(store->path), "%s", path);
     int status = divide(store, path, mode);

@@ -12,7 +12,6 @@
 
 #include "ckpt/inside.h"
 #include "lib/base/error_text.h"
-#include "lib/wire/schema.h"
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 

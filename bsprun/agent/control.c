@@ -6,7 +6,6 @@
  * What can fail: bsprun dies or the connection fails: all processes are killed and the agent exits.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +46,6 @@
 #include "bsprun/agent/status.h"
 #include "bsprun/agent/succession.h"
 #include "bsprun/agent/terms.h"
-#include "bsprun/agent/zero.h"
 #include "bsprun/process.h"
 #include "bsprun/verdict.h"
 #include "lib/base/digest.h"

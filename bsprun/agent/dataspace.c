@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "bsprun/agent/core/agent_inside.h"
@@ -45,7 +44,10 @@
 #include "lib/base/temporary.h"
 #include "lib/shm/board.h"
 
-#define WAITING_BYTES (UINT64_C(4) << 20) /* queued for a link before pieces wait */
+/* Bytes that go to another host at a time, and that are queued for a link before they wait: what
+ * fits into the caches of a processor, and into buffers that are kept (NET_BUFFER_KEEP). */
+#define PIECE_BYTES   65536u
+#define WAITING_BYTES (UINT64_C(512) << 10)
 #define GO_ON_MS      1u
 #define LOG_PART      4u /* of the memory for objects */
 #define LOG_MOST      (UINT64_C(1) << 30)
@@ -351,7 +353,7 @@ static struct dataspace *open_space(struct agent *agent, struct pool *pool)
     struct dataspace_setup setup = {.host = agent_host(agent),
                                     .nprocs = (uint32_t)agent_nprocs(agent),
                                     .copies = agent_objects_copies(agent),
-                                    .piece = WIRE_PIECE_MAX,
+                                    .piece = PIECE_BYTES,
                                     .pool = pool};
     struct dataspace *space = NULL;
 

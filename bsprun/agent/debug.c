@@ -23,7 +23,6 @@
 #include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/launch.h"
-#include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/stop.h"

@@ -16,7 +16,6 @@
 #include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
-#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/fence.h"
 #include "bsprun/agent/join.h"
 #include "bsprun/agent/loop.h"

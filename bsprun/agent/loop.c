@@ -7,12 +7,9 @@
 #include "bsprun/agent/snapshot/replicas.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/binding.h"
@@ -39,11 +36,9 @@
 #include "bsprun/agent/core/tool.h"
 #include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/debug.h"
-#include "bsprun/agent/limit.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/stacks.h"
-#include "bsprun/agent/status.h"
 #include "bsprun/agent/succession.h"
 #include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"

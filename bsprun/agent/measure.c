@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/board.h"

@@ -27,7 +27,6 @@
 #include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/passed.h"
 #include "bsprun/agent/core/pause.h"
-#include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/to_bsprun.h"

@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/barrier.h"

@@ -48,6 +48,7 @@ void agent_route_message(void *context, uint32_t host, const struct wire_message
              message->kind == WIRE_DATA_DIFFERS || message->kind == WIRE_DATA_CUT ||
              message->kind == WIRE_DATA_LOST || message->kind == WIRE_DATA_COPY ||
              message->kind == WIRE_DATA_COPIED || message->kind == WIRE_DATA_AHEAD ||
+             message->kind == WIRE_DATA_CHAIN || message->kind == WIRE_DATA_CHAINED ||
              message->kind == WIRE_DATA_PAST || message->kind == WIRE_DATA_PAST_IS ||
              message->kind == WIRE_DATA_CALL || message->kind == WIRE_DATA_HOW_FAR ||
              message->kind == WIRE_DATA_OFFER || message->kind == WIRE_DATA_TURN ||

@@ -20,7 +20,6 @@
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/alone.h"
-#include "bsprun/agent/snapshot/snapshots.h"
 #include "lib/shm/barrier.h"
 #include "lib/shm/board.h"
 

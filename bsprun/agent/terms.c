@@ -10,9 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/board.h"

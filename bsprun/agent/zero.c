@@ -7,7 +7,6 @@
  * answers with STOP_RANKS.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

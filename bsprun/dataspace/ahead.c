@@ -55,17 +55,29 @@ static void drop(struct ahead **at)
 
 /* ---- Out ------------------------------------------------------------------------------------- */
 
+/* Those that are to get the object: who puts it has it. */
+static uint32_t find_hosts(const struct dataspace *space, const struct copies_request *put,
+                           uint32_t hosts[COPIES_MOST])
+{
+    uint32_t part = copies_part(space->copies, put->tag, put->tag_size), found = 0;
+    uint32_t count = copies_backups(space->copies, part, hosts);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (hosts[i] != put->asker.host)
+            hosts[found++] = hosts[i];
+    return found;
+}
+
 void ahead_begin(struct dataspace *space, const struct copies_request *put, struct object *object)
 {
     uint32_t hosts[COPIES_MOST], pid = put->asker.pid;
-    uint32_t part = copies_part(space->copies, put->tag, put->tag_size);
-    uint32_t count = copies_backups(space->copies, part, hosts);
+    uint32_t count = find_hosts(space, put, hosts);
 
-    if (put->plain || put->repeats || put->asker.number == 0)
+    if (put->plain || put->repeats || put->asker.number == 0 ||
+        chain_begin(space, put, object, hosts, count))
         return;
     for (uint32_t i = 0; i < count; i++)
-        if (hosts[i] != put->asker.host && /* who puts it has it */
-            !*find(&space->ahead_out, hosts[i], pid) &&
+        if (!*find(&space->ahead_out, hosts[i], pid) &&
             add(space, &space->ahead_out, hosts[i], pid, object_share(object)))
             space->ahead_out->from = put->asker.host;
 }
@@ -95,6 +107,7 @@ static void send_pieces(struct dataspace *space, struct ahead *ahead, uint64_t d
 
 void ahead_go_on(struct dataspace *space, uint32_t pid, uint32_t from, uint64_t done)
 {
+    chain_go_on(space, pid, from, done);
     for (struct ahead *ahead = space->ahead_out; ahead; ahead = ahead->next)
         if (ahead->pid == pid && ahead->from == from)
             send_pieces(space, ahead, done);
@@ -117,6 +130,7 @@ void ahead_end(struct dataspace *space, uint32_t pid, uint32_t from)
     struct wire_message message = {.kind = WIRE_DATA_AHEAD};
     struct ahead **at = &space->ahead_out;
 
+    chain_end(space, pid, from);
     message.data_ahead.pid = pid;
     while (*at) {
         if ((*at)->pid != pid || (*at)->from != from) {

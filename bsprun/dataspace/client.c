@@ -5,30 +5,43 @@
 #include <string.h>
 
 /* After which an object is not waited for that another replica is to send. */
-#define SILENT_MS 200u
+#define SILENT_MS   200u
 
-/* The next piece goes into the window of a process of this host. */
+/* Bytes of an object that its process is given before all have come, at least: while it takes them
+ * the next ones come, but each time it has to be woken. */
+#define GIVEN_LEAST 131072u
+#define GIVEN_TIMES 16u
+
+/* What is here of an object that was granted goes into the window of the process, if that waits for
+ * it and there is enough. */
 static void give_piece(struct dataspace *space, uint32_t pid)
 {
     struct process *process = service_own(space, pid);
-    uint64_t size = process->size;
-    uint32_t length = (uint32_t)service_least(size - process->done, process->request.length);
+    uint64_t size = process->size, here = service_least(process->done, size);
+    uint64_t least = size / GIVEN_TIMES > GIVEN_LEAST ? size / GIVEN_TIMES : GIVEN_LEAST;
+    uint32_t length;
 
+    if (!process->object || process->room == 0 || here < process->given ||
+        (here < size && here - process->given < service_least(least, process->room)))
+        return;
+    length = (uint32_t)service_least(here - process->given, process->room);
     if (length > 0)
-        memcpy(process->request.piece, process->object->bytes + process->done, length);
-    process->done += length;
-    if (process->done == size)
+        memcpy(process->request.piece, process->object->bytes + process->given, length);
+    process->given += length;
+    process->room = 0;
+    if (process->given == size)
         client_move(space, process, CLIENT_IDLE);
     space->calls->answer(space->context, pid, size, length);
 }
 
+/* The object is whole, and granted. */
 static void give(struct dataspace *space, uint32_t pid, struct object *object)
 {
     struct process *process = service_own(space, pid);
 
     process->object = object;
     process->size = service_least(object->size, process->request.size);
-    process->done = 0;
+    process->done = object->size;
     process->answered = process->request.number;
     if (space->replicas) {
         behind_given(space, pid, process->size);
@@ -36,6 +49,20 @@ static void give(struct dataspace *space, uint32_t pid, struct object *object)
     }
     client_move(space, process, CLIENT_TAKING);
     give_piece(space, pid);
+}
+
+/* The object that comes; what the process has of it already came from a host that is lost, or that
+ * was silent.  False: no memory, or it is another one; the caller is told. */
+static bool begin_object(struct dataspace *space, uint32_t pid, uint32_t host, uint64_t size)
+{
+    struct process *process = service_own(space, pid);
+
+    if (process->given > 0 && process->size != size) {
+        service_broken(space, host, "another object than the one that came in part");
+        return false;
+    }
+    process->size = size;
+    return service_begin_object(space, process, pid, size);
 }
 
 static void stored(struct dataspace *space, uint32_t pid)
@@ -116,7 +143,7 @@ static void withdraw_request(struct dataspace *space, uint32_t pid)
 {
     struct process *process = service_own(space, pid);
 
-    if (process->client != CLIENT_ASKING || space->part_lost)
+    if (process->client != CLIENT_ASKING || process->given > 0 || space->part_lost)
         return;
     client_move(space, process, CLIENT_WITHDRAWN);
     withdraw(space, pid);
@@ -133,7 +160,7 @@ const struct dataspace_request *dataspace_waits_for(const struct dataspace *spac
 {
     const struct process *process = service_own(space, pid);
 
-    return process->client == CLIENT_ASKING ? &process->request : NULL;
+    return process->client == CLIENT_ASKING && process->given == 0 ? &process->request : NULL;
 }
 
 /* ---- What processes do ----------------------------------------------------------------------- */
@@ -145,6 +172,7 @@ void client_begin(struct dataspace *space, uint32_t pid)
     if (space->replicas)
         replicas_begin(space, pid);
     if (process->request.kind != DATASPACE_PUT) {
+        process->room = process->request.length;
         client_move(space, process, CLIENT_ASKING);
         ask(space, pid);
         return;
@@ -152,6 +180,12 @@ void client_begin(struct dataspace *space, uint32_t pid)
     process->done = 0;
     client_move(space, process, CLIENT_STORING);
     put_piece(space, pid, &process->request);
+}
+
+static void wait_for_piece(struct process *process, const struct dataspace_request *posted)
+{
+    process->request.piece = posted->piece;
+    process->room = posted->length;
 }
 
 static void take_posted(struct dataspace *space, uint32_t pid,
@@ -178,10 +212,14 @@ static void take_posted(struct dataspace *space, uint32_t pid,
     case CLIENT_STORING:
         put_piece(space, pid, request);
         return;
+    case CLIENT_RECEIVING:
+    case CLIENT_FETCHING:
     case CLIENT_TAKING:
-        process->request.piece = request->piece;
-        process->request.length = request->length;
+        wait_for_piece(process, request);
         give_piece(space, pid);
+        return;
+    case CLIENT_ASKING: /* again, as what it had of the object came from a host that is lost */
+        wait_for_piece(process, request);
         return;
     default:
         return; /* known already */
@@ -272,7 +310,7 @@ void client_granted(struct dataspace *space, uint32_t host, const struct wire_da
             passing_fetch_no_more(space, grant->pid);
             process->source = NOWHERE;
         }
-        if (!service_begin_object(space, process, grant->pid, grant->size))
+        if (!begin_object(space, grant->pid, host, grant->size))
             return;
         client_move(space, process, CLIENT_RECEIVING);
     }
@@ -280,10 +318,13 @@ void client_granted(struct dataspace *space, uint32_t host, const struct wire_da
         service_broken(space, host, "a piece of an object that was not asked for");
         return;
     }
-    if (piece_is_last(&piece))
+    if (piece_is_last(&piece)) {
         give(space, grant->pid, service_take_object(process));
-    else if (space->replicas)
+        return;
+    }
+    if (space->replicas)
         passing_come(space, grant->pid);
+    give_piece(space, grant->pid);
 }
 
 /* ---- What comes from another replica --------------------------------------------------------- */
@@ -323,6 +364,8 @@ void client_referred(struct dataspace *space, uint32_t host, const struct wire_d
     if (process->from == refer->from) {
         if (process->object && process->done == process->object->size)
             take_fetched(space, refer->pid);
+        else if (process->object)
+            give_piece(space, refer->pid);
         return;
     }
     passing_fetch_no_more(space, refer->pid);
@@ -356,17 +399,20 @@ void client_passed(struct dataspace *space, uint32_t host, const struct wire_dat
         return;
     }
     if (!process->object && pass->size <= process->request.size &&
-        !service_begin_object(space, process, pass->pid, pass->size))
+        !begin_object(space, pass->pid, host, pass->size))
         return;
     if (!process->object || !piece_add(process->object, &process->done, &piece)) {
         service_broken(space, host, "a piece of what another replica has got is out of place");
         return;
     }
     process->heard = now(space);
-    if (piece_is_last(&piece) && process->client == CLIENT_FETCHING)
+    if (piece_is_last(&piece) && process->client == CLIENT_FETCHING) {
         take_fetched(space, pass->pid);
-    else
-        passing_come(space, pass->pid);
+        return;
+    }
+    passing_come(space, pass->pid);
+    if (process->client == CLIENT_FETCHING)
+        give_piece(space, pass->pid);
 }
 
 void client_go_on(struct dataspace *space, uint32_t pid)

@@ -16,16 +16,18 @@ struct outgoing {
     struct outgoing *next;
     struct copy_message message; /* with a reference to the object */
     uint64_t done;               /* bytes of it that have gone */
+    uint32_t round;              /* of the chain by which it goes; 0: of none */
     unsigned char tag[];
 };
 
 /* ---- Out ------------------------------------------------------------------------------------- */
 
-/* Sends pieces from *done on while there is room; returns whether all have gone. */
-static bool send_pieces(const struct dataspace *space, uint32_t host,
-                        const struct copy_message *from, uint64_t *done)
+/* Sends pieces from *done on while there is room, or the change alone when the object has come by
+ * that chain; returns whether all have gone. */
+static bool send_pieces(struct dataspace *space, uint32_t host, const struct copy_message *from,
+                        uint64_t *done, uint32_t round)
 {
-    const struct object *object = from->object;
+    const struct object *object = round > 0 ? NULL : from->object;
     struct wire_message message = {.kind = WIRE_DATA_COPY};
     struct wire_data_copy *copy = &message.data_copy;
     bool more = true;
@@ -38,8 +40,11 @@ static bool send_pieces(const struct dataspace *space, uint32_t host,
     copy->what = from->what;
     copy->removes = from->removes;
     copy->same = from->same;
+    copy->round = round;
     copy->has_object = object != NULL;
     copy->size = object ? object->size : 0;
+    if (round > 0 && !chain_is_there(space, host, round))
+        return false;
     while (more && space->calls->has_room(space->context, host)) {
         copy->offset = *done;
         if (object) {
@@ -52,12 +57,14 @@ static bool send_pieces(const struct dataspace *space, uint32_t host,
             copy->tag = (struct wire_bytes){from->tag, from->tag_size};
         space->calls->send(space->context, host, &message);
     }
+    if (round > 0 && !more)
+        chain_told(space, host, round);
     return !more;
 }
 
 /* Takes over nothing. */
 static void queue(struct dataspace *space, uint32_t host, const struct copy_message *message,
-                  uint64_t done)
+                  uint64_t done, uint32_t round)
 {
     struct other *other = &space->others[host];
     struct outgoing *outgoing = malloc(sizeof *outgoing + message->tag_size);
@@ -66,7 +73,7 @@ static void queue(struct dataspace *space, uint32_t host, const struct copy_mess
         service_no_memory(space, message->pid, sizeof *outgoing);
         return;
     }
-    *outgoing = (struct outgoing){NULL, *message, done};
+    *outgoing = (struct outgoing){NULL, *message, done, round};
     if (message->tag_size > 0)
         memcpy(outgoing->tag, message->tag, message->tag_size);
     outgoing->message.tag = outgoing->tag;
@@ -92,7 +99,8 @@ void copying_send(struct dataspace *space, uint32_t host, const struct copy_mess
     struct wire_message direct = {.kind = WIRE_DATA_LOST};
     struct copy_message without = *message;
     struct other *other = &space->others[host];
-    uint64_t done = 0;
+    uint32_t round;
+    uint64_t done;
 
     if (is_there(space, host, message)) {
         without.object = NULL;
@@ -110,10 +118,11 @@ void copying_send(struct dataspace *space, uint32_t host, const struct copy_mess
         service_send(space, host, &direct);
         return;
     default:
-        done = ahead_gone(space, host, message);
+        round = chain_put(space, host, message);
+        done = round > 0 ? 0 : ahead_gone(space, host, message);
         other->traffic.sent++; /* also while it waits: it is on its way */
-        if (other->first || !send_pieces(space, host, message, &done))
-            queue(space, host, message, done);
+        if (other->first || !send_pieces(space, host, message, &done, round))
+            queue(space, host, message, done, round);
     }
 }
 
@@ -131,8 +140,16 @@ void copying_go_on(struct dataspace *space, uint32_t host)
 {
     struct other *other = &space->others[host];
 
-    while (other->first && send_pieces(space, host, &other->first->message, &other->first->done))
+    while (other->first && send_pieces(space, host, &other->first->message, &other->first->done,
+                                       other->first->round))
         drop_first(space, other);
+}
+
+void copying_unchain(struct dataspace *space)
+{
+    for (uint32_t host = 0; host < space->hosts; host++)
+        for (struct outgoing *of = space->others[host].first; of; of = of->next)
+            of->round = 0;
 }
 
 void copying_forget(struct dataspace *space, uint32_t host)
@@ -193,7 +210,14 @@ void copying_take(struct dataspace *space, uint32_t host, const struct wire_data
         return;
     message.object = other->coming;
     other->coming = NULL;
-    if (message.kind == COPY_PUT && !copy->has_object && copy->pid < space->nprocs) {
+    if (copy->round > 0) {
+        message.object = chain_object(space, host, copy->round);
+        if (message.kind != COPY_PUT || copy->has_object || !message.object) {
+            object_drop(message.object);
+            service_broken(space, host, "a copy of what has not come");
+            return;
+        }
+    } else if (message.kind == COPY_PUT && !copy->has_object && copy->pid < space->nprocs) {
         message.object = put_kept(service_own(space, copy->pid), copy->number);
         if (message.object)
             object_share(message.object);

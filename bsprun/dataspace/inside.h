@@ -11,6 +11,7 @@
  *   gather.c   objects of hosts whose processes are not saved, for those that keep them
  *   gathered.c ... there
  *   ahead.c    ... of an object that is still coming
+ *   chain.c    ... from one of those that back it to the next
  *   turns.c    which of them sends a large object
  *   passing.c  ... and which of them sends what others get, too
  *   behind.c   how far they are, and what has to be kept for them
@@ -40,7 +41,7 @@ enum client_state {
     CLIENT_WITHDRAWN, /* ... is to forget it, or has granted it */
     CLIENT_RECEIVING, /* ... has granted it, and its pieces come from another host */
     CLIENT_FETCHING,  /* ... and they come from a host that has another replica of the process */
-    CLIENT_TAKING,    /* ... is granted: the process is to ask for the next piece */
+    CLIENT_TAKING,    /* ... and it is whole: the process is to ask for the next piece */
     CLIENT_STATE_COUNT
 };
 
@@ -75,6 +76,8 @@ struct process {
     uint64_t done;         /* bytes of it that have come or gone */
     uint64_t gone;         /* ... of a put that is kept here: gone to who is asked */
     uint64_t size;         /* bytes of it that the process gets */
+    uint64_t given;        /* ... and has, if it is one of this host */
+    uint32_t room;         /* ... and waits for; 0: it is to ask for the next piece */
     uint64_t answered;     /* of this host: the last request that was */
     struct object *put; /* of this host: it went to another one, which may send it back as a copy */
     uint64_t put_number; /* ... until the request of that number is answered */
@@ -85,6 +88,10 @@ struct outgoing;
 
 /* An object of which pieces have gone to a host that will back it, or have come from its owner. */
 struct ahead;
+
+/* The same, of an object that goes from one host that will back it to the next. */
+struct chain;
+struct chained;
 
 /* Objects that replicas get, and that go from one of them to the next. */
 struct passing;
@@ -98,6 +105,7 @@ struct other {
     uint64_t come;                  /* bytes of it */
     bool gives;                     /* it sends its objects here for the present snapshot ... */
     uint64_t given;                 /* the newest one for which all have come */
+    uint32_t given_up;              /* of its chains: all up to that */
 };
 
 /* What is known of a replica of a process. */
@@ -132,6 +140,9 @@ struct dataspace {
     struct pool *pool;
     struct copies *copies;
     struct ahead *ahead_out, *ahead_in;
+    struct chain *chains;                           /* of parts of this host, ... */
+    struct chained *chained;                        /* ... and of others */
+    uint32_t rounds;                                /* chains that this host has begun */
     struct passing *passing;                        /* NULL: no process has replicas */
     uint64_t log;                                   /* bytes of answers, of each part */
     uint32_t large, passed, cut_every, behind_most; /* service.h */
@@ -410,6 +421,8 @@ void copying_take(struct dataspace *space, uint32_t host, const struct wire_data
 void copying_go_on(struct dataspace *space, uint32_t host);
 /* The host is lost. */
 void copying_forget(struct dataspace *space, uint32_t host);
+/* Chains are given up: what has not gone goes with its object. */
+void copying_unchain(struct dataspace *space);
 
 /* ---- gathered.c ---- */
 
@@ -437,5 +450,32 @@ void ahead_take(struct dataspace *space, uint32_t host, const struct wire_data_a
 struct object *ahead_come(struct dataspace *space, uint32_t host, uint32_t pid, uint64_t *done);
 /* The host is lost. */
 void ahead_forget(struct dataspace *space, uint32_t host);
+
+/* ---- chain.c ---- */
+
+/* The first bytes of a put to this host are in the object, which those hosts will back, in that
+ * order.  False: it does not go by a chain. */
+bool chain_begin(struct dataspace *space, const struct copies_request *put, struct object *object,
+                 const uint32_t *hosts, uint32_t count);
+/* So many bytes are in the object that the process on that host puts. */
+void chain_go_on(struct dataspace *space, uint32_t pid, uint32_t from, uint64_t come);
+/* That is put, or never will be. */
+void chain_end(struct dataspace *space, uint32_t pid, uint32_t from);
+/* The object is put: the round of the chain by which it goes to that host; 0: by none. */
+uint32_t chain_put(struct dataspace *space, uint32_t host, const struct copy_message *put);
+/* Whether that host has the object, and may be sent the change; it has been. */
+bool chain_is_there(struct dataspace *space, uint32_t host, uint32_t round);
+void chain_told(struct dataspace *space, uint32_t host, uint32_t round);
+/* The changes that wait for that may be sent. */
+void chain_has_come(struct dataspace *space, uint32_t host, const struct wire_data_chained *of);
+void chain_take(struct dataspace *space, uint32_t host, const struct wire_data_chain *chain);
+/* The object that has come by that chain of the owner, which is put; its reference goes to the
+ * caller.  NULL: there is none. */
+struct object *chain_object(struct dataspace *space, uint32_t owner, uint32_t round);
+/* Hosts are lost. */
+void chain_losses(struct dataspace *space);
+/* Sends what waits for room; whether something still does. */
+bool chain_push(struct dataspace *space);
+void chain_close(struct dataspace *space);
 
 #endif

@@ -40,8 +40,12 @@ static void check_client(const struct dataspace *space, const struct process *pr
     assert(!(state & IN(CLIENT_RECEIVING)) || process->done < object->size);
     assert(!(state & IN(CLIENT_FETCHING)) || !object || process->done < object->size);
     assert(!(state & IN(CLIENT_TAKING)) ||
-           (process->done < process->size && process->size <= object->size &&
-            process->size <= request->size));
+           (process->done == object->size && process->given < process->size && process->room == 0 &&
+            process->size <= object->size && process->size <= request->size));
+    /* Who has some of an object gets the rest of the same. */
+    assert(process->given == 0 || (state & CLIENT_GETS && process->given < process->size &&
+                                   (state & IN(CLIENT_WITHDRAWN)) == 0));
+    assert(process->given == 0 || !(state & CLIENT_ASKS) || request->number > 0);
     assert(request->tag_size <= WIRE_TAG_MAX);
     /* What was asked of a host that is lost is asked of another one, if it has a number. */
     assert(!(state & (CLIENT_PUTS | CLIENT_GETS) & ~IN(CLIENT_TAKING)) || request->plain ||

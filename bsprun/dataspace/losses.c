@@ -20,6 +20,10 @@ void losses_learn(struct dataspace *space)
             forget(space, i);
             any = true;
         }
+    if (any) {
+        chain_losses(space);
+        copying_unchain(space);
+    }
     if (any && space->replicas && !space->part_lost)
         behind_lost(space);
     for (uint32_t pid = 0; any && pid < space->nprocs && !space->part_lost; pid++) {

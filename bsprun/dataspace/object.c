@@ -6,12 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Memory of objects that are gone, for the next ones: the system would have to clear it again. */
+#define SPARES      8u
+#define SPARE_LEAST 131072u /* smaller ones malloc itself keeps */
+#define SPARE_MOST  (UINT64_C(64) << 20)
+
+/* What is large begins with a page, as windows do, from which it is copied: 16 bytes behind the
+ * beginning, where malloc puts it, loads of a copy would seem to depend on the stores before. */
+#define PAGE        4096u
+
+struct spare {
+    unsigned char *bytes;
+    uint64_t room;
+};
+
 struct pool {
     uint64_t most, least, in_memory, in_file;
     uint64_t small; /* bytes in memory of OBJECT_SMALL, which cannot go */
     const struct pool_files *files;
     void *context;
     struct object *oldest, *newest; /* of OBJECT_IN_MEMORY */
+    struct spare spares[SPARES];    /* the oldest first */
+    unsigned spare_count;
+    uint64_t spare_bytes;
 };
 
 struct pool *pool_open(uint64_t most, uint64_t least, const struct pool_files *files, void *context)
@@ -23,12 +40,6 @@ struct pool *pool_open(uint64_t most, uint64_t least, const struct pool_files *f
     return pool;
 }
 
-void pool_close(struct pool *pool)
-{
-    assert(!pool || (pool->in_memory == 0 && pool->in_file == 0));
-    free(pool);
-}
-
 uint64_t pool_in_memory(const struct pool *pool)
 {
     return pool->in_memory;
@@ -37,6 +48,68 @@ uint64_t pool_in_memory(const struct pool *pool)
 uint64_t pool_in_file(const struct pool *pool)
 {
     return pool->in_file;
+}
+
+/* ---- Spare memory ---------------------------------------------------------------------------- */
+
+static struct spare take_spare(struct pool *pool, unsigned at)
+{
+    struct spare spare = pool->spares[at];
+
+    pool->spare_count--;
+    pool->spare_bytes -= spare.room;
+    memmove(&pool->spares[at], &pool->spares[at + 1],
+            (pool->spare_count - at) * sizeof *pool->spares);
+    return spare;
+}
+
+/* Gives the oldest back until there are no more than so many bytes. */
+static void bound_spares(struct pool *pool, uint64_t most)
+{
+    while (pool->spare_bytes > most)
+        free(take_spare(pool, 0).bytes);
+}
+
+/* Bytes for an object, of which there is room for; NULL: no memory. */
+static unsigned char *take_bytes(struct pool *pool, uint64_t size, uint64_t *room)
+{
+    for (unsigned i = pool->spare_count; i-- > 0;)
+        if (pool->spares[i].room >= size && pool->spares[i].room - size <= size / 8) {
+            struct spare spare = take_spare(pool, i);
+
+            *room = spare.room;
+            return spare.bytes;
+        }
+    *room = size;
+    if (size < SPARE_LEAST)
+        return malloc(size + 1);
+    return aligned_alloc(PAGE, (size + PAGE - 1) / PAGE * PAGE);
+}
+
+/* Those of an object that is gone. */
+static void give_bytes(struct pool *pool, unsigned char *bytes, uint64_t room)
+{
+    uint64_t most = pool->most - pool->in_memory;
+
+    if (most > SPARE_MOST)
+        most = SPARE_MOST;
+    if (room < SPARE_LEAST || room > most) {
+        free(bytes);
+        return;
+    }
+    bound_spares(pool, most - room);
+    if (pool->spare_count == SPARES)
+        free(take_spare(pool, 0).bytes);
+    pool->spares[pool->spare_count++] = (struct spare){bytes, room};
+    pool->spare_bytes += room;
+}
+
+void pool_close(struct pool *pool)
+{
+    assert(!pool || (pool->in_memory == 0 && pool->in_file == 0));
+    if (pool)
+        bound_spares(pool, 0);
+    free(pool);
 }
 
 /* ---- Places ---------------------------------------------------------------------------------- */
@@ -73,7 +146,7 @@ static bool spill(struct pool *pool, struct object *object)
     if (!bytes)
         return false;
     memcpy(bytes, object->bytes, object->size);
-    free(object->bytes);
+    free(object->bytes); /* there is no memory to spare */
     object->bytes = bytes;
     object->place = OBJECT_IN_FILE;
     unlink_object(pool, object);
@@ -87,6 +160,7 @@ static bool make_room(struct pool *pool, uint64_t size)
     while (pool->in_memory + size > pool->most)
         if (!pool->oldest || !spill(pool, pool->oldest))
             return false;
+    bound_spares(pool, pool->most - pool->in_memory - size);
     return true;
 }
 
@@ -112,7 +186,7 @@ struct object *object_make(struct pool *pool, uint64_t size)
     if (object->place == OBJECT_IN_FILE)
         object->bytes = map(pool, size);
     else if (make_room(pool, size))
-        object->bytes = malloc(size + 1);
+        object->bytes = take_bytes(pool, size, &object->room);
     if (!object->bytes) {
         free(object);
         return NULL;
@@ -148,7 +222,7 @@ void object_drop(struct object *object)
             unlink_object(pool, object);
         else
             pool->small -= object->size;
-        free(object->bytes);
+        give_bytes(pool, object->bytes, object->room);
     }
     free(object);
 }

@@ -3,6 +3,7 @@
  *
  * When that is used up, the oldest objects go to a file, or the new one if it is larger than the
  * bound, or than what small objects leave of it.  These never do: parts of a file are whole pages.
+ * Memory of objects that are gone, up to 64 MiB, is kept for the next ones, within the bound.
  *
  * What can fail: no memory, no room in the file, or the bound is used up by small objects: there is
  * no new object then, and nothing has changed otherwise.
@@ -23,6 +24,7 @@ struct object {
     uint64_t mark;        /* the caller's, 0 at first */
     /* Private to object.c. */
     struct pool *pool;
+    uint64_t room;                /* bytes of memory there are for it */
     struct object *older, *newer; /* those in memory that may go to a file */
     enum { OBJECT_SMALL, OBJECT_IN_MEMORY, OBJECT_IN_FILE } place;
 };

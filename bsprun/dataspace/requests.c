@@ -42,6 +42,7 @@ static void settle(struct dataspace *space, struct process *process, bool was_st
         return;
     object_drop(process->object);
     process->object = NULL;
+    process->given = process->room = 0;
 }
 
 void client_move(struct dataspace *space, struct process *process, enum client_state to)

@@ -197,6 +197,16 @@ static bool take_copies(struct dataspace *space, uint32_t host, const struct wir
         if (space->copied)
             ahead_take(space, host, &message->data_ahead);
         break;
+    case WIRE_DATA_CHAIN:
+        if (space->copied)
+            chain_take(space, host, &message->data_chain);
+        break;
+    case WIRE_DATA_CHAINED:
+        if (space->copied) {
+            chain_has_come(space, host, &message->data_chained);
+            copying_go_on(space, host);
+        }
+        break;
     case WIRE_DATA_COPIED:
         copy = (struct copy_message){.kind = COPY_DONE,
                                      .part = message->data_copied.part,
@@ -283,6 +293,8 @@ static bool send_waiting(struct dataspace *space)
         else if (process->client == CLIENT_FETCHING)
             client_go_on(space, seat / space->most);
     }
+    if (chain_push(space))
+        return true;
     return (space->passing && passing_go_on(space)) || space->stalled > 0;
 }
 
@@ -362,6 +374,7 @@ void dataspace_close(struct dataspace *space)
     }
     for (uint32_t host = 0; space->others && host < space->hosts; host++)
         copying_forget(space, host);
+    chain_close(space);
     passing_close(space);
     gather_drop(space);
     copies_close(space->copies);

@@ -5,8 +5,9 @@
  * on who has which.  Happy path of a put: posted -> its pieces are collected here, or sent to the
  * owner as DATA_PUT, each answered at once -> with the last one the owner stores the object,
  * DATA_STORED -> answered.  Of a get or read: posted -> the owner is asked, DATA_ASK -> as soon as
- * there is an object, DATA_GRANT, in pieces -> answered piece by piece.  While it waits it can be
- * withdrawn, DATA_WITHDRAW, which the owner answers with DATA_WITHDRAWN unless it has granted it.
+ * there is an object, DATA_GRANT, in pieces -> answered piece by piece, as they come.  While it
+ * waits it can be withdrawn, DATA_WITHDRAW, which the owner answers with DATA_WITHDRAWN unless it
+ * has granted it.
  *
  * A process that is lost and restarted alone begins its next life: dataspace_restarted.  It makes
  * its requests since its last image again, with the same numbers, and the owners answer them from
@@ -124,7 +125,8 @@ struct dataspace_setup {
                           replicas, of each part */
     /* Where processes have replicas; 0: as in actual jobs. */
     uint32_t large;       /* bytes of a put from which they take turns to send it */
-    uint32_t passed;      /* bytes of a get or read from which one gets it from another */
+    uint32_t passed;      /* bytes of a get or read from which one gets it from another; or, without
+                             replicas, of a put from which one copy gets it from another */
     uint32_t cut_every;   /* requests, after which a replica says how far it is */
     uint32_t behind_most; /* answers of a part that are kept for a replica whatever their bytes */
 };

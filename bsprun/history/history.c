@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/base/buffer.h"
+#include "lib/base/units.h"
 
 #define HEAD        "bspzero-history"
 #define CHECK_SIZE  9u /* " xxxxxxxx" */
@@ -145,13 +146,7 @@ static bool take_number(const char *word, double most, double *value)
 
 static bool take_count(const char *word, uint64_t *value)
 {
-    char *end;
-
-    if (!isdigit((unsigned char)word[0]))
-        return false;
-    errno = 0;
-    *value = strtoull(word, &end, 10);
-    return *end == '\0' && errno == 0;
+    return bspz_whole(word, 0, UINT64_MAX, value);
 }
 
 static bool take_name(const char *word, char name[HISTORY_NAME_MAX + 1])
@@ -251,24 +246,10 @@ static int head_state(const char *text, size_t length)
                                                               : HISTORY_STRANGE;
 }
 
-static bool add_record(struct history *history, size_t *capacity,
-                       const struct history_record *record)
-{
-    struct history_record *records =
-        bspz_grow(history->records, capacity, history->count + 1, sizeof *records);
-
-    if (!records)
-        return false;
-    history->records = records;
-    history->records[history->count++] = *record;
-    return true;
-}
-
 /* The first line may occur twice, if two jobs created the file at once. */
 int history_read(const char *text, size_t size, struct history *history)
 {
     const char *end = memchr(text, '\n', size), *next;
-    size_t capacity = 0;
     int state;
 
     *history = (struct history){0};
@@ -281,10 +262,11 @@ int history_read(const char *text, size_t size, struct history *history)
         end = memchr(at, '\n', size - (size_t)(at - text));
         next = end ? end : text + size;
         if (end && history_parse(at, (size_t)(next - at), &record)) {
-            if (!add_record(history, &capacity, &record)) {
+            if (!BSPZ_GROW(history->records, history->count)) {
                 history_free(history);
                 return -ENOMEM;
             }
+            history->records[history->count++] = record;
         } else if (next > at && head_state(at, (size_t)(next - at)) != HISTORY_GOOD) {
             history->bad++;
         }

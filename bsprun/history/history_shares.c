@@ -30,7 +30,7 @@ static void add(struct history_share *share, const struct history_record *record
 struct history_share *history_shares(const struct history *history, const char *site, size_t *count)
 {
     struct history_share *shares = NULL;
-    size_t capacity = 0, found = 0;
+    size_t found = 0;
 
     for (size_t i = history->count; i-- > 0;) {
         const struct history_record *record = &history->records[i];
@@ -39,12 +39,10 @@ struct history_share *history_shares(const struct history *history, const char *
             continue;
         struct history_share *share = find(shares, found, record->name);
         if (!share) {
-            struct history_share *more = bspz_grow(shares, &capacity, found + 1, sizeof *shares);
-            if (!more) {
+            if (!BSPZ_GROW(shares, found)) {
                 free(shares);
                 return NULL;
             }
-            shares = more;
             share = &shares[found++];
             *share = (struct history_share){0};
             memcpy(share->name, record->name, sizeof share->name);

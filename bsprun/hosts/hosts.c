@@ -29,7 +29,7 @@ void hosts_free(struct hosts *hosts)
 
 /* ---- Mentions ---- */
 
-static struct host *find(struct hosts *hosts, const char *name)
+static struct host *find(const struct hosts *hosts, const char *name)
 {
     for (uint32_t i = 0; i < hosts->count; i++)
         if (strcasecmp(hosts->items[i].name, name) == 0)
@@ -156,10 +156,7 @@ uint32_t hosts_slots(const char *text, size_t length)
 
 const struct host *hosts_named(const struct hosts *hosts, const char *name)
 {
-    for (uint32_t i = 0; i < hosts->count; i++)
-        if (strcasecmp(hosts->items[i].name, name) == 0)
-            return &hosts->items[i];
-    return NULL;
+    return find(hosts, name);
 }
 
 bool hosts_is_own(const char *name, const char *own)

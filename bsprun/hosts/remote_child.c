@@ -14,26 +14,6 @@
 
 enum { STREAM_IN, STREAM_OUT, STREAM_ERR, STREAM_ERROR, STREAMS };
 
-/* The environment, changed so that no window asks for a password.  To be freed, not its items;
- * NULL: no memory. */
-static char **quiet_environment(void)
-{
-    static char never[] = "SSH_ASKPASS_REQUIRE=never";
-    size_t count = 0, kept = 0;
-    char **copy;
-
-    while (environ[count])
-        count++;
-    copy = calloc(count + 2, sizeof *copy);
-    if (!copy)
-        return NULL;
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(environ[i], "SSH_ASKPASS", strlen("SSH_ASKPASS")) != 0)
-            copy[kept++] = environ[i];
-    copy[kept] = never;
-    return copy;
-}
-
 /* Runs in the child, with signals blocked. */
 static void become(char *const *command, char **environment, int pipes[STREAMS][2],
                    const struct process_signals *signals, const sigset_t *mask, pid_t parent)
@@ -67,7 +47,8 @@ static void become(char *const *command, char **environment, int pipes[STREAMS][
 static int fork_child(struct remote_child *child, char *const *command, int pipes[STREAMS][2],
                       const struct process_signals *signals)
 {
-    char **environment = quiet_environment();
+    static char never[] = "SSH_ASKPASS_REQUIRE=never"; /* no window asks for a password */
+    char **environment = process_environment_but("SSH_ASKPASS", never);
     pid_t parent = getpid();
     sigset_t all, before;
     int error = 0;

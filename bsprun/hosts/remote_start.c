@@ -9,7 +9,6 @@
 #include "bsprun/hosts/remote_start.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

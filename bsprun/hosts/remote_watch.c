@@ -1,6 +1,5 @@
 /* remote_watch.c - one child that starts a program on another host: its streams, its end, its
  * memory; see remote_start_inside.h. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "lib/base/buffer.h"
+
 static uint64_t between(uint64_t from_ms, uint64_t to_ms)
 {
     return to_ms > from_ms ? to_ms - from_ms : 0;
@@ -42,16 +44,8 @@ void account_saved(struct account *account, struct bspz_snapshot_name name, uint
     uint64_t useful =
         account->useful_ms + (account->running ? between(account->since_ms, taken_ms) : 0);
 
-    if (account->count == account->capacity) {
-        size_t capacity = 2 * account->capacity + 64;
-        struct account_snapshot *more =
-            realloc(account->snapshots, capacity * sizeof *account->snapshots);
-
-        if (!more)
-            return;
-        account->snapshots = more;
-        account->capacity = capacity;
-    }
+    if (!BSPZ_GROW(account->snapshots, account->count))
+        return;
     account->snapshots[account->count++] = (struct account_snapshot){name, useful};
 }
 

@@ -21,7 +21,7 @@ struct account {
     uint64_t since_ms; /* when the processes began or stopped computing */
     uint64_t useful_ms, lost_ms, down_ms;
     struct account_snapshot *snapshots;
-    size_t count, capacity;
+    size_t count;
 };
 
 /* All zeros: not begun.  Time before the processes first compute is not counted, except in a

@@ -1,8 +1,6 @@
 /* evidence.c - bsprun's observations of failures; see evidence.h. */
 #include "bsprun/launcher/evidence.h"
 
-#include <string.h>
-
 #define SLEPT_MS 1000u /* tolerance for drift, and for clocks read one after the other */
 
 static uint64_t between(uint64_t from_ms, uint64_t to_ms)

@@ -21,7 +21,6 @@ int feed_open(struct feed *feed, uv_loop_t *loop, size_t (*room)(void *context),
     int error = 0;
 
     memset(feed, 0, offsetof(struct feed, data));
-    feed->loop = loop;
     feed->room = room;
     feed->got = got;
     feed->context = context;

@@ -11,7 +11,6 @@
 #include <uv.h>
 
 struct feed {
-    uv_loop_t *loop;
     int epoll; /* ready when stdin is; -1: stdin is always readable */
     uv_poll_t poll;
     uv_timer_t timer;              /* until bsprun is in the foreground */

@@ -2,7 +2,8 @@
 #include "bsprun/launcher/first_output.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "lib/base/buffer.h"
 
 /* Bytes written on a stream: streams of a process lie side by side. */
 struct written {
@@ -19,38 +20,20 @@ struct counted {
 struct first_output {
     struct written all;    /* by the first of each */
     struct written *hosts; /* by those of each host */
-    uint32_t host_count;
+    size_t host_count;
     struct counted *lines; /* by one host, and by the first of all */
     size_t line_count, line_room;
 };
 
 static uint64_t *find(struct written *written, size_t at)
 {
-    if (at >= written->count) {
-        size_t count = 2 * at + 4;
-        uint64_t *more = realloc(written->bytes, count * sizeof *more);
-
-        if (!more)
-            return NULL;
-        memset(more + written->count, 0, (count - written->count) * sizeof *more);
-        written->bytes = more;
-        written->count = count;
-    }
-    return &written->bytes[at];
+    return BSPZ_REACH(written->bytes, written->count, at + 1) ? &written->bytes[at] : NULL;
 }
 
 static struct written *find_host(struct first_output *first, uint32_t host)
 {
-    if (host >= first->host_count) {
-        struct written *more = realloc(first->hosts, (host + 1) * sizeof *more);
-
-        if (!more)
-            return NULL;
-        memset(more + first->host_count, 0, (host + 1 - first->host_count) * sizeof *more);
-        first->hosts = more;
-        first->host_count = host + 1;
-    }
-    return &first->hosts[host];
+    return BSPZ_REACH(first->hosts, first->host_count, host + (size_t)1) ? &first->hosts[host]
+                                                                         : NULL;
 }
 
 size_t first_output_take(struct first_output **first, uint32_t host, int pid, int stream,

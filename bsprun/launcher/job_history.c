@@ -17,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bsprun/status/learned_text.h"
 #include "lib/base/units.h"
 
 #define NAMED_MOST 16u     /* hosts whose lives are recorded individually */

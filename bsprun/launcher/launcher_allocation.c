@@ -11,7 +11,6 @@
  */
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "bsprun/launcher/launcher_inside.h"
 

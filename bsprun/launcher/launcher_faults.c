@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bsprun/launcher/launcher_inside.h"
+#include "lib/base/buffer.h"
 
 const char *launcher_last_fault(const struct launcher *launcher)
 {
@@ -104,15 +105,6 @@ void launcher_note_stopped(struct launcher *launcher)
 
 void launcher_count_process_fault(struct launcher *launcher, uint32_t pid)
 {
-    if (pid >= launcher->process_count) {
-        uint32_t *more = realloc(launcher->process_faults, (pid + 1) * sizeof *more);
-
-        if (!more)
-            return;
-        memset(more + launcher->process_count, 0,
-               (pid + 1 - launcher->process_count) * sizeof *more);
-        launcher->process_faults = more;
-        launcher->process_count = pid + 1;
-    }
-    launcher->process_faults[pid]++;
+    if (BSPZ_REACH(launcher->process_faults, launcher->process_count, pid + (size_t)1))
+        launcher->process_faults[pid]++;
 }

@@ -138,7 +138,7 @@ struct launcher {
     uint32_t faults;          /* faults from which the job recovered */
     uint32_t restarted_alone; /* processes, while the others went on */
     uint32_t *process_faults; /* by process; NULL: none */
-    uint32_t process_count;   /* their number */
+    size_t process_count;     /* their number */
     char *fault_text;         /* of the newest fault */
     uint32_t fault_repeats;   /* consecutive equal faults */
     bool fault_untold;        /* the recovery has not been reported yet */

@@ -7,7 +7,6 @@
  * longer possible, EXIT follows with the last fault.
  */
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
  * user drains the host, too (then only the user has it used again); the host is lost (it stays
  * drained until an agent there says that its owner is quiet).
  */
-#include <stdio.h>
 
 #include "bsprun/launcher/launcher_inside.h"
 

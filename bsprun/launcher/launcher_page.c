@@ -2,7 +2,6 @@
  * time.  report.js draws it from the JSON that is written here. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bsprun/launcher/launcher_inside.h"
 #include "bsprun/launcher/report_script.h"

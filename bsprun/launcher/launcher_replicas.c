@@ -7,8 +7,6 @@
  * term has the number all the same.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "bsprun/launcher/launcher_inside.h"
 

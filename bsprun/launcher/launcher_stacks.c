@@ -6,7 +6,6 @@
  * What can fail: an agent does not answer in time, or is lost (the text says so); the job ends
  * first (nobody gets a text).
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "bsprun/launcher/launcher_inside.h"
 #include "lib/base/units.h"

@@ -157,8 +157,7 @@ struct learned_facts learning_facts(const struct learning *learning)
                                   .told = learning->evidence.told,
                                   .interval_ns = learning->evidence.interval_ns,
                                   .why = wire_why_text(learning->evidence.why),
-                                  .image_bytes = learning->history.image_bytes,
-                                  .site = learning->history.site};
+                                  .image_bytes = learning->history.image_bytes};
 }
 
 static void tell_interval(struct learning *learning, const struct learned_facts *facts)

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/buffer.h"
+
 #define PIECE 16384u
 #define NEVER UINT64_MAX
 
@@ -38,7 +40,7 @@ struct order_mark {
 /* The waiting output of one term, oldest first. */
 struct order_waiting {
     struct order_stage *stages;
-    uint32_t count, room;
+    uint32_t count;
     struct order_mark *marks;
     uint32_t mark_count;
 };
@@ -119,15 +121,8 @@ static struct order_stage *find_stage(struct order_waiting *waiting, uint64_t st
         at--;
     if (at > 0 && waiting->stages[at - 1].stage == stage)
         return &waiting->stages[at - 1];
-    if (waiting->count == waiting->room) {
-        uint32_t room = waiting->room ? 2 * waiting->room : 4;
-        struct order_stage *more = realloc(waiting->stages, room * sizeof *more);
-
-        if (!more)
-            return NULL;
-        waiting->stages = more;
-        waiting->room = room;
-    }
+    if (!BSPZ_GROW(waiting->stages, waiting->count))
+        return NULL;
     memmove(waiting->stages + at + 1, waiting->stages + at,
             (waiting->count - at) * sizeof *waiting->stages);
     waiting->count++;
@@ -394,18 +389,16 @@ static struct order_mark *find_mark(struct order *order, struct bspz_snapshot_na
     if (at > 0 && bspz_snapshot_same(waiting->marks[at - 1].name, name))
         return &waiting->marks[at - 1];
     bool *sent = calloc(order->host_count, sizeof *sent);
-    struct order_mark *more =
-        sent ? realloc(waiting->marks, (waiting->mark_count + 1) * sizeof *more) : NULL;
-
-    if (!more) {
+    if (!sent || !BSPZ_GROW(waiting->marks, waiting->mark_count)) {
         free(sent);
         return NULL;
     }
-    memmove(more + at + 1, more + at, (waiting->mark_count - at) * sizeof *more);
-    more[at] = (struct order_mark){name, sent};
-    waiting->marks = more;
+    struct order_mark *mark = &waiting->marks[at];
+
+    memmove(mark + 1, mark, (waiting->mark_count - at) * sizeof *mark);
+    *mark = (struct order_mark){name, sent};
     waiting->mark_count++;
-    return &more[at];
+    return mark;
 }
 
 void order_mark(struct order *order, uint32_t host, struct bspz_snapshot_name name)

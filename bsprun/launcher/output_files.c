@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/buffer.h"
+
 int output_files_prepare(const char *directory)
 {
     struct stat status;
@@ -39,28 +41,11 @@ void output_files_close(struct output_files *files)
     memset(files, 0, sizeof *files);
 }
 
-/* Room for that many marks; 0 or -errno. */
-static int make_room(struct output_files *files, size_t count)
-{
-    bool *more;
-
-    if (count <= files->count)
-        return 0;
-    count = count < 2 * files->count ? 2 * files->count : count;
-    more = realloc(files->begun, count * sizeof *more);
-    if (!more)
-        return -ENOMEM;
-    memset(more + files->count, 0, (count - files->count) * sizeof *more);
-    files->begun = more;
-    files->count = count;
-    return 0;
-}
-
 static int open_file(struct output_files *files, int pid, int stream)
 {
     size_t index = 2 * (size_t)(pid + 1) + (stream == 2);
     char name[PATH_MAX + 32], number[16] = "unknown";
-    int error = make_room(files, index + 1);
+    int error = BSPZ_REACH(files->begun, files->count, index + 1) ? 0 : -ENOMEM;
 
     if (error)
         return error;

@@ -1,7 +1,6 @@
 /* past.c - see past.h. */
 #include "bsprun/launcher/past.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>

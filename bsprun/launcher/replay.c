@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bsprun/launcher/replay_inside.h"
+#include "lib/base/buffer.h"
 
 #define PIECE 4096u
 
@@ -47,13 +48,10 @@ struct stream *replay_stream(struct replay *replay, int pid, int number)
     for (uint32_t i = 0; i < replay->stream_count; i++)
         if (replay->streams[i].pid == pid && replay->streams[i].number == number)
             return &replay->streams[i];
-    struct stream *more =
-        realloc(replay->streams, (replay->stream_count + 1) * sizeof *replay->streams);
-    if (!more)
+    if (!BSPZ_GROW(replay->streams, replay->stream_count))
         return NULL;
-    replay->streams = more;
-    more[replay->stream_count] = (struct stream){.pid = pid, .number = number};
-    return &more[replay->stream_count++];
+    replay->streams[replay->stream_count] = (struct stream){.pid = pid, .number = number};
+    return &replay->streams[replay->stream_count++];
 }
 
 static int recall(const struct replay *replay, const struct stream *stream, uint64_t position,

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bsprun/launcher/replay_inside.h"
+#include "lib/base/buffer.h"
 #include "lib/base/digest.h"
 
 #define PIECE    4096u
@@ -183,12 +184,10 @@ static int get_unattributed(struct replay *replay, const char *line, FILE *file)
     if (sscanf(line, "lines %" SCNu64 " %" SCNu64, &unknown, &count) != 2 ||
         count > UNATTRIBUTED_MOST)
         return -EBADMSG;
-    lines->hashes = calloc((size_t)count + 1, sizeof *lines->hashes);
-    if (!lines->hashes)
-        return -ENOMEM;
-    lines->capacity = (uint32_t)count + 1;
     lines->base = lines->at = lines->skip = unknown;
     while (lines->count < count) {
+        if (!BSPZ_GROW(lines->hashes, lines->count))
+            return -ENOMEM;
         if (!fgets(text, sizeof text, file) ||
             sscanf(text, "%16" SCNx64, &lines->hashes[lines->count]) != 1)
             return -EBADMSG;

@@ -4,18 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/buffer.h"
+
 void timeline_add(struct timeline *timeline, const struct timeline_event *event)
 {
-    if (timeline->count == timeline->room && timeline->count < TIMELINE_EVENTS) {
-        size_t room = 2 * timeline->room + 64;
-        struct timeline_event *more = realloc(timeline->events, room * sizeof *more);
-
-        if (more) {
-            timeline->events = more;
-            timeline->room = room;
-        }
-    }
-    if (timeline->count == timeline->room || timeline->count >= TIMELINE_EVENTS) {
+    if (timeline->count >= TIMELINE_EVENTS || !BSPZ_GROW(timeline->events, timeline->count)) {
         timeline->dropped++;
         return;
     }

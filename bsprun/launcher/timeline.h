@@ -39,7 +39,7 @@ struct timeline_span {
 /* Initially all zero. */
 struct timeline {
     struct timeline_event *events; /* owned, with their texts */
-    size_t count, room;
+    size_t count;
     uint64_t dropped;
 };
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/buffer.h"
+
 static uint64_t hash_of(int stream, const char *line, size_t size)
 {
     uint64_t hash = UINT64_C(14695981039346656037) + (uint64_t)stream;
@@ -35,17 +37,8 @@ static void swap(struct unattributed *lines, uint32_t one, uint32_t other)
 
 int unattributed_add(struct unattributed *lines, int stream, const char *line, size_t size)
 {
-    if (lines->count == UNATTRIBUTED_MOST)
+    if (lines->count == UNATTRIBUTED_MOST || !BSPZ_GROW(lines->hashes, lines->count))
         return -ENOMEM;
-    if (lines->count == lines->capacity) {
-        uint32_t capacity = lines->capacity ? 2 * lines->capacity : 256;
-        uint64_t *more = realloc(lines->hashes, capacity * sizeof *more);
-
-        if (!more)
-            return -ENOMEM;
-        lines->hashes = more;
-        lines->capacity = capacity;
-    }
     lines->hashes[lines->count] = hash_of(stream, line, size);
     swap(lines, (uint32_t)(lines->at - lines->base), lines->count);
     lines->count++;

@@ -19,7 +19,7 @@
  * hashes[at - base ..  count) were shown and are expected again. */
 struct unattributed {
     uint64_t *hashes;
-    uint32_t count, capacity;
+    uint32_t count;
     uint64_t base; /* number of dropped lines */
     uint64_t at;   /* number of lines in the present execution */
     uint64_t skip; /* expected lines whose hashes are unknown */

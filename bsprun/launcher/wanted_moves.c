@@ -12,11 +12,8 @@ bool wanted_moves_add(struct wanted_moves *moves, uint32_t term, struct wire_mov
     while (at < moves->count && moves->items[at].pid != move.pid)
         at++;
     if (at == moves->count) {
-        struct wire_move *items =
-            bspz_grow(moves->items, &moves->room, at + (size_t)1, sizeof *items);
-        if (!items)
+        if (!BSPZ_GROW(moves->items, moves->count))
             return false;
-        moves->items = items;
         moves->count++;
     }
     moves->items[at] = move;
@@ -46,5 +43,5 @@ void wanted_moves_saved(struct wanted_moves *moves, uint32_t term)
 void wanted_moves_free(struct wanted_moves *moves)
 {
     free(moves->items);
-    *moves = (struct wanted_moves){NULL, 0, 0, 0};
+    *moves = (struct wanted_moves){0};
 }

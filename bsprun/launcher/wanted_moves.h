@@ -15,7 +15,6 @@
 struct wanted_moves {
     struct wire_move *items; /* owned */
     uint32_t count;
-    size_t room;
     uint32_t asked_in; /* term, of the newest */
 };
 

@@ -42,12 +42,37 @@ static int put(struct links *links, uint32_t pid, uint64_t superstep, enum bspz_
     return error;
 }
 
+static void set_even(const struct link *link)
+{
+    const struct link_replicas *replicas = link->links->replicas;
+
+    replica_set_even(replicas->set, link->home, link_even_is(&replicas->evens[link->home]));
+}
+
+static void note_arrival(struct links *links, uint64_t superstep)
+{
+    struct link_replicas *replicas = links->replicas;
+    uint64_t now = bspz_now_ns();
+
+    link_arrivals_add(&replicas->arrivals, superstep + 1, now);
+    for (uint32_t i = 0; i < links->count; i++) {
+        const struct link *link = &links->all[i];
+
+        if (!link->kin)
+            continue;
+        link_even_came(&replicas->evens[link->home], &replicas->arrivals, now);
+        set_even(link);
+    }
+}
+
 int link_replicas_collect(struct links *links, uint64_t superstep, enum bspz_stage stage)
 {
     const struct link_replicas *replicas = links->replicas;
     const bool *here = link_replicas_on(replicas, replicas->own);
     int error = 0;
 
+    if (stage == BSPZ_STAGE_ARRIVED)
+        note_arrival(links, superstep);
     for (uint32_t pid = 0; pid < replicas->nprocs; pid++)
         if (here[pid] && !error)
             error = put(links, pid, superstep, stage);
@@ -169,11 +194,15 @@ static struct replica_head *begin_head(struct mirror_block *block, const struct 
     return head;
 }
 
-static int make_notes(const struct replica_order *order, struct mirror_block *block)
+static int make_notes(const struct link *link, const struct replica_order *order,
+                      struct mirror_block *block)
 {
+    const struct link_replicas *replicas = link->links->replicas;
     uint64_t bytes = order->note_count * sizeof *order->notes;
-    struct replica_head head = {
-        .kind = REPLICA_HEAD_NOTES, .head_bytes = sizeof head + bytes, .count = order->note_count};
+    struct replica_head head = {.kind = REPLICA_HEAD_NOTES,
+                                .head_bytes = sizeof head + bytes,
+                                .key = (uint64_t)replicas->evens[link->home].after_ns,
+                                .count = order->note_count};
 
     *block =
         (struct mirror_block){.head = malloc(head.head_bytes), .data = malloc(sizeof *block->data)};
@@ -187,7 +216,7 @@ static int make_notes(const struct replica_order *order, struct mirror_block *bl
 static int make_content(struct link *link, struct replica_copy *copy, struct mirror_block *block)
 {
     struct link_replicas *replicas = link->links->replicas;
-    struct replica_copy_facts facts = replica_set_facts(copy);
+    struct replica_copy_facts facts = replica_set_facts(replicas->set, copy);
     struct link_flight *flight = &link->flights[link->flying++];
     struct mirror_head *inner;
     uint64_t size;
@@ -212,6 +241,7 @@ static int make_content(struct link *link, struct replica_copy *copy, struct mir
                                       .data_bytes = block->data_bytes,
                                       .key = facts.key,
                                       .digest = facts.digest,
+                                      .count = facts.twin,
                                       .large = facts.large});
     return 0;
 }
@@ -261,7 +291,8 @@ bool link_replicas_fill(struct link *link)
     while (!error && bytes < FLYING_BYTES && link->flying < LINK_FLYING && next_for(link, &order)) {
         struct mirror_block block;
 
-        error = order.copy ? make_content(link, order.copy, &block) : make_notes(&order, &block);
+        error =
+            order.copy ? make_content(link, order.copy, &block) : make_notes(link, &order, &block);
         if (!error)
             error = net_frames_out_block(&link->out, block.head, block.head_bytes, block.data,
                                          block.count);
@@ -342,11 +373,28 @@ static void adjust_times(struct link_replicas *replicas, uint32_t home, void *co
                               : (int64_t)((uint64_t)*least - (uint64_t)head->ahead_ns) / 2);
 }
 
+/* The host has the same processes. */
+static void hear(const struct link *link, const struct replica_head *head)
+{
+    const struct replica_note *notes = (const void *)(head + 1);
+    struct link_replicas *replicas = link->links->replicas;
+    struct link_even *even = &replicas->evens[link->home];
+
+    link_even_told(even, (int64_t)head->key);
+    for (uint64_t i = 0; i < head->count; i++)
+        if (!notes[i].have && notes[i].key > 0 && replica_stage(notes[i].key) == BSPZ_STAGE_ARRIVED)
+            link_even_heard(even, &replicas->arrivals, replica_superstep(notes[i].key) + 1,
+                            bspz_now_ns());
+    set_even(link);
+}
+
 static int accept_notes(struct link *link, const struct replica_head *head)
 {
     const struct replica_note *notes = (const void *)(head + 1);
     int error = 0;
 
+    if (link->kin)
+        hear(link, head);
     for (uint64_t i = 0; i < head->count && !error; i++)
         error = replica_set_note(link->links->replicas->set, link->home, &notes[i]);
     pass_if_agreed(link->links->replicas);
@@ -367,7 +415,8 @@ int link_replicas_accept(struct link *link, struct mirror_block *block)
     facts = (struct replica_copy_facts){.pid = (uint32_t)head->pid,
                                         .key = head->key,
                                         .digest = head->digest,
-                                        .large = head->large == 1};
+                                        .large = head->large == 1,
+                                        .twin = head->count};
     return replica_set_take(replicas->set, link->home, &facts, content,
                             head->head_bytes - sizeof *head + head->data_bytes);
 }

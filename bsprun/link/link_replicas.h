@@ -20,9 +20,9 @@ struct replica_head {
     uint64_t pid;        /* of a content */
     uint64_t head_bytes; /* all of the head, this and what follows included */
     uint64_t data_bytes;
-    uint64_t key; /* of a content */
+    uint64_t key; /* of a content; of notes: as after_ns in struct link_even */
     struct replica_digest digest;
-    uint64_t count; /* of notes */
+    uint64_t count; /* of notes; of a content: `twin` of struct replica_copy_facts */
     uint64_t large; /* of a content: 1: as in struct replica_copy_facts */
 };
 

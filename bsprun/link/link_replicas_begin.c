@@ -168,6 +168,7 @@ static void release(struct link_replicas *replicas)
     free(replicas->needer_counts);
     free(replicas->hosts);
     free(replicas->clocks);
+    free(replicas->evens);
     free(replicas->lives);
     free(replicas);
 }
@@ -185,11 +186,12 @@ static struct link_replicas *allocate(struct links *links, uint32_t nprocs, uint
     replicas->tail = &replicas->reports;
     replicas->hosts = calloc(home_count + 1, sizeof *replicas->hosts);
     replicas->clocks = calloc(home_count + 1, sizeof *replicas->clocks);
+    replicas->evens = calloc(home_count + 1, sizeof *replicas->evens);
     replicas->lives = calloc((size_t)home_count * nprocs + 1, sizeof *replicas->lives);
     replicas->needers = calloc(nprocs, sizeof *replicas->needers);
     replicas->needer_counts = calloc(nprocs, sizeof *replicas->needer_counts);
-    if (replicas->hosts && replicas->clocks && replicas->lives && replicas->needers &&
-        replicas->needer_counts)
+    if (replicas->hosts && replicas->clocks && replicas->evens && replicas->lives &&
+        replicas->needers && replicas->needer_counts)
         return replicas;
     release(replicas);
     return NULL;
@@ -236,6 +238,7 @@ static void find_lost(struct link_replicas *replicas)
     for (uint32_t home = 0; home < replicas->home_count; home++) {
         struct link *link = links_to(replicas->links, replicas->hosts[home]);
 
+        link_even_begin(&replicas->evens[home]);
         if (home == replicas->own)
             continue;
         if (link) {

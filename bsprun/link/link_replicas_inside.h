@@ -2,6 +2,7 @@
 #ifndef BSPRUN_LINK_REPLICAS_INSIDE_H
 #define BSPRUN_LINK_REPLICAS_INSIDE_H
 
+#include "bsprun/link/link_even.h"
 #include "bsprun/link/link_replicas.h"
 
 #define LINK_NO_HOME UINT32_MAX
@@ -25,6 +26,8 @@ struct link_replicas {
     uint32_t home_count, own, nprocs;
     uint32_t *hosts; /* [home_count] */
     struct replica_clock *clocks;
+    struct link_even *evens; /* [home_count] of those with the same processes */
+    struct link_arrivals arrivals;
     bool *lives;   /* [home_count][nprocs] */
     int **needers; /* [nprocs] of a process here: for which processes its contents are copied */
     int *needer_counts;

@@ -3,7 +3,8 @@
  * The other home may be lost or slow, and the content is needed.  It has two round trips, and as
  * long as the bytes take at the speed at which large blocks have come here, to say that it has made
  * its own; then four times as long to send it.  Too short a time costs what is sent twice, too long
- * a time is lost once for each fault: a home that trails by a superstep has no turn. */
+ * a time is lost once for each fault: a home that trails by a superstep has no turn.  Only of large
+ * contents is it said at once that they have come. */
 #include "bsprun/link/link_turn.h"
 
 #include <errno.h>
@@ -16,9 +17,12 @@
 
 #include "lib/base/clock.h"
 
-#define LEAST_NS  10000000
-#define RATE      4e6 /* bytes per second, where none is known */
-#define MORE_TIME 4   /* than that many bytes take */
+#define LEAST_NS      10000000
+#define RATE          4e6 /* bytes per second, where none is known */
+#define MORE_TIME     4   /* than that many bytes take */
+/* Of small contents that were made the receiver is heard after as many supersteps as that. */
+#define STEPS         3
+#define STEPS_MOST_NS UINT64_C(3000000000)
 
 static double round_trip_ns(const struct link *link)
 {
@@ -44,9 +48,13 @@ static double rate_of(struct links *links)
 
 static uint64_t patience_ns(struct link *link, const struct replica_wait *wait)
 {
+    const struct link_replicas *replicas = link->links->replicas;
     double bytes_ns = (double)wait->bytes / rate_of(link->links);
+    uint64_t steps_ns = STEPS * replicas->arrivals.step_ns;
 
-    return link->links->replicas->turn_ns +
+    if (!wait->small || !wait->made)
+        steps_ns = 0;
+    return replicas->turn_ns + (steps_ns < STEPS_MOST_NS ? steps_ns : STEPS_MOST_NS) +
            (uint64_t)(2 * round_trip_ns(link) + (wait->made ? MORE_TIME : 1) * bytes_ns);
 }
 

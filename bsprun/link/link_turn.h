@@ -1,4 +1,4 @@
-/* link_turn.h - how long a large content is held back, as another home has the turn to send it
+/* link_turn.h - how long a content is held back, as another home has the turn to send it
  * (replica_set.h).  All with the lock held.
  *
  * A timer is in the epoll set of the connections, so whoever drives these sees that it is time. */

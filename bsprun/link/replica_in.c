@@ -296,6 +296,8 @@ static int take_content(struct replica_set *set, uint32_t home,
         free(bytes);
         return set->given_up ? 0 : -EPROTO;
     }
+    if (pid->count == 2)
+        replica_note_past(set, pid->homes[pid->homes[0] == home ? 1 : 0], facts->twin);
     same = key > pid->applied ? find(pid, key) : recall(set, number, key);
     if (same && !replica_same(&same->digest, digest)) {
         void *read, *first = replica_store_see(&set->log, &same->kept, &read);
@@ -362,6 +364,9 @@ static int take_note(struct replica_set *set, uint32_t home, const struct replic
         set->others[home].have[note->pid] = note->key;
     if (is_to_come(set, pid, note))
         return 0;
+    if (pid->here && replica_turns_small(set, pid) &&
+        !replica_agree(set, note->pid, note->key, &note->digest))
+        replica_out_differs(set, note->pid, note->key);
     error = replica_tell(set, note->pid, note->about, note->key, &note->digest, !note->have, NULL);
     if (!error && !pid->here)
         error = replica_apply_ready(set, note->pid);

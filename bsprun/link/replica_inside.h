@@ -65,6 +65,8 @@ struct replica_other {
     bool lost;
     struct replica_copy *cursor; /* the next copy to look at; NULL: none is left */
     uint64_t *have;              /* [nprocs] the highest key it is known to have */
+    uint64_t past;               /* it has all contents up to this key, as it has come past them */
+    bool even;                   /* it makes its contents when this host does, as the caller says */
     struct bspz_buffer notes;    /* of struct replica_note, */
     bool notes_given;            /* all of which replica_set_next has handed out */
     bool urgent;                 /* one of them is not to wait for contents that go the same way */
@@ -100,6 +102,8 @@ unsigned replica_slot(const struct replica_pid *pid, uint32_t home);
 /* How many must agree on what the process has made before it is applied.  With fewer than three
  * homes from the beginning there can be no majority: the first counts, or both must have spoken. */
 unsigned replica_needed(const struct replica_set *set, const struct replica_pid *pid);
+/* Whether homes take turns for small contents of the process as well. */
+bool replica_turns_small(const struct replica_set *set, const struct replica_pid *pid);
 /* The slot of the home whose content counts: most agree with it, and of several such it is the
  * lowest.  REPLICA_MOST: another home, which is still to be heard of, may decide. */
 unsigned replica_chosen(const struct replica_set *set, const struct replica_pid *pid,
@@ -119,6 +123,8 @@ void replica_note_seen(struct replica_set *set, uint32_t pid, uint64_t key, uint
 /* What counts, that of the slot, is lost with its homes, and only another home's has come. */
 void replica_note_in_vain(struct replica_set *set, uint32_t pid, uint64_t key, unsigned chosen,
                           uint32_t home);
+/* That home has made a content of that key: it has come past the barrier before. */
+void replica_note_past(struct replica_set *set, uint32_t home, uint64_t key);
 /* Forgets what all homes that are left have come past. */
 void replica_settle(struct replica_set *set, struct replica_pid *pid);
 /* A home of the process is lost, which may have been the one that was to decide. */
@@ -145,6 +151,8 @@ void replica_give_up(struct replica_set *set, uint32_t home, uint64_t key);
 
 int replica_add_note(struct replica_set *set, uint32_t home, const struct replica_note *note,
                      bool urgent);
+/* What this host has made is another than what another home has: who has got that is sent it. */
+void replica_out_differs(struct replica_set *set, uint32_t pid, uint64_t key);
 /* The home has sent that content itself, and need not hear any more that this host has it. */
 void replica_unsay(struct replica_set *set, uint32_t home, uint32_t pid, uint64_t key,
                    const struct replica_digest *digest);
@@ -156,6 +164,9 @@ void replica_out_free(struct replica_set *set);
 /* Whether the copy, which is the next one due at that home, is held back: then *wait is set. */
 bool replica_turn_waits(struct replica_set *set, uint32_t home, const struct replica_copy *copy,
                         struct replica_wait *wait);
+/* Whether it would be, without setting anything. */
+bool replica_turn_holds(const struct replica_set *set, uint32_t home,
+                        const struct replica_copy *copy);
 /* The home has got the content from another one. */
 void replica_turn_spared(struct replica_turn *turn, uint64_t key);
 

@@ -9,6 +9,8 @@
 
 #include "bsprun/link/replica_inside.h"
 
+#define GATHERED 32u /* notes that wait, at most, while contents are held back */
+
 /* ---- Notes --------------------------------------------------------------------------------- */
 
 static void clear_given(struct replica_set *set, struct replica_other *other)
@@ -60,12 +62,12 @@ static void bound_notes(struct replica_set *set, uint64_t key)
 }
 
 static int tell_digest(struct replica_set *set, uint32_t home, uint32_t pid, uint64_t key,
-                       const struct replica_digest *digest)
+                       const struct replica_digest *digest, bool urgent)
 {
     const struct replica_note note = {
         .pid = pid, .about = set->own, .key = key, .digest = *digest, .have = 0};
 
-    return replica_add_note(set, home, &note, true);
+    return replica_add_note(set, home, &note, urgent);
 }
 
 /* ---- Copies -------------------------------------------------------------------------------- */
@@ -127,7 +129,16 @@ static void not_due(struct replica_set *set, struct replica_copy *copy, uint32_t
 /* Who has something else is sent this as well, to compare it. */
 static bool lacks(const struct replica_set *set, uint32_t home, const struct replica_copy *copy)
 {
-    return set->others[home].have[copy->pid] < copy->key || copy->differs;
+    const struct replica_other *other = &set->others[home];
+
+    return (other->have[copy->pid] < copy->key && other->past < copy->key) || copy->differs;
+}
+
+void replica_out_differs(struct replica_set *set, uint32_t pid, uint64_t key)
+{
+    for (struct replica_copy *copy = set->first; copy; copy = copy->next)
+        if (copy->pid == pid && copy->key == key)
+            copy->differs = true;
 }
 
 /* Tells one host of a content that was made: at once, or by a copy in the list. */
@@ -137,7 +148,7 @@ static int offer(struct replica_set *set, uint32_t home, struct replica_copy *co
     bool lacked = lacks(set, home, copy);
 
     if (replica_set_is_home(set, home, copy->pid) || (!other->cursor && !lacked))
-        return tell_digest(set, home, copy->pid, copy->key, &copy->digest);
+        return tell_digest(set, home, copy->pid, copy->key, &copy->digest, true);
     *needed |= lacked;
     set_due(copy, home);
     return 0;
@@ -273,7 +284,8 @@ static struct replica_copy *next_lacked(struct replica_set *set, uint32_t home)
         if (copy->kept.size > 0 && lacks(set, home, copy))
             break;
         if (!has_bit(copy->told, home) &&
-            tell_digest(set, home, copy->pid, copy->key, &copy->digest) != 0)
+            tell_digest(set, home, copy->pid, copy->key, &copy->digest,
+                        copy->large || !replica_turns_small(set, &set->pids[copy->pid])) != 0)
             break; /* no memory: the content says it as well */
         replica_turn_spared(&other->turn, copy->key);
         other->cursor = copy->next;
@@ -290,10 +302,18 @@ static void tell_ahead(struct replica_set *set, uint32_t home)
         if (!is_due(copy, home) || has_bit(copy->told, home) ||
             replica_needed(set, &set->pids[copy->pid]) == 1)
             continue;
-        if (tell_digest(set, home, copy->pid, copy->key, &copy->digest) != 0)
+        if (tell_digest(set, home, copy->pid, copy->key, &copy->digest, true) != 0)
             return;
         copy->told[home / 64] |= UINT64_C(1) << home % 64;
     }
+}
+
+/* Where two homes take turns, what one says to those to which the other one sends would be all that
+ * it sends there: it says it together with what comes later. */
+static bool may_gather(const struct replica_set *set, const struct replica_other *other)
+{
+    return !other->urgent && other->notes.size < GATHERED * sizeof(struct replica_note) &&
+           set->told < set->told_most / 4;
 }
 
 static bool find_next(struct replica_set *set, uint32_t home, struct replica_order *order)
@@ -310,6 +330,8 @@ static bool find_next(struct replica_set *set, uint32_t home, struct replica_ord
     waits = copy && replica_turn_waits(set, home, copy, &order->wait);
     if (waits)
         tell_ahead(set, home);
+    if (waits && !copy->large && may_gather(set, other))
+        return false;
     /* Notes of what was made before go first. */
     if (hand_out_notes(other, order))
         return true;
@@ -351,14 +373,35 @@ void replica_set_sent(struct replica_set *set, uint32_t home, struct replica_cop
     replica_check(set);
 }
 
-bool replica_set_is_urgent(const struct replica_set *set, uint32_t home)
+/* False: it is another home's turn to send that one, or it is not lacked. */
+static bool is_worth_looking(const struct replica_set *set, uint32_t home,
+                             const struct replica_copy *copy)
 {
-    return set->others[home].urgent || set->others[home].cursor != NULL;
+    if (copy->large || !replica_turns_small(set, &set->pids[copy->pid]))
+        return true;
+    return is_due(copy, home) && copy->kept.size > 0 && lacks(set, home, copy) &&
+           !replica_turn_holds(set, home, copy);
 }
 
-struct replica_copy_facts replica_set_facts(const struct replica_copy *copy)
+bool replica_set_is_urgent(const struct replica_set *set, uint32_t home)
 {
-    return (struct replica_copy_facts){copy->pid, copy->key, copy->digest, copy->large};
+    const struct replica_other *other = &set->others[home];
+    const struct replica_copy *copy = other->cursor;
+
+    while (copy && !is_worth_looking(set, home, copy))
+        copy = copy->next;
+    return other->urgent || copy;
+}
+
+struct replica_copy_facts replica_set_facts(const struct replica_set *set,
+                                            const struct replica_copy *copy)
+{
+    const struct replica_pid *pid = &set->pids[copy->pid];
+    uint64_t twin = 0;
+
+    if (pid->count == 2)
+        twin = pid->ledger.come[pid->homes[0] == set->own ? 1 : 0];
+    return (struct replica_copy_facts){copy->pid, copy->key, copy->digest, copy->large, twin};
 }
 
 void *replica_set_see(const struct replica_set *set, const struct replica_copy *copy,

@@ -17,7 +17,10 @@
  *
  * A large content is not sent by all homes that make it at the same time: each receiver has a turn
  * among them, and while the home whose turn it is keeps up, the others hold theirs back (`wait`)
- * until the receiver has it, or the caller has no more patience (replica_set_release).
+ * until the receiver has it, or the caller has no more patience (replica_set_release).  Where the
+ * first of two homes counts, the same is done with small contents while the two are even
+ * (replica_set_even): that these have come is not told one by one, but follows from how far their
+ * receiver has come, which its twin passes on (`twin`).
  *
  * A home that is lost is simply not counted any more: what it had not sent, the others send, since
  * only a receiver itself can say that it has something.  Where several must agree, what it said of
@@ -122,8 +125,9 @@ struct replica_copy;
 struct replica_wait {
     uint64_t key; /* 0: nothing is held back */
     uint64_t
-        bytes; /* of the contents of that key which are kept: at most what the other one sends */
-    bool made; /* the other home has said that it has made its content */
+        bytes;  /* of the contents of that key which are kept: at most what the other one sends */
+    bool made;  /* the other home has said that it has made its content */
+    bool small; /* the receiver says later, with other things, that it has it */
 };
 
 /* What is to be sent next: notes, or else a content. */
@@ -134,12 +138,14 @@ struct replica_order {
     struct replica_wait wait;
 };
 
-/* large: other homes may hold theirs back until they hear that this one has come. */
+/* large: other homes may hold theirs back until they hear that this one has come.  twin: the
+ * highest key of which the other one of two homes has said that it has made it. */
 struct replica_copy_facts {
     uint32_t pid;
     uint64_t key;
     struct replica_digest digest;
     bool large;
+    uint64_t twin;
 };
 
 /* NULL and *error: -ENOMEM, or -EINVAL: a process has no home or more than REPLICA_MOST. */
@@ -163,9 +169,13 @@ bool replica_set_next(struct replica_set *set, uint32_t home, struct replica_ord
  * row. */
 void replica_set_release(struct replica_set *set, uint32_t home);
 void replica_set_sent(struct replica_set *set, uint32_t home, struct replica_copy *copy);
+/* Whether that home makes its contents at the time when this host does: as long as it does, two
+ * homes take turns for small contents, too.  From the beginning: not. */
+void replica_set_even(struct replica_set *set, uint32_t home, bool even);
 /* Whether anything for that home is not to wait until this host has made its next contents. */
 bool replica_set_is_urgent(const struct replica_set *set, uint32_t home);
-struct replica_copy_facts replica_set_facts(const struct replica_copy *copy);
+struct replica_copy_facts replica_set_facts(const struct replica_set *set,
+                                            const struct replica_copy *copy);
 /* As replica_store_see. */
 void *replica_set_see(const struct replica_set *set, const struct replica_copy *copy,
                       uint64_t *size, void **read);

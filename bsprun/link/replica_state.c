@@ -36,6 +36,11 @@ unsigned replica_needed(const struct replica_set *set, const struct replica_pid 
     return pid->count > 2 ? set->agree : 1;
 }
 
+bool replica_turns_small(const struct replica_set *set, const struct replica_pid *pid)
+{
+    return pid->count == 2 && replica_needed(set, pid) == 1;
+}
+
 unsigned replica_chosen(const struct replica_set *set, const struct replica_pid *pid,
                         const struct replica_entry *entry)
 {
@@ -340,6 +345,15 @@ static uint32_t laggard(const struct replica_set *set, const struct replica_pid 
     return last < REPLICA_MOST ? pid->homes[last] : set->own;
 }
 
+/* For that it needed all contents of the superstep before, up to the same stage at least. */
+void replica_note_past(struct replica_set *set, uint32_t home, uint64_t key)
+{
+    struct replica_other *other = &set->others[home];
+
+    if (key > other->past + REPLICA_STAGES)
+        other->past = key - REPLICA_STAGES;
+}
+
 int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64_t key,
                  const struct replica_digest *digest, bool itself,
                  const struct replica_difference *difference)
@@ -352,6 +366,8 @@ int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64
 
     if (differs < 0)
         return differs;
+    if (itself)
+        replica_note_past(set, home, key);
     set->told += (pid->ledger.count - before) * sizeof(struct replica_entry);
     if (replica_needed(set, pid) > 1) {
         if (!again)

@@ -3,16 +3,14 @@
 #include <string.h>
 
 #include "bsprun/options/options_inside.h"
+#include "lib/base/buffer.h"
 #include "lib/shm/board.h"
 
 static bool add_pid(struct options_debug *debug, uint64_t pid)
 {
-    uint64_t *more = realloc(debug->pids, (debug->count + 1) * sizeof *more);
-
-    if (!more)
+    if (!BSPZ_GROW(debug->pids, debug->count))
         return false;
-    debug->pids = more;
-    more[debug->count++] = pid;
+    debug->pids[debug->count++] = pid;
     return true;
 }
 

@@ -23,29 +23,6 @@
 #define COPIES_DEFAULT            2u
 #define REPLICA_LOG_DEFAULT       (UINT64_C(256) << 20)
 
-static const struct options_setting settings[] = {
-    {OPT_MAP_BY, "BSPZERO_MAP_BY"},
-    {OPT_SPARES, "BSPZERO_SPARES"},
-    {OPT_LAUNCHER, "BSPZERO_LAUNCHER"},
-    {OPT_HEARTBEAT, "BSPZERO_HEARTBEAT"},
-    {OPT_CONNECT_TIMEOUT, "BSPZERO_CONNECT_TIMEOUT"},
-    {OPT_PORTS, "BSPZERO_PORTS"},
-    {OPT_COPIES, "BSPZERO_COPIES"},
-    {OPT_REPLICAS, "BSPZERO_REPLICAS"},
-    {OPT_REPLICAS_ON_HOST, "BSPZERO_REPLICAS_ON_HOST"},
-    {OPT_REPLICA_FILES, "BSPZERO_REPLICA_FILES"},
-    {OPT_REPLICA_LOG, "BSPZERO_REPLICA_LOG"},
-    {OPT_ON_MISMATCH, "BSPZERO_ON_MISMATCH"},
-    {OPT_ENCRYPT, "BSPZERO_ENCRYPT"},
-    {OPT_OVERSUBSCRIBE, "BSPZERO_OVERSUBSCRIBE"},
-    {OPT_LOAD, "BSPZERO_LOAD"},
-    {OPT_BALANCE, "BSPZERO_BALANCE"},
-    {OPT_PRECOPY, "BSPZERO_PRECOPY"},
-    {OPT_REJOIN, "BSPZERO_REJOIN"},
-    {OPT_OWNER_POLICY, "BSPZERO_OWNER_POLICY"},
-};
-#define SETTINGS (sizeof settings / sizeof *settings)
-
 void options_host_defaults(struct options_hosts *hosts)
 {
     *hosts = (struct options_hosts){.heartbeat_ms = HEARTBEAT_DEFAULT,
@@ -260,12 +237,6 @@ bool options_take_host(struct options *options, enum option_code code, const cha
         return take_text(options, &hosts->file, source, text, "the name of the file");
     case OPT_OLD_HOSTLIST:
         return take_text(options, &hosts->old_file, source, text, "the name of the file");
-    case OPT_OLD_LOCAL:
-        hosts->local = true;
-        return true;
-    case OPT_OLD_NOLOCAL:
-        hosts->nolocal = true;
-        return true;
     case OPT_MAP_BY:
         return take_map_by(options, source, text);
     case OPT_SPARES:
@@ -528,8 +499,7 @@ bool options_find_hosts(struct options *options, const char *own)
     const char *node = options->lookup("SLURMD_NODENAME");
     char error[HOSTS_ERROR];
 
-    if (!options_take_settings(options, settings, SETTINGS, options_take_host) ||
-        !take_hosts(options))
+    if (!options_take_settings(options, OF_HOSTS, options_take_host) || !take_hosts(options))
         return false;
     if (hosts_in_slurm(options->lookup) && node && *node)
         own = node;

@@ -1,13 +1,14 @@
 /* options_inside.h - what the files that read options share.  Internal.
  *
  *   options_sources.c    the environment, and the job to restart
- *   options.c            the command line; the table of options
+ *   options.c            the command line
  *   options_hosts.c      values of options about hosts, and which hosts these name
  *   options_owner.c      the value of --owner-policy
  *   options_snapshots.c  values of options about snapshots
  *   options_run.c        values of options that mpirun and srun have, too
  *   options_debug.c      values of options about debuggers
  *   options_values.c     all other values
+ *   options_table.c      the table of options, and the variables that replace them
  *
  * Each calls only functions of the files below it. */
 #ifndef BSPRUN_OPTIONS_INSIDE_H
@@ -97,24 +98,20 @@ enum option_subject {
     OF_SNAPSHOTS, /* without effect if there are no snapshots */
 };
 
-/* ---- options.c ---- */
-
-enum option_subject options_subject(enum option_code code);
-
-/* The name of an option, without dashes. */
-const char *options_name(enum option_code code);
-/* The code of an option; 0: no such name. */
-enum option_code options_code(const char *name, size_t length);
+/* Reads the value of an option.  `source` precedes the value in messages: "--every " or
+ * "BSPZERO_EVERY=".  False: invalid. */
+typedef bool options_taker(struct options *options, enum option_code code, const char *source,
+                           const char *text);
 
 static inline bool options_given(const struct options *options, enum option_code code)
 {
     return (options->given >> code & 1) != 0;
 }
 
-/* Parses the value of an option.  `source` precedes the value in messages: "--every " or
- * "BSPZERO_EVERY=".  False: invalid. */
-bool options_take(struct options *options, enum option_code code, const char *source,
-                  const char *text);
+/* ---- options.c ---- */
+
+/* Of any option. */
+options_taker options_take;
 
 /* ---- options_values.c ---- */
 
@@ -141,8 +138,7 @@ bool options_take_export(struct options *options, const char *text);
 /* ---- options_run.c ---- */
 
 /* The value of an option about how the program is run: where, with which streams. */
-bool options_take_run(struct options *options, enum option_code code, const char *source,
-                      const char *text);
+options_taker options_take_run;
 /* After the last option of the command line: what they mean together. */
 bool options_complete_run(struct options *options);
 void options_free_run(struct options_run *run);
@@ -154,25 +150,10 @@ bool options_take_debug(struct options *options, const char *source, const char 
 bool options_complete_debug(struct options *options);
 void options_free_debug(struct options_debug *debug);
 
-/* ---- options_values.c ---- */
-
-/* An environment variable that replaces an option. */
-struct options_setting {
-    enum option_code code;
-    const char *variable;
-};
-
-/* Calls `take` for those that are set and not empty; false: one is invalid. */
-bool options_take_settings(struct options *options, const struct options_setting *settings,
-                           size_t count,
-                           bool (*take)(struct options *options, enum option_code code,
-                                        const char *source, const char *text));
-
 /* ---- options_hosts.c ---- */
 
 void options_host_defaults(struct options_hosts *hosts);
-bool options_take_host(struct options *options, enum option_code code, const char *source,
-                       const char *text);
+options_taker options_take_host;
 void options_free_hosts(struct options_hosts *hosts);
 
 /* ---- options_owner.c ---- */
@@ -183,8 +164,27 @@ bool options_take_owner(struct options *options, const char *source, const char 
 /* ---- options_snapshots.c ---- */
 
 void options_snapshot_defaults(struct options_snapshots *snapshots);
-bool options_take_snapshot(struct options *options, enum option_code code, const char *source,
-                           const char *text);
+options_taker options_take_snapshot;
 void options_free_snapshots(struct options_snapshots *snapshots);
+
+/* ---- options_table.c ---- */
+
+/* For popt; `val` is the code. */
+const struct poptOption *options_popt(void);
+enum option_subject options_subject(enum option_code code);
+/* What an option without a value sets to true; NULL: it does something else, or has a value. */
+bool *options_flag(struct options *options, enum option_code code);
+/* The name of an option, without dashes. */
+const char *options_name(enum option_code code);
+/* The code of an option; 0: no such name. */
+enum option_code options_code(const char *name, size_t length);
+/* The name most like a misspelled one; NULL: none is. */
+const char *options_nearest(const char *word);
+
+/* Each option of hosts and of snapshots has an environment variable, BSPZERO_ and its name.  Calls
+ * `take` for those of the subject that are set and not empty, unless the option is given; false:
+ * one is invalid. */
+bool options_take_settings(struct options *options, enum option_subject subject,
+                           options_taker *take);
 
 #endif

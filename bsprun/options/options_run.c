@@ -125,15 +125,6 @@ bool options_take_run(struct options *options, enum option_code code, const char
                       const char *text)
 {
     switch (code) {
-    case OPT_DRY_RUN:
-        options->run.dry_run = true;
-        return true;
-    case OPT_DISPLAY_MAP:
-        options->run.display_map = true;
-        return true;
-    case OPT_BINDINGS:
-        options->run.report_bindings = true;
-        return true;
     case OPT_EXPORT_LIST:
         return take_export_list(options, source, text);
     case OPT_DATASPACE_MEMORY:
@@ -142,12 +133,6 @@ bool options_take_run(struct options *options, enum option_code code, const char
         return take_stdin(options, source, text);
     case OPT_BAD_EXIT:
         return take_bad_exit(options, source, text);
-    case OPT_TIMES:
-        options->run.times = true;
-        return true;
-    case OPT_STACKS:
-        options->run.stacks = true;
-        return true;
     case OPT_OUTPUT:
         return take_directory(options, &options->run.output, source, text) &&
                keep_absolute(options);

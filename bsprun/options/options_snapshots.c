@@ -1,13 +1,12 @@
 /* options_snapshots.c - the values of bsprun's options about snapshots. */
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bsprun/options/options_inside.h"
+#include "lib/base/buffer.h"
 #include "lib/base/units.h"
 
 #define SECONDS_MAX      1e9
@@ -42,21 +41,6 @@ void options_free_snapshots(struct options_snapshots *snapshots)
 
 /* ---- Values ---- */
 
-/* A number without a sign or trailing text. */
-static bool whole(const char *text, uint64_t most, uint64_t *value)
-{
-    char *end;
-
-    if (!isdigit((unsigned char)text[0]))
-        return false;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    if (errno || *end || number > most)
-        return false;
-    *value = number;
-    return true;
-}
-
 /* A number, and its end. */
 static bool fraction(const char *text, double *value, const char **end)
 {
@@ -78,7 +62,7 @@ static bool take_every(struct options *options, const char *source, const char *
     if (strcmp(text, "auto") == 0) {
         snapshots->rule = WIRE_RULE_AUTO;
         snapshots->every = 1;
-    } else if (whole(text, UINT64_MAX - 1, &supersteps) && supersteps > 0) {
+    } else if (bspz_whole(text, 1, UINT64_MAX - 1, &supersteps)) {
         snapshots->rule = WIRE_RULE_SUPERSTEPS;
         snapshots->every = supersteps;
     } else if (bspz_seconds(text, &seconds) && seconds * NS_PER_SECOND >= 1 &&
@@ -138,7 +122,7 @@ static bool take_keep(struct options *options, const char *source, const char *t
 {
     uint64_t count = 0;
 
-    if (strcmp(text, "all") != 0 && (!whole(text, UINT32_MAX, &count) || count == 0))
+    if (strcmp(text, "all") != 0 && !bspz_whole(text, 1, UINT32_MAX, &count))
         return options_wrong(options,
                              "%s%.80s: give the number of snapshots to retain, at least 1, or all",
                              source, text);
@@ -150,7 +134,7 @@ static bool take_max_restarts(struct options *options, const char *source, const
 {
     uint64_t count;
 
-    if (!whole(text, UINT32_MAX, &count))
+    if (!bspz_whole(text, 0, UINT32_MAX, &count))
         return options_wrong(options, "%s%.80s: give a number of restarts, 0 or more", source,
                              text);
     options->snapshots.max_restarts = (uint32_t)count;
@@ -194,21 +178,18 @@ static bool take_exclude(struct options *options, const char *source, const char
     struct options_snapshots *snapshots = &options->snapshots;
     uint64_t number;
     bool good = strncmp(text, "fd:", 3) == 0
-                    ? whole(text + 3, INT_MAX, &number)
+                    ? bspz_whole(text + 3, 0, INT_MAX, &number)
                     : strcmp(text, "child") == 0 || (strncmp(text, "path:", 5) == 0 && text[5]);
 
     if (!good)
         return options_wrong(options, "%s%.80s: give fd:NUMBER, path:PATTERN or child", source,
                              text);
-    const char **more =
-        realloc(snapshots->excluded, ((size_t)snapshots->excluded_count + 1) * sizeof *more);
-    if (!more)
+    char *copy = strdup(text);
+    if (!copy || !BSPZ_GROW(snapshots->excluded, (size_t)snapshots->excluded_count)) {
+        free(copy);
         return options_wrong(options, "out of memory");
-    snapshots->excluded = more;
-    more[snapshots->excluded_count] = strdup(text);
-    if (!more[snapshots->excluded_count])
-        return options_wrong(options, "out of memory");
-    snapshots->excluded_count++;
+    }
+    snapshots->excluded[snapshots->excluded_count++] = copy;
     return true;
 }
 
@@ -227,7 +208,7 @@ static bool take_restart(struct options *options, const char *source, const char
 {
     const char *at = strrchr(text, '@');
     uint64_t superstep = WIRE_NEVER;
-    bool named = at && whole(at + 1, WIRE_NEVER - 1, &superstep);
+    bool named = at && bspz_whole(at + 1, 0, WIRE_NEVER - 1, &superstep);
 
     options->snapshots.restart_at = superstep;
     return take_text(options, &options->snapshots.restart, source, text,
@@ -242,9 +223,6 @@ bool options_take_snapshot(struct options *options, enum option_code code, const
         return take_text(options, &options->snapshots.directory, source, text, strlen(text));
     case OPT_RESTART:
         return take_restart(options, source, text);
-    case OPT_OLD_RESTART:
-        options->snapshots.restart_old = true;
-        return true;
     case OPT_EVERY:
         return take_every(options, source, text);
     case OPT_OVERHEAD:

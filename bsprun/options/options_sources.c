@@ -9,20 +9,6 @@
 #define BIT(code) ((option_set)1 << (code))
 #define OUTPUTS   (BIT(OPT_SPLIT) | BIT(OPT_TAG))
 
-static const struct options_setting settings[] = {
-    {OPT_EVERY, "BSPZERO_EVERY"},
-    {OPT_OVERHEAD, "BSPZERO_OVERHEAD"},
-    {OPT_MTBF, "BSPZERO_MTBF"},
-    {OPT_ASYNC, "BSPZERO_ASYNC"},
-    {OPT_KEEP, "BSPZERO_KEEP"},
-    {OPT_MAX_RESTARTS, "BSPZERO_MAX_RESTARTS"},
-    {OPT_EXCLUDE, "BSPZERO_CKPT_EXCLUDE"},
-    {OPT_ON_REFUSE, "BSPZERO_ON_REFUSE"},
-    {OPT_RECOVER, "BSPZERO_RECOVER"},
-    {OPT_GRACE, "BSPZERO_GRACE"},
-};
-#define SETTINGS (sizeof settings / sizeof *settings)
-
 /* A variable may have several rules, one per line. */
 static bool take_lines(struct options *options, enum option_code code, const char *source,
                        const char *text)
@@ -50,7 +36,7 @@ static bool take_setting(struct options *options, enum option_code code, const c
 
 static bool take_settings(struct options *options)
 {
-    return options_take_settings(options, settings, SETTINGS, take_setting);
+    return options_take_settings(options, OF_SNAPSHOTS, take_setting);
 }
 
 static char *directory_of_program(const struct options *options)

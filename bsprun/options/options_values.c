@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bsprun/options/options_inside.h"
+#include "lib/base/buffer.h"
 #include "lib/base/units.h"
 #include "lib/shm/board.h"
 
@@ -72,16 +73,9 @@ bool options_take_timeout(struct options *options, const char *source, const cha
 
 bool options_take_total(struct options *options, const char *source, const char *text)
 {
-    char *end;
-    unsigned long long value;
-
-    errno = 0;
-    value = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || value == 0)
-        return options_wrong(options, "%s%.80s: give the number of supersteps, at least 1", source,
-                             text);
-    options->total_supersteps = value;
-    return true;
+    return bspz_whole(text, 1, UINT64_MAX, &options->total_supersteps) ||
+           options_wrong(options, "%s%.80s: give the number of supersteps, at least 1", source,
+                         text);
 }
 
 bool options_take_report(struct options *options, char **file, const char *source, const char *text)
@@ -111,7 +105,6 @@ bool options_take_export(struct options *options, const char *text)
 {
     size_t length = strcspn(text, "=");
     const char *value;
-    const char **more;
     char *assignment;
 
     if (length == 0)
@@ -122,32 +115,10 @@ bool options_take_export(struct options *options, const char *text)
         return options_wrong(
             options, "-x %.80s: no such variable in the environment; -x %.80s=value sets it", text,
             text);
-    more = realloc(options->exports, ((size_t)options->export_count + 1) * sizeof *more);
-    if (!more)
-        return options_wrong(options, "out of memory");
-    options->exports = more;
-    if (asprintf(&assignment, "%.*s=%s", (int)length, text, value) < 0)
+    if (!BSPZ_GROW(options->exports, (size_t)options->export_count) ||
+        asprintf(&assignment, "%.*s=%s", (int)length, text, value) < 0)
         return options_wrong(options, "out of memory");
     options->exports[options->export_count++] = assignment;
-    return true;
-}
-
-bool options_take_settings(struct options *options, const struct options_setting *settings,
-                           size_t count,
-                           bool (*take)(struct options *options, enum option_code code,
-                                        const char *source, const char *text))
-{
-    for (size_t i = 0; i < count; i++) {
-        const char *value = options->lookup(settings[i].variable);
-        char source[64];
-
-        if (options_given(options, settings[i].code) || !value || !*value)
-            continue;
-        snprintf(source, sizeof source, "%s=", settings[i].variable);
-        if (!take(options, settings[i].code, source, value))
-            return false;
-        options->given |= (option_set)1 << settings[i].code;
-    }
     return true;
 }
 

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "bsprun/status/jobs.h"
@@ -18,17 +17,6 @@ static bool holds(const struct job_list *jobs, pid_t job)
     return false;
 }
 
-static bool add(struct job_list *jobs, pid_t job)
-{
-    pid_t *more = realloc(jobs->items, (jobs->count + 1) * sizeof *more);
-
-    if (!more)
-        return false;
-    jobs->items = more;
-    more[jobs->count++] = job;
-    return true;
-}
-
 /* Adds the jobs that have begun.  False: no memory. */
 static bool add_new(struct job_list *followed)
 {
@@ -36,7 +24,7 @@ static bool add_new(struct job_list *followed)
     bool good = jobs_find(&found);
 
     for (size_t i = 0; good && i < found.count; i++)
-        good = holds(followed, found.items[i]) || add(followed, found.items[i]);
+        good = holds(followed, found.items[i]) || jobs_add(followed, found.items[i]);
     jobs_free(&found);
     return good;
 }
@@ -88,7 +76,7 @@ bool follow_jobs(const pid_t *jobs, size_t count, double interval)
     bool good = all_run(jobs, count);
 
     for (size_t i = 0; good && i < count; i++)
-        good = holds(&followed, jobs[i]) || add(&followed, jobs[i]);
+        good = holds(&followed, jobs[i]) || jobs_add(&followed, jobs[i]);
     while (good) {
         if (count == 0 && !add_new(&followed)) {
             fprintf(stderr, "bspstat: out of memory\n");

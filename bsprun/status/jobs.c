@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bsprun/status/status_directory.h"
+#include "lib/base/buffer.h"
 #include "lib/base/clock.h"
 #include "lib/base/stdout.h"
 
@@ -40,6 +41,14 @@ bool jobs_tells_about(const char *word, const char *command, const char *help, i
     return true;
 }
 
+bool jobs_add(struct job_list *jobs, pid_t job)
+{
+    if (!BSPZ_GROW(jobs->items, jobs->count))
+        return false;
+    jobs->items[jobs->count++] = job;
+    return true;
+}
+
 struct search {
     struct job_list *jobs;
     bool short_of_memory;
@@ -48,16 +57,10 @@ struct search {
 static void note(void *context, int fd, pid_t os_pid)
 {
     struct search *search = context;
-    struct job_list *jobs = search->jobs;
-    pid_t *more = realloc(jobs->items, (jobs->count + 1) * sizeof *more);
 
     close(fd);
-    if (!more) {
+    if (!jobs_add(search->jobs, os_pid))
         search->short_of_memory = true;
-        return;
-    }
-    jobs->items = more;
-    more[jobs->count++] = os_pid;
 }
 
 static int ascending(const void *a, const void *b)

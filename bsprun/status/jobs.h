@@ -19,6 +19,8 @@ bool jobs_tells_about(const char *word, const char *command, const char *help, i
 
 /* Lists the jobs under a bsprun on this host.  False: no memory. */
 bool jobs_find(struct job_list *jobs);
+/* False: no memory. */
+bool jobs_add(struct job_list *jobs, pid_t job);
 void jobs_free(struct job_list *jobs);
 
 /* Sends a request to bsprun (see status_socket.h).  Returns a connection for the answer, which a

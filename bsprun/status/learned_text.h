@@ -16,7 +16,6 @@ struct learned_facts {
     uint64_t interval_ns;        /* WIRE_NEVER: none, or not by time */
     const char *why;
     uint64_t image_bytes; /* of all images of the newest snapshot; 0: unknown */
-    const char *site;     /* of the history; "" */
 };
 
 /* The name of a kind of failure, enum estimate_kind. */

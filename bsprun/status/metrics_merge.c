@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/buffer.h"
+
 #define HEAD "# TYPE "
 
 /* A family of one text: its lines from "# TYPE" to the next one. */
@@ -34,20 +36,19 @@ static bool is_head(const char *line)
 
 static bool add_block(struct blocks *blocks, const char *head)
 {
-    struct block *more = realloc(blocks->items, (blocks->count + 1) * sizeof *more);
     const char *at = head;
 
-    if (!more)
+    if (!BSPZ_GROW(blocks->items, blocks->count))
         return false;
-    blocks->items = more;
+    struct block *block = &blocks->items[blocks->count++];
     do
         at = after_line(at);
     while (*at == '#' && !is_head(at));
-    more[blocks->count] = (struct block){.name = head + strlen(HEAD), .samples = at};
-    more[blocks->count].name_length = strcspn(head + strlen(HEAD), " \n");
+    *block = (struct block){.name = head + strlen(HEAD), .samples = at};
+    block->name_length = strcspn(head + strlen(HEAD), " \n");
     while (*at && !is_head(at))
         at = after_line(at);
-    more[blocks->count++].end = at;
+    block->end = at;
     return true;
 }
 

@@ -24,14 +24,11 @@ void stacks_add(struct stacks *stacks, const char *host, const struct wire_stack
 
     if (answer->at.count == 0)
         return;
-    struct stacks_row *rows =
-        bspz_grow(stacks->rows, &stacks->room, stacks->count + 1, sizeof *rows);
     const struct wire_where *at = &answer->at.items[0];
 
-    if (!rows)
+    if (!BSPZ_GROW(stacks->rows, stacks->count))
         return;
-    stacks->rows = rows;
-    rows[stacks->count++] = (struct stacks_row){
+    stacks->rows[stacks->count++] = (struct stacks_row){
         .pid = at->pid,
         .state = at->state,
         .line = at->line,

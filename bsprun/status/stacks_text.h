@@ -16,7 +16,7 @@ struct stacks_row;
 /* All zero: none yet. */
 struct stacks {
     struct stacks_row *rows;
-    size_t count, room;
+    size_t count;
     size_t bytes;      /* of the stacks */
     size_t bytes_most; /* 0: STACKS_TEXT_MAX */
     char *advice;      /* what would permit ptrace; NULL: nothing has to */

@@ -82,10 +82,8 @@ struct status_socket {
     double seconds;
     struct status_rank *ranks;
     uint32_t rank_count;
-    size_t rank_room;
     struct status_coming *coming;
     uint32_t coming_count;
-    size_t coming_room;
 };
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -369,12 +367,8 @@ static void look(struct status_socket *status)
 
 static bool add_rank(struct status_socket *status, uint32_t host, const struct wire_where *where)
 {
-    struct status_rank *ranks =
-        bspz_grow(status->ranks, &status->rank_room, status->rank_count + 1u, sizeof *ranks);
-
-    if (!ranks)
+    if (!BSPZ_GROW(status->ranks, status->rank_count))
         return false;
-    status->ranks = ranks;
     struct status_rank *rank = &status->ranks[status->rank_count];
 
     *rank = (struct status_rank){.pid = where->pid,
@@ -400,13 +394,9 @@ static bool add_rank(struct status_socket *status, uint32_t host, const struct w
 
 static bool add_coming(struct status_socket *status, uint32_t host, const struct wire_coming *one)
 {
-    struct status_coming *coming =
-        bspz_grow(status->coming, &status->coming_room, status->coming_count + 1u, sizeof *coming);
-
-    if (!coming)
+    if (!BSPZ_GROW(status->coming, status->coming_count))
         return false;
-    status->coming = coming;
-    coming[status->coming_count++] = (struct status_coming){
+    status->coming[status->coming_count++] = (struct status_coming){
         one->pid, host, wire_coming_text(one->state), one->superstep, one->memory};
     return true;
 }

@@ -341,16 +341,22 @@ char *status_text(const struct status_facts *facts)
 
 /* ---- JSON ---- */
 
+/* null: the number is the one that stands for an unknown one. */
+static void write_known(struct bspz_json *json, const char *name, uint64_t number, uint64_t unknown)
+{
+    if (number != unknown)
+        bspz_json_number(json, name, number);
+    else
+        bspz_json_null(json, name);
+}
+
 static void write_lists(struct bspz_json *json, const struct status_facts *facts)
 {
     bspz_json_array(json, "hosts");
     for (uint32_t i = 0; i < facts->host_count; i++) {
         bspz_json_object(json, NULL);
         bspz_json_number(json, "slots", facts->hosts[i].slots);
-        if (facts->hosts[i].available != UINT64_MAX)
-            bspz_json_number(json, "memory_left", facts->hosts[i].available);
-        else
-            bspz_json_null(json, "memory_left");
+        write_known(json, "memory_left", facts->hosts[i].available, UINT64_MAX);
         bspz_json_text(json, "name", facts->hosts[i].name);
         bspz_json_text(json, "state", facts->hosts[i].state);
         if (facts->hosts[i].share_seconds > 0) {
@@ -373,10 +379,7 @@ static void write_lists(struct bspz_json *json, const struct status_facts *facts
             bspz_json_number(json, "behind", rank->behind);
         }
         bspz_json_number(json, "line", rank->line);
-        if (rank->memory > 0)
-            bspz_json_number(json, "memory", rank->memory);
-        else
-            bspz_json_null(json, "memory");
+        write_known(json, "memory", rank->memory, 0);
         bspz_json_format(json, "computing", "%.6f", rank->computing);
         bspz_json_format(json, "communicating", "%.6f", rank->communicating);
         bspz_json_format(json, "waiting", "%.6f", rank->waiting);
@@ -423,10 +426,7 @@ static void write_coming(struct bspz_json *json, const struct status_facts *fact
         bspz_json_number(json, "pid", coming->pid);
         bspz_json_text(json, "host", host_name(facts, coming->host, ""));
         bspz_json_text(json, "state", coming->state);
-        if (coming->superstep != UINT64_MAX)
-            bspz_json_number(json, "superstep", coming->superstep);
-        else
-            bspz_json_null(json, "superstep");
+        write_known(json, "superstep", coming->superstep, UINT64_MAX);
         bspz_json_number(json, "memory", coming->memory);
         bspz_json_end(json);
     }

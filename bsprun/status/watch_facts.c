@@ -134,10 +134,7 @@ static bool read_all(struct watch_facts *facts, struct json_object *root)
 {
     facts->pid = (int)(small_of(root, "pid") & INT32_MAX);
     facts->program = text_of(root, "program");
-    facts->directory = text_of(root, "directory");
-    facts->job = text_of(root, "job");
     facts->processes = small_of(root, "processes");
-    facts->term = small_of(root, "term");
     facts->restarts = small_of(root, "restarts");
     facts->restarted_alone = small_of(root, "restarted_alone");
     facts->seconds = real_of(root, "seconds");

@@ -23,9 +23,9 @@ struct watch_rank {
 
 /* Texts are never NULL, and as long as the facts. */
 struct watch_facts {
-    const char *program, *directory, *job;
+    const char *program;
     int pid; /* of bsprun */
-    uint32_t processes, term, restarts, restarted_alone;
+    uint32_t processes, restarts, restarted_alone;
     double seconds, rate; /* negative: not known, here and below */
     uint64_t superstep;
     bool has_snapshot;

@@ -78,7 +78,6 @@ const char *age_text(uint64_t from, uint64_t now, char text[24]);
 /* A loaded image and its memory. */
 struct loaded {
     struct bspz_image image;
-    struct store *store;
     int file;
     void *scratch;
     void *memory;

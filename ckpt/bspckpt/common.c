@@ -230,7 +230,7 @@ int loaded_open(struct loaded *loaded, struct store *store, struct bspz_snapshot
     struct bspz_image_source source = {.read = read_image, .context = loaded};
     char error[MANIFEST_ERROR_SIZE];
 
-    *loaded = (struct loaded){.store = store};
+    *loaded = (struct loaded){.file = -1};
     *fault = (struct bspz_image_fault){0};
     loaded->file = store_image_open(store, name, pid, &source.size, error);
     if (loaded->file < 0) {

@@ -1,5 +1,4 @@
 /* bspckpt: looks at the snapshots of BSP jobs, checks them and removes old ones. */
-#include <errno.h>
 #include <popt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "ckpt/bspckpt/elsewhere.h"
 #include "lib/base/clock.h"
 #include "lib/base/stdout.h"
+#include "lib/base/units.h"
 
 #define CONNECT_MS      30000u /* as bsprun's */
 #define CONNECT_MS_MOST 1000000000u
@@ -78,17 +78,6 @@ static int wrong(const char *text, const char *word)
     return STATUS_WRONG;
 }
 
-/* A whole number from least to most; false: the text is not one. */
-static bool take_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
-{
-    char *end;
-
-    errno = 0;
-    *number = strtoull(text, &end, 10);
-    return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && *number >= least &&
-           *number <= most;
-}
-
 static bool take_seconds(const char *text, uint64_t *milliseconds)
 {
     char *end;
@@ -116,12 +105,12 @@ static int take_option(struct request *request, int code, const char *value)
 
     switch (code) {
     case OPT_PID:
-        if (!take_number(value, 0, WIRE_RANKS_MAX - 1, &number))
+        if (!bspz_whole(value, 0, WIRE_RANKS_MAX - 1, &number))
             return wrong("--pid: not the number of a process", value);
         request->pid = (int64_t)number;
         return -1;
     case OPT_KEEP:
-        if (!take_number(value, 1, 1000000, &number))
+        if (!bspz_whole(value, 1, 1000000, &number))
             return wrong("--keep: not a number of snapshots", value);
         request->keep = (uint32_t)number;
         return -1;

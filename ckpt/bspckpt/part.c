@@ -1,6 +1,5 @@
 /* part.c - bspckpt on a host whose parts of jobs another bspckpt asks for; see elsewhere.h. */
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

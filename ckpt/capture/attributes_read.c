@@ -161,23 +161,11 @@ static void read_file(struct bspz_attributes *now, enum bspz_attribute attribute
     set_known(now, attribute);
 }
 
-/* The text after "\nNAME:" and blanks; NULL: there is no such line. */
-static const char *line_of(const char *status, const char *name)
-{
-    const char *at = strstr(status, name);
-
-    if (!at)
-        return NULL;
-    for (at += strlen(name); *at == ' ' || *at == '\t'; at++)
-        continue;
-    return at;
-}
-
 static void take_numbers(struct bspz_attributes *now, enum bspz_attribute attribute,
                          const char *status, const char *name, unsigned base, uint64_t *to,
                          unsigned count)
 {
-    const char *at = line_of(status, name);
+    const char *at = bspz_behind(status, name);
 
     if (!at)
         return;
@@ -191,7 +179,7 @@ static void take_numbers(struct bspz_attributes *now, enum bspz_attribute attrib
 
 static void take_groups(struct bspz_attributes *now, const char *status)
 {
-    const char *at = line_of(status, "\nGroups:"), *end;
+    const char *at = bspz_behind(status, "\nGroups:"), *end;
     uint64_t *to = &now->word[BSPZ_WORD_MORE_GROUPS];
 
     if (!at)

@@ -30,20 +30,6 @@ static void name_of(char *to, size_t room, const char *directory, int number)
     bspz_text_decimal(&text, number);
 }
 
-static uint64_t number_after(const char *info, const char *name, unsigned base)
-{
-    const char *at = strstr(info, name);
-    uint64_t value = 0;
-
-    if (!at)
-        return 0;
-    for (at += strlen(name); *at == ' ' || *at == '\t'; at++)
-        continue;
-    for (; *at >= '0' && *at < (char)('0' + base); at++)
-        value = value * base + (uint64_t)(*at - '0');
-    return value;
-}
-
 /* Offset, flags and locks in one read. */
 static int take_info(struct bspz_descriptor *one, char *buffer)
 {
@@ -56,8 +42,8 @@ static int take_info(struct bspz_descriptor *one, char *buffer)
         buffer[INFO_BUFFER - 1] = '\0'; /* cut only for kinds that are refused anyway */
     else if (bytes < 0)
         return (int)bytes;
-    one->offset = number_after(buffer, "pos:", 10);
-    one->flags = (int32_t)number_after(buffer, "flags:", 8);
+    one->offset = bspz_number_behind(buffer, "pos:", 10);
+    one->flags = (int32_t)bspz_number_behind(buffer, "flags:", 8);
     one->close_on_exec = one->flags & O_CLOEXEC;
     one->flags &= ~O_CLOEXEC;
     one->locked = strstr(buffer, "\nlock:") != NULL;

@@ -5,7 +5,6 @@
  * does not change.  Where free memory is fragmented, or a virtual machine must first be given
  * memory, this takes longer than it gains; then it is not done. */
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "ckpt/capture/linux.h"

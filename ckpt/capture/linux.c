@@ -2,6 +2,7 @@
 #include "ckpt/capture/linux.h"
 
 #include <errno.h>
+#include <string.h>
 
 long bspz_sys_read_all(int fd, void *to, size_t bytes)
 {
@@ -52,4 +53,22 @@ uint64_t bspz_number(const char **at, unsigned base)
             return value;
         value = value * base + digit;
     }
+}
+
+const char *bspz_behind(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+
+    if (!at)
+        return NULL;
+    for (at += strlen(name); *at == ' ' || *at == '\t'; at++)
+        continue;
+    return at;
+}
+
+uint64_t bspz_number_behind(const char *text, const char *name, unsigned base)
+{
+    const char *at = bspz_behind(text, name);
+
+    return at ? bspz_number(&at, base) : 0;
 }

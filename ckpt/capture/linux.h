@@ -57,5 +57,10 @@ long bspz_sys_slurp(const char *path, char *to, size_t room);
 
 /* Parses a number in that base at *at, which it advances; digits are lower case. */
 uint64_t bspz_number(const char **at, unsigned base);
+/* What is behind the name, such as "\nGroups:", and blanks in a text of /proc; NULL: it has no such
+ * name. */
+const char *bspz_behind(const char *text, const char *name);
+/* The number there; 0: there is none. */
+uint64_t bspz_number_behind(const char *text, const char *name, unsigned base);
 
 #endif

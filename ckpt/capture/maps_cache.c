@@ -63,20 +63,6 @@ static bool is_shared_memory(const struct bspz_map *map)
                                               strcmp(map->path, "/memfd:" BSPZ_COMMON_NAME) == 0)));
 }
 
-static uint64_t number_after(const char *text, const char *name)
-{
-    const char *at = strstr(text, name);
-    uint64_t value = 0;
-
-    if (!at)
-        return 0;
-    for (at += strlen(name); *at == ' ' || *at == '\t'; at++)
-        continue;
-    for (; *at >= '0' && *at <= '9'; at++)
-        value = value * 10 + (uint64_t)(*at - '0');
-    return value;
-}
-
 /* A fork loses the locks of memory without a trace, so a copy could not notice a wrong guess. */
 static bool may_guess(struct bspz_snapshot *snapshot)
 {
@@ -84,8 +70,8 @@ static bool may_guess(struct bspz_snapshot *snapshot)
     char *status = bspz_arena_take(&snapshot->arena, STATUS_BYTES);
     bool may = !snapshot->memory->careful && status &&
                bspz_sys_slurp("/proc/self/status", status, STATUS_BYTES) > 0 &&
-               number_after(status, "VmLck:") == 0 &&
-               number_after(status, "VmRSS:") >= WORTH_GUESSING;
+               bspz_number_behind(status, "VmLck:", 10) == 0 &&
+               bspz_number_behind(status, "VmRSS:", 10) >= WORTH_GUESSING;
 
     snapshot->arena = before;
     return may;
@@ -170,7 +156,8 @@ int bspz_snapshot_read_maps(struct bspz_snapshot *snapshot, bool quick)
     return error;
 }
 
-/* Whether the mapping is now as it was taken to be; being recorded (track.c) makes no difference. */
+/* Whether the mapping is now as it was taken to be; being recorded (track.c) makes no difference.
+ */
 static bool is_as_guessed(const struct bspz_map *map, const struct bspz_map *now)
 {
     return now && now->end >= map->end && now->prot == map->prot &&

@@ -29,26 +29,6 @@ static int number_of(const struct bspz_pending *one)
     return number;
 }
 
-/* The number in a line of /proc/self/status. */
-static uint64_t status_of(const char *status, const char *name, unsigned base)
-{
-    const char *at = strstr(status, name);
-    uint64_t value = 0;
-
-    for (at += at ? strlen(name) : 0; at && (*at == ' ' || *at == '\t'); at++)
-        continue;
-    for (; at; at++) {
-        unsigned digit = *at >= '0' && *at <= '9'   ? (unsigned)(*at - '0')
-                         : *at >= 'a' && *at <= 'f' ? (unsigned)(*at - 'a') + 10
-                                                    : base;
-
-        if (digit >= base)
-            break;
-        value = value * base + digit;
-    }
-    return value;
-}
-
 static int read_status(char *status)
 {
     long bytes = bspz_sys_slurp("/proc/self/status", status, STATUS_BYTES);
@@ -73,8 +53,8 @@ static long take_one(uint64_t set, struct bspz_pending *one)
  * next one would be of a timer that goes on because its signal was taken. */
 static int take_number(struct bspz_pendings *pendings, size_t room, int number, char *status)
 {
-    bool to_thread = status_of(status, "SigPnd:", 16) & bit(number);
-    bool to_process = status_of(status, "ShdPnd:", 16) & bit(number);
+    bool to_thread = bspz_number_behind(status, "SigPnd:", 16) & bit(number);
+    bool to_process = bspz_number_behind(status, "ShdPnd:", 16) & bit(number);
     size_t most = number < SIGRTMIN_OF_KERNEL ? (size_t)to_thread + to_process : room;
 
     for (size_t i = 0; i < most; i++) {
@@ -93,7 +73,7 @@ static int take_number(struct bspz_pendings *pendings, size_t room, int number, 
             error = read_status(status);
         if (error)
             return error;
-        to_thread = status_of(status, "SigPnd:", 16) & bit(number);
+        to_thread = bspz_number_behind(status, "SigPnd:", 16) & bit(number);
     }
     return 0;
 }
@@ -127,7 +107,8 @@ int bspz_pendings_read(struct bspz_pendings *pendings, uint64_t blocked, struct 
     pendings->list = bspz_arena_rest(arena, &room);
     /* Room for the signals of all processes of this user, for those that arrive meanwhile, and for
      * the end. */
-    if ((status_of(status, "SigQ:", 10) + 2 * BSPZ_SIGNALS) * sizeof *pendings->list > room)
+    if ((bspz_number_behind(status, "SigQ:", 10) + 2 * BSPZ_SIGNALS) * sizeof *pendings->list >
+        room)
         return -ENOMEM;
     for (int number = 1; number <= BSPZ_SIGNALS && !error; number++)
         if (set & bit(number))

@@ -2,7 +2,6 @@
  * both (staging_area.c), region by region (staged_regions.c). */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "ckpt/capture/identity.h"
 #include "ckpt/capture/linux.h"

@@ -10,7 +10,6 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 
-#include "ckpt/capture/arena.h"
 #include "ckpt/capture/linux.h"
 #include "lib/base/process_stat.h"
 

@@ -119,7 +119,6 @@ struct bspz_image_written {
     struct bspz_image_name name; /* with the digest for the manifest */
     uint64_t length;
     uint64_t raw_bytes;   /* given to bspz_image_data and stored */
-    uint64_t data_bytes;  /* stored bytes of those */
     uint64_t total_bytes; /* given to bspz_image_data, or not of zeros to bspz_image_zeroed */
     uint64_t blocks;
     uint64_t units; /* saved in this image or its bases */

@@ -458,22 +458,6 @@ static void divide_memory(struct tables *tables, struct bspz_image *image, void 
     tables->bytes = at;
 }
 
-/* Reads and checks the bytes of a table, and decodes them. */
-static int read_table(const struct bspz_walk *walk, void *bytes, struct bspz_image_fault *fault)
-{
-    struct bspz_reader_scratch *scratch = walk->image->scratch;
-    const struct bspz_image_section *section = &walk->section;
-    bool as_is = section->coding == BSPZ_IMAGE_RAW;
-
-    int status = bspz_walk_bytes(walk, as_is ? bytes : scratch->stored, fault);
-    if (status == 0 && !as_is &&
-        bspz_decode((enum bspz_image_coding)section->coding, scratch->stored, section->stored,
-                    bytes, section->raw, scratch->sorted) < 0)
-        return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
-                               "damaged: a table that cannot be decoded");
-    return status;
-}
-
 /* Whether these follow the tables of regions and descriptors, and what is opaque. */
 static bool is_of_pages(const struct bspz_image_section *section)
 {
@@ -497,7 +481,7 @@ static int load(struct bspz_image *image, struct tables *tables, bool front, str
             continue;
         void *bytes = room_for(tables, &walk->section);
         if (bytes) {
-            status = read_table(walk, bytes, fault);
+            status = bspz_walk_decode(walk, bytes, "table", fault);
             if (status < 0)
                 return status;
             complaint = take(tables, &walk->section, bytes);

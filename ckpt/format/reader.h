@@ -36,6 +36,10 @@ int bspz_walk_next(struct bspz_walk *walk, struct bspz_image_fault *fault);
 /* Reads and checks the bytes of the section. */
 int bspz_walk_bytes(const struct bspz_walk *walk, void *bytes, struct bspz_image_fault *fault);
 
+/* The same, decoded into section.raw bytes; `what` names it in the text of a fault. */
+int bspz_walk_decode(const struct bspz_walk *walk, void *raw, const char *what,
+                     struct bspz_image_fault *fault);
+
 /* Reads an uncoded record without its own check, for bytes that are checked by other hashes
  * next. */
 int bspz_record_read(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault);

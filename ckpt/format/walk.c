@@ -192,18 +192,24 @@ int bspz_record_scatter(const struct bspz_walk *walk, uint64_t first, const stru
                       : 0;
 }
 
-int bspz_record_decode(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault)
+int bspz_walk_decode(const struct bspz_walk *walk, void *raw, const char *what,
+                     struct bspz_image_fault *fault)
 {
     struct bspz_reader_scratch *scratch = walk->image->scratch;
     const struct bspz_image_section *section = &walk->section;
     bool as_is = section->coding == BSPZ_IMAGE_RAW;
 
-    assert(section->kind == BSPZ_IMAGE_DATA && section->raw <= BSPZ_IMAGE_RECORD_MAX);
     int status = bspz_walk_bytes(walk, as_is ? raw : scratch->stored, fault);
     if (status == 0 && !as_is &&
         bspz_decode((enum bspz_image_coding)section->coding, scratch->stored, section->stored, raw,
                     section->raw, scratch->sorted) < 0)
         return bspz_image_fail(fault, -EBADMSG, walk->offset, walk->next,
-                               "damaged: a record that cannot be decoded");
+                               "damaged: a %s that cannot be decoded", what);
     return status;
+}
+
+int bspz_record_decode(const struct bspz_walk *walk, void *raw, struct bspz_image_fault *fault)
+{
+    assert(walk->section.kind == BSPZ_IMAGE_DATA && walk->section.raw <= BSPZ_IMAGE_RECORD_MAX);
+    return bspz_walk_decode(walk, raw, "record", fault);
 }

@@ -591,7 +591,6 @@ static void fill_written(struct bspz_image_writer *writer)
     memcpy(written->name.digest, writer->end.digest, sizeof(written->name.digest));
     written->length = writer->end.length;
     written->raw_bytes = writer->end.raw_bytes;
-    written->data_bytes = writer->end.data_bytes;
     written->blocks = writer->end.blocks;
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #define MOST        1e18
 #define SMOOTHING   0.25 /* the weight of a new value, once there are some */

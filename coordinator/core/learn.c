@@ -1,8 +1,6 @@
 /* learn.c - what Processor Zero learns of failures and costs; see learn.h. */
 #include "coordinator/core/learn.h"
 
-#include <math.h>
-
 #include "coordinator/core/state.h"
 
 #define NS 1e9

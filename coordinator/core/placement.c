@@ -2,7 +2,6 @@
 #include "coordinator/core/placement.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 bool placement_is_open(const struct placement *placement, const struct placement_host *host)
 {

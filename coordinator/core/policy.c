@@ -1,8 +1,6 @@
 /* policy.c - when to take a snapshot. */
 #include "coordinator/core/policy.h"
 
-#include <math.h>
-
 #define RETRY_FIRST_NS UINT64_C(250000000)
 #define RETRY_MOST_NS  UINT64_C(60000000000)
 
@@ -135,7 +133,7 @@ static uint64_t auto_due_ns(const struct policy_rule *rule, const struct policy_
 
 static bool skips(const struct policy_rule *rule)
 {
-    return rule->skips || rule->kind == POLICY_AUTO;
+    return rule->skips || rule->kind != POLICY_SUPERSTEPS;
 }
 
 uint64_t policy_due_ns(const struct policy_rule *rule, const struct policy_facts *facts)

@@ -26,7 +26,7 @@
 enum policy_kind {
     POLICY_OFF,        /* only on request */
     POLICY_SUPERSTEPS, /* --every N: after every N supersteps, exactly */
-    POLICY_TIME,       /* --every 30s: at the first barrier after that long */
+    POLICY_TIME,       /* --every 30s: at the first barrier after that long, and after its commit */
     POLICY_AUTO,       /* by failures and costs; see above */
 };
 
@@ -35,7 +35,7 @@ struct policy_rule {
     uint64_t every;  /* supersteps or nanoseconds; at least 1 */
     double overhead; /* AUTO: the share of the time that snapshots may take, between 0 and 1 ... */
     bool bounded; /* ... always, as set by the user; false: while the rate of failures is unknown */
-    bool skips;   /* never waits for the snapshot before; AUTO does not in any case */
+    bool skips;   /* never waits for the snapshot before, not even if requested */
 };
 
 /* The measured costs of the last snapshot, and other measurements; 0: not known yet. */
@@ -73,8 +73,9 @@ enum policy_answer {
     POLICY_WAIT, /* a snapshot is due, but the one before must be committed first */
 };
 
-/* The decision at this barrier.  AUTO, and with `skips` any rule, skips a snapshot because the
- * previous one is still being written; with `skips` requests wait for a later barrier, too. */
+/* The decision at this barrier.  AUTO and TIME, and with `skips` any rule, skip a snapshot because
+ * the previous one is still being written: processes that waited for that would compute less the
+ * shorter the interval is.  With `skips` requests wait for a later barrier, too. */
 enum policy_answer policy_decide(const struct policy_rule *rule, const struct policy_facts *facts);
 
 /* The interval between two snapshots: POLICY_NEVER, 0, or that of the rule.  AUTO: interval_best,

@@ -12,7 +12,6 @@
 #include "coordinator/core/state.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define NO_NEW "stopped without a new snapshot"
 

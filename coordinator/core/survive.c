@@ -10,8 +10,6 @@
  */
 #include "coordinator/core/state.h"
 
-#include <stdio.h>
-
 /* ---- Who takes the processes --------------------------------------------------------------- */
 
 /* Whether it may get some: it has processes, and with them a part of the dataspace and a place at

@@ -24,6 +24,41 @@ void *bspz_grow(void *list, size_t *room, size_t wanted, size_t size)
     return more;
 }
 
+/* `list` is the address of the pointer to the items, whose type is known to the caller only. */
+static bool reallocate(void *list, size_t count, size_t size)
+{
+    void *items;
+
+    memcpy(&items, list, sizeof items);
+    items = reallocarray(items, count, size);
+    if (items)
+        memcpy(list, &items, sizeof items);
+    return items != NULL;
+}
+
+bool bspz_list_grow(void *list, size_t count, size_t size)
+{
+    bool is_full = (count & (count - 1)) == 0;
+
+    return !is_full || reallocate(list, count > 0 ? 2 * count : 1, size);
+}
+
+bool bspz_list_reach(void *list, size_t *count, size_t wanted, size_t size)
+{
+    unsigned char *items;
+
+    if (wanted <= *count)
+        return true;
+    if (wanted < 2 * *count)
+        wanted = 2 * *count;
+    if (!reallocate(list, wanted, size))
+        return false;
+    memcpy(&items, list, sizeof items);
+    memset(items + *count * size, 0, (wanted - *count) * size);
+    *count = wanted;
+    return true;
+}
+
 bool bspz_buffer_reserve(struct bspz_buffer *buffer, size_t more)
 {
     unsigned char *data;

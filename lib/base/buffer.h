@@ -27,4 +27,15 @@ void bspz_buffer_free(struct bspz_buffer *buffer);
  * it if it must grow.  Returns it and updates *room; NULL: no memory, the list is unchanged. */
 void *bspz_grow(void *list, size_t *room, size_t wanted, size_t size);
 
+/* Makes room for one item behind the `count` ones of a malloc'ed list, which grows by this alone:
+ * its capacity is the least power of two that they fit into, and need not be recorded.  The new
+ * item is not initialised.  False: no memory; nothing has changed. */
+#define BSPZ_GROW(list, count) bspz_list_grow(&(list), count, sizeof *(list))
+bool bspz_list_grow(void *list, size_t count, size_t size);
+
+/* Makes a malloc'ed list of *count items have at least `wanted`, and at least twice as many as
+ * before if it must grow; the new ones are zero.  False: as above. */
+#define BSPZ_REACH(list, count, wanted) bspz_list_reach(&(list), &(count), wanted, sizeof *(list))
+bool bspz_list_reach(void *list, size_t *count, size_t wanted, size_t size);
+
 #endif

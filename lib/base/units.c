@@ -1,6 +1,7 @@
 /* units.c - times and sizes as users write them; see units.h. */
 #include "lib/base/units.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -49,6 +50,20 @@ bool bspz_seconds(const char *text, double *seconds)
 bool bspz_bytes(const char *text, double *bytes)
 {
     return number_with_unit(text, sizes, COUNT(sizes), bytes);
+}
+
+bool bspz_whole(const char *text, uint64_t least, uint64_t most, uint64_t *number)
+{
+    char *end;
+
+    if (text[0] < '0' || text[0] > '9')
+        return false;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno != 0 || *end != '\0' || value < least || value > most)
+        return false;
+    *number = value;
+    return true;
 }
 
 void bspz_bytes_text(uint64_t bytes, char *text, size_t size)

@@ -1,5 +1,5 @@
-/* units.h - times, sizes and rates as users write them: 20s, 4h, 2G; sizes as users are
- * shown them. */
+/* units.h - times, sizes, rates and numbers as users write them: 20s, 4h, 2G, 17; sizes as users
+ * are shown them. */
 #ifndef BSPZ_BASE_UNITS_H
 #define BSPZ_BASE_UNITS_H
 
@@ -16,6 +16,10 @@ bool bspz_seconds(const char *text, double *seconds);
 
 /* The same for bytes; k, M, G, T are powers of 1024; without a unit: bytes. */
 bool bspz_bytes(const char *text, double *bytes);
+
+/* A whole number from `least` to `most`: digits only.  False: the text is not one, and *number is
+ * as it was. */
+bool bspz_whole(const char *text, uint64_t least, uint64_t most, uint64_t *number);
 
 /* "1.2 MiB" and the like, for at most 4 digits. */
 #define BSPZ_BYTES_TEXT 16u

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <sodium.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/error_text.h"

@@ -8,7 +8,6 @@
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define BATCH_BYTES  NET_BLOCK_MAX /* a batch that has so many gets no further frame */
 #define BATCH_KEEP   (4u << 20)    /* of a sealed one; a usual one has room in it */

@@ -23,7 +23,6 @@
 
 #include "lib/net/addresses.h"
 #include "lib/net/proof.h"
-#include "lib/wire/wire.h"
 
 #define ACCEPTS_PER_TURN 16u
 #define REST_MS          100u

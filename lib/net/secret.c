@@ -9,7 +9,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/clock.h"

@@ -1,8 +1,6 @@
 /* errors.c - the format of all messages, and the end of a job that misuses the library. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "lib/base/io.h"

@@ -1,5 +1,4 @@
 /* leave.c - the way out of a job that the agent has asked for. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

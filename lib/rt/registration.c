@@ -3,7 +3,6 @@
 #include "lib/rt/outbox.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "include/bsp.h"
 

@@ -7,13 +7,11 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "lib/rt/outbox.h"
 #include "lib/rt/registration.h"
 #include "lib/rt/save.h"
 #include "lib/rt/times.h"
-#include "lib/rt/trace.h"
 
 #define PROBES     5u /* pages after the kept state */
 #define PROBE_PAGE 4096u

@@ -10,7 +10,6 @@
  * What can fail: the agent does not hold it: it waits as any rank, and ends with the term.  The
  * snapshot fails: the word says DISCARD, and the rank goes on in this term.
  */
-#include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

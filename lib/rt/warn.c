@@ -7,7 +7,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #define REMEMBERED  8  /* of one superstep of one rank; further ones are dropped */
 #define TOLD        64 /* most warnings of a job */

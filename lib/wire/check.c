@@ -3,7 +3,6 @@
 #include "lib/wire/schema.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "lib/base/error_text.h"
 

@@ -2,7 +2,6 @@
 #include "lib/wire/schema.h"
 
 #include <assert.h>
-#include <stdio.h>
 
 /* The lists are read and written through struct wire_list. */
 #define CHECK_LIST_LAYOUT(name, fields)                                                            \

@@ -57,6 +57,7 @@
 #define WIRE_TAG_MAX          4096u               /* bytes of a tag of the dataspace */
 #define WIRE_OBJECT_MAX       (UINT64_C(1) << 30) /* ... of an object */
 #define WIRE_COPY_LAST        9u                  /* kinds of copies of the dataspace */
+#define WIRE_COPIES_MAX       16u                 /* of a part of it */
 #define WIRE_STACK_MAX        262144u             /* the C stack of a process, as text */
 #define WIRE_U32_MAX          0xffffffffu
 #define WIRE_U64_MAX          0xffffffffffffffffu
@@ -307,6 +308,8 @@
     M(DATA_COPY, data_copy, WIRE_FIELDS_DATA_COPY, AMONG_AGENTS)                                   \
     M(DATA_COPIED, data_copied, WIRE_FIELDS_DATA_COPIED, AMONG_AGENTS)                             \
     M(DATA_AHEAD, data_ahead, WIRE_FIELDS_DATA_AHEAD, AMONG_AGENTS)                                \
+    M(DATA_CHAIN, data_chain, WIRE_FIELDS_DATA_CHAIN, AMONG_AGENTS)                                \
+    M(DATA_CHAINED, data_chained, WIRE_FIELDS_DATA_CHAINED, AMONG_AGENTS)                          \
     M(DATA_PAST, data_past, WIRE_FIELDS_DATA_PAST, AMONG_AGENTS)                                   \
     M(DATA_PAST_IS, data_past_is, WIRE_FIELDS_DATA_PAST_IS, AMONG_AGENTS)                          \
     M(DATA_CALL, data_call, WIRE_FIELDS_DATA_CALL, AMONG_AGENTS)                                   \
@@ -399,9 +402,10 @@
 /* That host is lost: comes before anything that was sent with this knowledge. */
 #define WIRE_FIELDS_DATA_LOST(F, E) F(u32, host, WIRE_HOSTS_MAX - 1)
 
-/* To a host that backs a part of the dataspace, or keeps it in a snapshot: a message of bsprun/dataspace/copies.h, which says
- * what the fields of each kind are.  has_object: it comes in pieces, each with all fields but the
- * tag, which is with the last. */
+/* To a host that backs a part of the dataspace, or keeps it in a snapshot: a message of
+ * bsprun/dataspace/copies.h, which says what the fields of each kind are.  has_object: it comes in
+ * pieces, each with all fields but the tag, which is with the last.  round: it has come by that
+ * chain, DATA_CHAIN; 0: by none. */
 #define WIRE_FIELDS_DATA_COPY(F, E)                                                                \
     F(u32, kind, WIRE_COPY_LAST)                                                                   \
     F(u32, part, WIRE_HOSTS_MAX - 1)                                                               \
@@ -411,6 +415,7 @@
     F(u64, what, WIRE_U64_MAX)                                                                     \
     F(flag, removes, 0)                                                                            \
     F(u32, same, WIRE_U32_MAX)                                                                     \
+    F(u32, round, WIRE_U32_MAX)                                                                    \
     F(flag, has_object, 0)                                                                         \
     F(bytes, tag, WIRE_TAG_MAX)                                                                    \
     F(u64, size, WIRE_OBJECT_MAX)                                                                  \
@@ -430,6 +435,23 @@
     F(u64, size, WIRE_OBJECT_MAX)                                                                  \
     F(u64, offset, WIRE_OBJECT_MAX)                                                                \
     F(bytes, data, WIRE_PIECE_MAX)
+
+/* To a host that backs a part, from its owner or from the one before it in the chain of that number
+ * of the owner: a piece of an object that the process is about to put there.  then, with the first:
+ * the hosts to which it goes on, one after the other.  size 0: it is not put after all; `all`: nor
+ * is any other of the owner up to this one, for whose change DATA_COPY has not come. */
+#define WIRE_FIELDS_DATA_CHAIN(F, E)                                                               \
+    F(u32, owner, WIRE_HOSTS_MAX - 1)                                                              \
+    F(u32, round, WIRE_U32_MAX)                                                                    \
+    F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
+    F(numbers, then, WIRE_COPIES_MAX)                                                              \
+    F(flag, all, 0)                                                                                \
+    F(u64, size, WIRE_OBJECT_MAX)                                                                  \
+    F(u64, offset, WIRE_OBJECT_MAX)                                                                \
+    F(bytes, data, WIRE_PIECE_MAX)
+
+/* To the owner: all of that object has come. */
+#define WIRE_FIELDS_DATA_CHAINED(F, E) F(u32, round, WIRE_U32_MAX)
 
 /* That life of the process begins on the sender's host, as the one before was lost: what has taken
  * effect of the process's requests?  round: of the question. */
@@ -470,8 +492,8 @@
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, from, WIRE_HOSTS_MAX - 1)
 
-/* To the host of another replica: what it gets by that request is wanted here, too, or not any more.
- * round: of the sender's questions about that process. */
+/* To the host of another replica: what it gets by that request is wanted here, too, or not any
+ * more. round: of the sender's questions about that process. */
 #define WIRE_FIELDS_DATA_FETCH(F, E)                                                               \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(u32, round, WIRE_U32_MAX)                                                                    \

@@ -142,13 +142,14 @@ static void message(struct dataspace *space, const uint8_t *step)
         WIRE_DATA_PUT,      WIRE_DATA_STORED,    WIRE_DATA_ASK,     WIRE_DATA_GRANT,
         WIRE_DATA_WITHDRAW, WIRE_DATA_WITHDRAWN, WIRE_DATA_DIFFERS, WIRE_DATA_CUT,
         WIRE_DATA_COPIED,   WIRE_DATA_PAST,      WIRE_DATA_PAST_IS, WIRE_DATA_COPY,
-        WIRE_DATA_COPY,     WIRE_DATA_AHEAD};
+        WIRE_DATA_COPY,     WIRE_DATA_AHEAD,     WIRE_DATA_CHAIN,   WIRE_DATA_CHAINED};
     static const char bytes[40];
     struct wire_bytes tag = {tags[step[3] % 8], (uint32_t)strlen(tags[step[3] % 8])};
     struct wire_message message = {.kind = kinds[step[2] % (sizeof kinds / sizeof *kinds)]};
     uint32_t pid = step[3] / 8 % 8;
     uint64_t size = number(step[4]), offset = number(step[5]), request = step[2] / 8 % 4;
     uint32_t life = step[2] / 32 % 4;
+    uint64_t then = step[3] % 4;
     struct wire_bytes data = {bytes, (uint32_t)number(step[5] / 16)};
 
     if (data.size > sizeof bytes)
@@ -184,6 +185,13 @@ static void message(struct dataspace *space, const uint8_t *step)
         break;
     case WIRE_DATA_AHEAD:
         message.data_ahead = (struct wire_data_ahead){pid, size, offset, data};
+        break;
+    case WIRE_DATA_CHAIN:
+        message.data_chain = (struct wire_data_chain){
+            life, (uint32_t)request, pid, {&then, step[5] & 1}, step[5] & 2, size, offset, data};
+        break;
+    case WIRE_DATA_CHAINED:
+        message.data_chained = (struct wire_data_chained){(uint32_t)request};
         break;
     case WIRE_DATA_PAST:
         message.data_past = (struct wire_data_past){pid, life, (uint32_t)request};
@@ -238,8 +246,13 @@ static void move(struct dataspace *space, uint32_t pid, uint32_t host)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct pool *pool = pool_open(300, 1, NULL, NULL);
-    struct dataspace_setup setup = {
-        .host = 0, .nprocs = PROCESSES, .homes = homes, .piece = 7, .pool = pool, .log = 400};
+    struct dataspace_setup setup = {.host = 0,
+                                    .nprocs = PROCESSES,
+                                    .homes = homes,
+                                    .piece = 7,
+                                    .pool = pool,
+                                    .log = 400,
+                                    .passed = 8};
     struct dataspace *space;
 
     setup.copies = size > 0 ? 1 + data[size - 1] % 3 : 1;

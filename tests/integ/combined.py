@@ -80,6 +80,7 @@ class Case:
         self.program = [*PROGRAMS[self.kind], draw.choice(PAUSES)]
         self.after = draw.random() * 0.6
         self.tagged = "--tag-output" in self.options
+        self.again = [] if "--replicas" in self.options else draw.choice(PLACES)
         self.commands = [self.drawn_command() for _ in range(draw.choice((0, 0, 1, 2, 4)))]
 
     def drawn_command(self):
@@ -143,7 +144,7 @@ def check_message(case, job):
 
 def go_on(case, before):
     """Restarts the job until it is over; all that is shown since the beginning."""
-    with Job([BSPRUN, "--restart", case.store]) as job:
+    with Job([BSPRUN, *case.again, "--restart", case.store]) as job:
         check(job.finish() == 0, case, "\nfirst:\n", before, "\nrestarted:\n", job.status, job.text())
         job.check_gone()
         return before + job.text()

@@ -336,8 +336,40 @@ static void gated(int rounds, const char *gate)
     }
 }
 
-/* Process 0 puts an object and reads it again and again, not so fast that its replicas could fall
- * behind each other. */
+/* Process 0 puts objects, one in place of the other. */
+static void puts_objects(const char *tag, int size, int count)
+{
+    unsigned char *bytes = calloc((size_t)size, 1);
+
+    for (int i = 0; i < count && pid == 0; i++)
+        volpex_put(tag, (int)strlen(tag), bytes, size);
+    free(bytes);
+}
+
+/* In each round every process gets a large object from the one before it. */
+static void large(int rounds, int size)
+{
+    unsigned char *bytes = calloc((size_t)size, 1);
+    char tag[64];
+
+    for (int i = 0; i < rounds; i++) {
+        int before = (pid + nprocs - 1) % nprocs;
+
+        for (int at = 0; at < size; at++)
+            bytes[at] = byte_of(i + pid, at);
+        volpex_put(tag, snprintf(tag, sizeof tag, "%d to %d", i, (pid + 1) % nprocs), bytes, size);
+        if (volpex_get(tag, snprintf(tag, sizeof tag, "%d to %d", i, pid), bytes, size) != size)
+            fail("large", i);
+        for (int at = 0; at < size; at++)
+            if (bytes[at] != byte_of(i + before, at))
+                fail("a byte of a large object is wrong", at);
+        if (i % 10 == 0)
+            printf("pid %d: round %d\n", pid, i);
+    }
+    free(bytes);
+}
+
+/* Process 0 puts an object and reads it again and again. */
 static void reads(const char *tag, int size, int count)
 {
     unsigned char *bytes = calloc((size_t)size, 1);
@@ -354,7 +386,6 @@ static void reads(const char *tag, int size, int count)
         for (int at = 0; at < size; at++)
             if (bytes[at] != byte_of(1, at))
                 fail("a byte is wrong", at);
-        usleep(50000);
     }
     printf("%d reads\n", count);
     free(bytes);
@@ -401,6 +432,10 @@ int main(int argc, char **argv)
         differ();
     else if (strcmp(what, "reads") == 0)
         reads(argv[2], atoi(argv[3]), atoi(argv[4]));
+    else if (strcmp(what, "puts") == 0)
+        puts_objects(argv[2], atoi(argv[3]), atoi(argv[4]));
+    else if (strcmp(what, "large") == 0)
+        large(atoi(argv[2]), atoi(argv[3]));
     else if (strcmp(what, "wait") == 0)
         wait_for_nothing(argc > 2 ? argv[2] : "");
     volpex_finalize();

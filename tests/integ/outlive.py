@@ -114,6 +114,21 @@ def one_after_the_other():
         check_answer(job, rounds)  # with the last one there may be one copy
 
 
+def large_objects():
+    """They go from one host that backs them to the next, of which one is lost, and then another."""
+    rounds, size, hosts = 300, 300000, ["h0", "h1", "h2", "h3", "h4"]
+    with Job([*command("--every", "0.5s", "--copies", "4", hosts=dict.fromkeys(hosts, 1)), OBJECTS, "large", str(rounds),
+              str(size)]) as job:
+        job.wait_for("round 10\n", 5)
+        victims = not_zero(job, *hosts)[:2]
+        for number, victim in enumerate(victims):
+            lose(job, victim)
+            job.wait_for(f"round {100 * (number + 1)}\n", 5)
+        check(job.finish() == 0, f"seed {seed}", job.status, job.text())
+        check(shown_by(job) == sorted(f"pid {pid}: round {i}" for pid in range(5) for i in range(0, rounds, 10)),
+              f"seed {seed}", job.text())
+
+
 def the_first_host():
     """Process 0 is as any other, but its end is that of the job."""
     rounds = 400
@@ -272,4 +287,4 @@ def saved_and_moved_after_it():
 
 if __name__ == "__main__":
     main([one_host, the_first_host, who_reads_the_input, processor_zero, processor_zero_is_silent,
-          processor_zero_and_another, one_after_the_other, all_go_back, saved_and_moved_after_it, storm])
+          processor_zero_and_another, one_after_the_other, large_objects, all_go_back, saved_and_moved_after_it, storm])

@@ -17,6 +17,7 @@
 #include "lib/base/io.h"
 #include "lib/base/json.h"
 #include "lib/base/process_stat.h"
+#include "lib/base/units.h"
 #include "lib/base/utf8.h"
 #include "tests/unit/suite.h"
 
@@ -104,7 +105,73 @@ START_TEST(a_list_grows_by_doubling)
 }
 END_TEST
 
+START_TEST(a_list_knows_its_capacity_by_its_length)
+{
+    uint64_t *list = NULL, *before;
+    unsigned grown = 0;
+    uint32_t count = 0;
+
+    while (count < 10000) {
+        before = list;
+        ck_assert(BSPZ_GROW(list, count));
+        grown += (count & (count - 1)) == 0;
+        ck_assert(count == 0 || (count & (count - 1)) == 0 || list == before);
+        list[count] = count;
+        count++;
+    }
+    ck_assert_uint_eq(grown, 15);
+    for (uint32_t i = 0; i < count; i++)
+        ck_assert_uint_eq(list[i], i);
+    count = 16; /* it became shorter */
+    ck_assert(BSPZ_GROW(list, count));
+    before = list;
+    ck_assert_uint_eq(list[15], 15);
+    ck_assert(!bspz_list_grow(&list, SIZE_MAX / 4 + 1, sizeof *list));
+    ck_assert_ptr_eq(list, before);
+    free(list);
+}
+END_TEST
+
+START_TEST(a_list_reaches_an_item_with_zeros_before_it)
+{
+    uint64_t *list = NULL;
+    size_t count = 0;
+
+    ck_assert(BSPZ_REACH(list, count, 5));
+    ck_assert_uint_eq(count, 5);
+    list[4] = 7;
+    ck_assert(BSPZ_REACH(list, count, 3));
+    ck_assert_uint_eq(count, 5);
+    ck_assert(BSPZ_REACH(list, count, 6));
+    ck_assert_uint_eq(count, 10);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_uint_eq(list[i], i == 4 ? 7 : 0);
+    ck_assert(!BSPZ_REACH(list, count, SIZE_MAX / 4));
+    ck_assert_uint_eq(count, 10);
+    free(list);
+}
+END_TEST
+
 /* ---- Texts --------------------------------------------------------------------------------- */
+
+START_TEST(whole_numbers_have_digits_only)
+{
+    static const char *const wrong[] = {"",   " 3",  "+3", "-3",  "3 ",
+                                        "3x", "0x3", "1",  "101", "18446744073709551617"};
+    uint64_t number = 7;
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert(!bspz_whole(wrong[i], 2, 100, &number));
+    ck_assert(!bspz_whole("18446744073709551616", 0, UINT64_MAX, &number));
+    ck_assert_uint_eq(number, 7);
+    ck_assert(bspz_whole("2", 2, 100, &number));
+    ck_assert_uint_eq(number, 2);
+    ck_assert(bspz_whole("0100", 2, 100, &number));
+    ck_assert_uint_eq(number, 100);
+    ck_assert(bspz_whole("18446744073709551615", 0, UINT64_MAX, &number));
+    ck_assert_uint_eq(number, UINT64_MAX);
+}
+END_TEST
 
 START_TEST(bytes_are_two_digits_each)
 {
@@ -356,6 +423,9 @@ int main(void)
                                   a_buffer_holds_what_was_added,
                                   a_buffer_that_cannot_grow_is_as_it_was,
                                   a_list_grows_by_doubling,
+                                  a_list_knows_its_capacity_by_its_length,
+                                  a_list_reaches_an_item_with_zeros_before_it,
+                                  whole_numbers_have_digits_only,
                                   bytes_are_two_digits_each,
                                   an_error_is_a_text_and_a_status,
                                   only_characters_of_utf8_have_a_length,

@@ -98,8 +98,14 @@ START_TEST(when_to_take_one)
     ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_GO);
     facts.now_ns = 30;
     ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_SNAPSHOT);
+    facts.writing = true; /* longer than the interval: the processes compute meanwhile */
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_GO);
+    ck_assert_uint_eq(policy_due_ns(&rule, &facts), POLICY_NEVER);
+    facts.requested = true;
+    ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_WAIT);
 
     rule = (struct policy_rule){POLICY_OFF, 0, 0};
+    facts.requested = false;
     ck_assert_int_eq(policy_decide(&rule, &facts), POLICY_GO);
 }
 END_TEST

@@ -10,6 +10,7 @@
 #include "bsprun/dataspace/keeper.h"
 #include "bsprun/dataspace/service.h"
 #include "lib/base/kept.h"
+#include "tests/unit/dataspace_calls.h"
 #include "tests/unit/suite.h"
 
 #define WINDOW 8u
@@ -83,16 +84,6 @@ static void on_differs(void *context, uint32_t pid)
     ck_abort_msg("nothing has been asked for before");
 }
 
-static void find_tag(char tag[8], uint32_t host)
-{
-    for (int i = 0; i < 1000; i++) {
-        snprintf(tag, 8, "t%d", i);
-        if (dataspace_owner(space, tag, strlen(tag)) == host)
-            return;
-    }
-    ck_abort_msg("no tag belongs to host %u", host);
-}
-
 static const struct dataspace_calls calls = {.send = on_send,
                                              .has_room = on_has_room,
                                              .answer = on_answer,
@@ -110,8 +101,8 @@ static void set_up(void)
     ck_assert_ptr_nonnull(space);
     memset(&seen, 0, sizeof seen);
     has_room = true;
-    find_tag(ours, 0);
-    find_tag(theirs, 1);
+    dataspace_find_tag(space, 0, ours);
+    dataspace_find_tag(space, 1, theirs);
 }
 
 static void tear_down(void)
@@ -439,6 +430,39 @@ START_TEST(a_grant_while_there_is_no_room)
 }
 END_TEST
 
+static void grant(uint64_t offset, const char *text)
+{
+    struct wire_message message = {.kind = WIRE_DATA_GRANT};
+
+    message.data_grant.size = 20;
+    message.data_grant.offset = offset;
+    message.data_grant.data = (struct wire_bytes){text, (uint32_t)strlen(text)};
+    dataspace_message(space, 1, &message);
+}
+
+START_TEST(a_process_takes_what_has_come)
+{
+    ask(DATASPACE_GET, 0, theirs, 100);
+    grant(0, "abcd");
+    ck_assert_uint_eq(seen.answers, 0);
+    grant(4, "efghij");
+    expect(0, "abcdefgh");
+    ck_assert_uint_eq(seen.size, 20);
+    grant(10, "klmnop"); /* it has not asked for that */
+    ck_assert_uint_eq(seen.answers, 1);
+    dataspace_withdraw(space, 0); /* it waits for no object */
+    ask(DATASPACE_GET, 0, theirs, 100);
+    expect(0, "ijklmnop");
+    ask(DATASPACE_GET, 0, theirs, 100);
+    ck_assert_ptr_null(dataspace_waits_for(space, 0));
+    ck_assert_uint_eq(seen.answers, 2);
+    grant(16, "qrst");
+    expect(0, "qrst");
+    ck_assert_uint_eq(seen.answers, 3);
+    ck_assert_uint_eq(seen.sent + seen.withdrawn, 1);
+}
+END_TEST
+
 /* Each is refused, and nothing comes of it. */
 START_TEST(what_breaks_the_rules)
 {
@@ -544,103 +568,6 @@ START_TEST(no_memory_for_what_comes)
 }
 END_TEST
 
-/* ---- Memory ---- */
-
-static unsigned mapped;
-static bool file_is_full;
-
-static void *on_map(void *context, uint64_t size)
-{
-    (void)context;
-    mapped += !file_is_full;
-    return file_is_full ? NULL : malloc(size);
-}
-
-static void on_unmap(void *context, void *at, uint64_t size)
-{
-    (void)context, (void)size;
-    mapped--;
-    free(at);
-}
-
-START_TEST(the_oldest_go_to_a_file)
-{
-    static const struct pool_files files = {on_map, on_unmap};
-    struct pool *few = pool_open(100, 10, &files, NULL);
-    struct object *small = object_make(few, 9), *first = object_make(few, 40);
-    struct object *second = object_make(few, 40), *third, *large;
-
-    memset(small->bytes, 's', 9);
-    memset(first->bytes, '1', 40);
-    memset(second->bytes, '2', 40);
-    ck_assert_uint_eq(mapped, 0);
-    third = object_make(few, 50);
-    ck_assert_uint_eq(mapped, 1); /* the first; small ones stay */
-    ck_assert_uint_eq(pool_in_memory(few), 99);
-    ck_assert_uint_eq(pool_in_file(few), 40);
-    large = object_make(few, 101);
-    ck_assert_uint_eq(mapped, 2);
-    ck_assert_uint_eq(pool_in_file(few), 141);
-    file_is_full = true;
-    ck_assert_ptr_null(object_make(few, 20));
-    ck_assert_ptr_null(object_make(few, 200));
-    ck_assert_uint_eq(pool_in_memory(few), 99);
-    file_is_full = false;
-    for (int i = 0; i < 40; i++)
-        ck_assert(first->bytes[i] == '1' && second->bytes[i] == '2');
-    object_drop(object_share(second));
-    object_drop(second);
-    ck_assert_uint_eq(pool_in_memory(few), 59);
-    object_drop(third);
-    third = object_make(few, 91); /* just fits */
-    ck_assert_uint_eq(pool_in_memory(few), 100);
-    object_drop(small);
-    object_drop(first);
-    object_drop(third);
-    third = object_make(few, 100);
-    ck_assert_uint_eq(pool_in_memory(few), 100);
-    object_drop(third);
-    object_drop(large);
-    ck_assert_uint_eq(mapped, 0);
-    pool_close(few);
-}
-END_TEST
-
-START_TEST(what_does_not_fit_beside_small_ones_goes_to_a_file)
-{
-    static const struct pool_files files = {on_map, on_unmap};
-    struct pool *few = pool_open(100, 10, &files, NULL);
-    struct object *small = object_make(few, 9), *other = object_make(few, 40);
-    struct object *large = object_make(few, 92);
-
-    ck_assert_ptr_nonnull(large);
-    ck_assert_uint_eq(pool_in_file(few), 92); /* the other one need not go */
-    ck_assert_uint_eq(pool_in_memory(few), 49);
-    object_drop(large);
-    object_drop(small);
-    large = object_make(few, 92);
-    ck_assert_uint_eq(pool_in_file(few), 40);
-    ck_assert_uint_eq(pool_in_memory(few), 92);
-    object_drop(large);
-    object_drop(other);
-    ck_assert_uint_eq(mapped, 0);
-    pool_close(few);
-}
-END_TEST
-
-START_TEST(small_ones_are_bounded_too)
-{
-    static const struct pool_files files = {on_map, on_unmap};
-    struct pool *few = pool_open(20, 16, &files, NULL);
-    struct object *first = object_make(few, 15);
-
-    ck_assert_ptr_nonnull(first);
-    ck_assert_ptr_null(object_make(few, 6));
-    object_drop(first);
-    pool_close(few);
-}
-END_TEST
-
 int main(void)
 {
     const TTest *const tests[] = {a_read_leaves_and_a_get_removes,
@@ -656,13 +583,11 @@ int main(void)
                                   all_objects_as_a_stream,
                                   a_put_for_another_host,
                                   a_grant_while_there_is_no_room,
+                                  a_process_takes_what_has_come,
                                   what_breaks_the_rules,
                                   pieces_out_of_place,
                                   a_grant_of_more_than_was_asked_for,
-                                  no_memory_for_what_comes,
-                                  the_oldest_go_to_a_file,
-                                  what_does_not_fit_beside_small_ones_goes_to_a_file,
-                                  small_ones_are_bounded_too};
+                                  no_memory_for_what_comes};
 
     return suite_run_tests("dataspace", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

@@ -8,6 +8,7 @@
 
 #include "bsprun/dataspace/copies.h"
 #include "bsprun/dataspace/service.h"
+#include "tests/unit/dataspace_calls.h"
 #include "tests/unit/suite.h"
 
 #define SENT_MOST 16u
@@ -56,12 +57,6 @@ static void on_answer(void *context, uint32_t pid, uint64_t size, uint32_t lengt
     seen.answers++;
 }
 
-static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
-{
-    (void)context, (void)pid, (void)bytes;
-    ck_abort_msg("no memory");
-}
-
 static void on_broken(void *context, uint32_t host, const char *complaint)
 {
     (void)context, (void)host, (void)complaint;
@@ -71,18 +66,8 @@ static void on_broken(void *context, uint32_t host, const char *complaint)
 static const struct dataspace_calls calls = {.send = on_send,
                                              .has_room = on_has_room,
                                              .answer = on_answer,
-                                             .no_memory = on_no_memory,
+                                             .no_memory = dataspace_has_memory,
                                              .broken = on_broken};
-
-static void find_tag(char tag[8], uint32_t host)
-{
-    for (int i = 0; i < 1000; i++) {
-        snprintf(tag, 8, "t%d", i);
-        if (dataspace_owner(space, tag, strlen(tag)) == host)
-            return;
-    }
-    ck_abort_msg("no tag belongs to host %u", host);
-}
 
 static void set_up(void)
 {
@@ -98,8 +83,8 @@ static void set_up(void)
     space = dataspace_open(&setup, &calls, NULL);
     ck_assert_ptr_nonnull(space);
     memset(&seen, 0, sizeof seen);
-    find_tag(ours, 0);
-    find_tag(theirs, 2);
+    dataspace_find_tag(space, 0, ours);
+    dataspace_find_tag(space, 2, theirs);
 }
 
 static void tear_down(void)

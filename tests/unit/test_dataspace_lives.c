@@ -8,6 +8,7 @@
 
 #include "bsprun/dataspace/log.h"
 #include "bsprun/dataspace/service.h"
+#include "tests/unit/dataspace_calls.h"
 #include "tests/unit/suite.h"
 
 #define WINDOW 8u
@@ -51,12 +52,6 @@ static void on_withdrawn(void *context, uint32_t pid)
     (void)context, (void)pid;
 }
 
-static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
-{
-    (void)context, (void)pid, (void)bytes;
-    ck_abort_msg("no memory");
-}
-
 static void on_broken(void *context, uint32_t host, const char *complaint)
 {
     (void)context, (void)host, (void)complaint;
@@ -73,19 +68,9 @@ static const struct dataspace_calls calls = {.send = on_send,
                                              .has_room = on_has_room,
                                              .answer = on_answer,
                                              .withdrawn = on_withdrawn,
-                                             .no_memory = on_no_memory,
+                                             .no_memory = dataspace_has_memory,
                                              .broken = on_broken,
                                              .differs = on_differs};
-
-static void find_tag(char tag[8], uint32_t host)
-{
-    for (int i = 0; i < 1000; i++) {
-        snprintf(tag, 8, "t%d", i);
-        if (dataspace_owner(space, tag, strlen(tag)) == host)
-            return;
-    }
-    ck_abort_msg("no tag belongs to host %u", host);
-}
 
 static void set_up(void)
 {
@@ -96,8 +81,8 @@ static void set_up(void)
     space = dataspace_open(&setup, &calls, NULL);
     ck_assert_ptr_nonnull(space);
     memset(&seen, 0, sizeof seen);
-    find_tag(ours, 0);
-    find_tag(theirs, 1);
+    dataspace_find_tag(space, 0, ours);
+    dataspace_find_tag(space, 1, theirs);
 }
 
 static void tear_down(void)

@@ -11,6 +11,7 @@
 #include "bsprun/dataspace/log.h"
 #include "bsprun/dataspace/service.h"
 #include "lib/base/kept.h"
+#include "tests/unit/dataspace_calls.h"
 #include "tests/unit/suite.h"
 
 #define WINDOW 8u
@@ -68,12 +69,6 @@ static void on_withdrawn(void *context, uint32_t pid)
     seen.withdrawn++;
 }
 
-static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
-{
-    (void)context, (void)pid, (void)bytes;
-    ck_abort_msg("no memory");
-}
-
 static void on_broken(void *context, uint32_t host, const char *complaint)
 {
     (void)context, (void)host, (void)complaint;
@@ -104,7 +99,7 @@ static const struct dataspace_calls calls = {.send = on_send,
                                              .has_room = on_has_room,
                                              .answer = on_answer,
                                              .withdrawn = on_withdrawn,
-                                             .no_memory = on_no_memory,
+                                             .no_memory = dataspace_has_memory,
                                              .broken = on_broken,
                                              .mismatch = on_mismatch,
                                              .too_far_behind = on_too_far_behind,
@@ -129,12 +124,7 @@ static void open_space(uint32_t copies)
     ck_assert_ptr_nonnull(space);
     memset(&seen, 0, sizeof seen);
     now = 0;
-    for (int i = 0; i < 1000; i++) {
-        snprintf(ours, sizeof ours, "t%d", i);
-        if (dataspace_owner(space, ours, strlen(ours)) == 0)
-            return;
-    }
-    ck_abort_msg("no tag belongs to host 0");
+    dataspace_find_tag(space, 0, ours);
 }
 
 static void set_up(void)

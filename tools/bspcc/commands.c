@@ -7,8 +7,6 @@
  */
 #include "tools/bspcc/commands.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

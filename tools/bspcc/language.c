@@ -7,28 +7,21 @@ static const struct {
     const char *suffix;
     struct language language;
 } suffixes[] = {
-    {"c", {TOOL_C, false, NULL}},         {"i", {TOOL_C, false, NULL}},
-    {"h", {TOOL_C, false, NULL}},         {"m", {TOOL_C, false, NULL}},
-    {"s", {TOOL_C, true, NULL}},          {"S", {TOOL_C, true, NULL}},
-    {"sx", {TOOL_C, true, NULL}},         {"lc", {TOOL_C, false, "c"}},
-    {"lh", {TOOL_C, false, "h"}},         {"cc", {TOOL_CXX, false, NULL}},
-    {"cp", {TOOL_CXX, false, NULL}},      {"cxx", {TOOL_CXX, false, NULL}},
-    {"cpp", {TOOL_CXX, false, NULL}},     {"CPP", {TOOL_CXX, false, NULL}},
-    {"c++", {TOOL_CXX, false, NULL}},     {"C", {TOOL_CXX, false, NULL}},
-    {"ii", {TOOL_CXX, false, NULL}},      {"H", {TOOL_CXX, false, NULL}},
-    {"hh", {TOOL_CXX, false, NULL}},      {"hp", {TOOL_CXX, false, NULL}},
-    {"hxx", {TOOL_CXX, false, NULL}},     {"hpp", {TOOL_CXX, false, NULL}},
-    {"h++", {TOOL_CXX, false, NULL}},     {"tcc", {TOOL_CXX, false, NULL}},
-    {"lcc", {TOOL_CXX, false, "cc"}},     {"lc++", {TOOL_CXX, false, "cc"}},
-    {"f", {TOOL_FORTRAN, false, NULL}},   {"for", {TOOL_FORTRAN, false, NULL}},
-    {"ftn", {TOOL_FORTRAN, false, NULL}}, {"fpp", {TOOL_FORTRAN, false, NULL}},
-    {"F", {TOOL_FORTRAN, false, NULL}},   {"FOR", {TOOL_FORTRAN, false, NULL}},
-    {"FTN", {TOOL_FORTRAN, false, NULL}}, {"FPP", {TOOL_FORTRAN, false, NULL}},
-    {"f90", {TOOL_FORTRAN, false, NULL}}, {"f95", {TOOL_FORTRAN, false, NULL}},
-    {"f03", {TOOL_FORTRAN, false, NULL}}, {"f08", {TOOL_FORTRAN, false, NULL}},
-    {"F90", {TOOL_FORTRAN, false, NULL}}, {"F95", {TOOL_FORTRAN, false, NULL}},
-    {"F03", {TOOL_FORTRAN, false, NULL}}, {"F08", {TOOL_FORTRAN, false, NULL}},
-    {"lf", {TOOL_FORTRAN, false, "f"}},   {"lf90", {TOOL_FORTRAN, false, "f90"}},
+    {"c", {TOOL_C, NULL}},         {"i", {TOOL_C, NULL}},           {"h", {TOOL_C, NULL}},
+    {"m", {TOOL_C, NULL}},         {"s", {TOOL_C, NULL}},           {"S", {TOOL_C, NULL}},
+    {"sx", {TOOL_C, NULL}},        {"lc", {TOOL_C, "c"}},           {"lh", {TOOL_C, "h"}},
+    {"cc", {TOOL_CXX, NULL}},      {"cp", {TOOL_CXX, NULL}},        {"cxx", {TOOL_CXX, NULL}},
+    {"cpp", {TOOL_CXX, NULL}},     {"CPP", {TOOL_CXX, NULL}},       {"c++", {TOOL_CXX, NULL}},
+    {"C", {TOOL_CXX, NULL}},       {"ii", {TOOL_CXX, NULL}},        {"H", {TOOL_CXX, NULL}},
+    {"hh", {TOOL_CXX, NULL}},      {"hp", {TOOL_CXX, NULL}},        {"hxx", {TOOL_CXX, NULL}},
+    {"hpp", {TOOL_CXX, NULL}},     {"h++", {TOOL_CXX, NULL}},       {"tcc", {TOOL_CXX, NULL}},
+    {"lcc", {TOOL_CXX, "cc"}},     {"lc++", {TOOL_CXX, "cc"}},      {"f", {TOOL_FORTRAN, NULL}},
+    {"for", {TOOL_FORTRAN, NULL}}, {"ftn", {TOOL_FORTRAN, NULL}},   {"fpp", {TOOL_FORTRAN, NULL}},
+    {"F", {TOOL_FORTRAN, NULL}},   {"FOR", {TOOL_FORTRAN, NULL}},   {"FTN", {TOOL_FORTRAN, NULL}},
+    {"FPP", {TOOL_FORTRAN, NULL}}, {"f90", {TOOL_FORTRAN, NULL}},   {"f95", {TOOL_FORTRAN, NULL}},
+    {"f03", {TOOL_FORTRAN, NULL}}, {"f08", {TOOL_FORTRAN, NULL}},   {"F90", {TOOL_FORTRAN, NULL}},
+    {"F95", {TOOL_FORTRAN, NULL}}, {"F03", {TOOL_FORTRAN, NULL}},   {"F08", {TOOL_FORTRAN, NULL}},
+    {"lf", {TOOL_FORTRAN, "f"}},   {"lf90", {TOOL_FORTRAN, "f90"}},
 };
 
 bool language_of_file(const char *name, struct language *language)
@@ -47,12 +40,10 @@ bool language_of_file(const char *name, struct language *language)
 
 bool language_of_option(const char *name, struct language *language)
 {
-    *language = (struct language){TOOL_C, false, NULL};
+    *language = (struct language){TOOL_C, NULL};
     if (strcmp(name, "none") == 0)
         return false;
-    if (strncmp(name, "assembler", strlen("assembler")) == 0)
-        language->assembler = true;
-    else if (strncmp(name, "c++", strlen("c++")) == 0)
+    if (strncmp(name, "c++", strlen("c++")) == 0)
         language->tool = TOOL_CXX;
     else if (strncmp(name, "f77", strlen("f77")) == 0 || strncmp(name, "f95", strlen("f95")) == 0)
         language->tool = TOOL_FORTRAN;

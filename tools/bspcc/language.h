@@ -8,7 +8,6 @@ enum tool { TOOL_C, TOOL_CXX, TOOL_FORTRAN, TOOL_COUNT };
 
 struct language {
     enum tool tool;
-    bool assembler;
     /* For literate sources: the suffix of the program extracted from it, else NULL. */
     const char *extracted_suffix;
 };

@@ -17,21 +17,8 @@ enum own {
     OWN_IGNORED, /* a tuning option of the old library without a meaning here */
     OWN_KEEP,
     OWN_VERBOSE,
-    OWN_DEBUG,
-    OWN_HELP,
-    OWN_MANUAL,
-    OWN_LOG,
-    OWN_CXX,
-    OWN_FORTRAN,
-    OWN_PROF,
-    OWN_STAT,
-    OWN_CGPROF,
-    OWN_CHECK_SYNCS,
-    OWN_NO_CHECK_SYNCS,
-    OWN_WARN,
-    OWN_NO_WARN,
-    OWN_SHARED_LIBBSP,
-    OWN_STATIC_LIBBSP,
+    OWN_TRUE, /* or the contrary: sets a member of the request */
+    OWN_FALSE,
     OWN_NO_CHECKPOINTING,
     OWN_NO_MIGRATION,
     OWN_DEVICE_SWITCH, /* a device by its short name */
@@ -48,31 +35,34 @@ enum own {
     OWN_LINKER,
 };
 
+#define FLAG(member) offsetof(struct request, member)
+
 static const struct own_option {
     const char *name;
     enum own what;
     enum tool tool;
+    size_t flag; /* the place of that member */
 } own_options[] = {
     {"-v", OWN_VERBOSE, 0},
     {"-keep", OWN_KEEP, 0},
-    {"-debug", OWN_DEBUG, 0},
-    {"-help", OWN_HELP, 0},
-    {"--help", OWN_HELP, 0},
-    {"-man", OWN_MANUAL, 0},
-    {"-showlog", OWN_LOG, 0},
-    {"-c++", OWN_CXX, 0},
-    {"-f77", OWN_FORTRAN, 0},
-    {"-prof", OWN_PROF, 0},
-    {"-stat", OWN_STAT, 0},
-    {"-cgprof", OWN_CGPROF, 0},
-    {"-fcheck-syncs", OWN_CHECK_SYNCS, 0},
-    {"-fnocheck-syncs", OWN_NO_CHECK_SYNCS, 0},
-    {"-fno-check-syncs", OWN_NO_CHECK_SYNCS, 0},
-    {"-fwarn-bsp", OWN_WARN, 0},
-    {"-fnowarn-bsp", OWN_NO_WARN, 0},
-    {"-fno-warn-bsp", OWN_NO_WARN, 0},
-    {"-fshared-libbsp", OWN_SHARED_LIBBSP, 0},
-    {"-fstatic-libbsp", OWN_STATIC_LIBBSP, 0},
+    {"-debug", OWN_TRUE, 0, FLAG(debug)},
+    {"-help", OWN_TRUE, 0, FLAG(help)},
+    {"--help", OWN_TRUE, 0, FLAG(help)},
+    {"-man", OWN_TRUE, 0, FLAG(manual)},
+    {"-showlog", OWN_TRUE, 0, FLAG(log)},
+    {"-c++", OWN_TRUE, 0, FLAG(force_cxx)},
+    {"-f77", OWN_TRUE, 0, FLAG(force_fortran)},
+    {"-prof", OWN_TRUE, 0, FLAG(baked.prof)},
+    {"-stat", OWN_TRUE, 0, FLAG(baked.stat)},
+    {"-cgprof", OWN_TRUE, 0, FLAG(baked.cgprof)},
+    {"-fcheck-syncs", OWN_TRUE, 0, FLAG(baked.check_syncs)},
+    {"-fnocheck-syncs", OWN_FALSE, 0, FLAG(baked.check_syncs)},
+    {"-fno-check-syncs", OWN_FALSE, 0, FLAG(baked.check_syncs)},
+    {"-fwarn-bsp", OWN_TRUE, 0, FLAG(baked.warn)},
+    {"-fnowarn-bsp", OWN_FALSE, 0, FLAG(baked.warn)},
+    {"-fno-warn-bsp", OWN_FALSE, 0, FLAG(baked.warn)},
+    {"-fshared-libbsp", OWN_TRUE, 0, FLAG(shared_libbsp)},
+    {"-fstatic-libbsp", OWN_FALSE, 0, FLAG(shared_libbsp)},
     {"-fnocheckpointing", OWN_NO_CHECKPOINTING, 0},
     {"-fno-checkpointing", OWN_NO_CHECKPOINTING, 0},
     {"-fnoprocessmigration", OWN_NO_MIGRATION, 0},
@@ -283,44 +273,9 @@ static void apply_switch(struct request *request, const struct own_option *optio
         request->verbose = true;
         add_item(request, (struct item){.kind = ITEM_OPTION, .text = "-v"});
         break;
-    case OWN_DEBUG:
-        request->debug = true;
-        break;
-    case OWN_HELP:
-        request->help = true;
-        break;
-    case OWN_MANUAL:
-        request->manual = true;
-        break;
-    case OWN_LOG:
-        request->log = true;
-        break;
-    case OWN_CXX:
-        request->force_cxx = true;
-        break;
-    case OWN_FORTRAN:
-        request->force_fortran = true;
-        break;
-    case OWN_PROF:
-        baked->prof = true;
-        break;
-    case OWN_STAT:
-        baked->stat = true;
-        break;
-    case OWN_CGPROF:
-        baked->cgprof = true;
-        break;
-    case OWN_CHECK_SYNCS:
-    case OWN_NO_CHECK_SYNCS:
-        baked->check_syncs = what == OWN_CHECK_SYNCS;
-        break;
-    case OWN_WARN:
-    case OWN_NO_WARN:
-        baked->warn = what == OWN_WARN;
-        break;
-    case OWN_SHARED_LIBBSP:
-    case OWN_STATIC_LIBBSP:
-        request->shared_libbsp = what == OWN_SHARED_LIBBSP;
+    case OWN_TRUE:
+    case OWN_FALSE:
+        *(bool *)((char *)request + option->flag) = what == OWN_TRUE;
         break;
     case OWN_NO_CHECKPOINTING:
         baked->checkpoint_seconds = 0;

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/buffer.h"
+
 static const char new_database[] =
     "# Machine parameters of the BSP model, written by bspparam -measure.\n"
     "# s: speed of a process in Mflop/s; l: cost of a superstep in flops; g: cost per 32-bit word\n"
@@ -35,12 +37,10 @@ int database_read(const char *path, struct row_list *list)
                     number);
         if (kind != BSPZ_PARAMS_ROW)
             continue;
-        struct bspz_params_row *rows = realloc(list->rows, (list->count + 1) * sizeof(*rows));
-        if (rows == NULL) {
+        if (!BSPZ_GROW(list->rows, list->count)) {
             error = ENOMEM;
             break;
         }
-        list->rows = rows;
         list->rows[list->count++] = row;
     }
     free(line);

@@ -1,13 +1,13 @@
 /* arguments.c - see arguments.h. */
 #include "tools/bspprof/arguments.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/nearest.h"
+#include "lib/base/units.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -54,14 +54,8 @@ static bool take_zoom(struct arguments *arguments, const char *text, char error[
 static bool take_count(const char *option, const char *text, uint64_t *count,
                        char error[ARGUMENTS_ERROR])
 {
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (errno != 0 || *text < '0' || *text > '9' || *end != '\0' || value == 0 ||
-        value > 1000000000000)
-        return wrong(error, "-%s %.100s: give a number from 1 to 10^12", option, text);
-    *count = value;
-    return true;
+    return bspz_whole(text, 1, 1000000000000, count) ||
+           wrong(error, "-%s %.100s: give a number from 1 to 10^12", option, text);
 }
 
 static bool take_percent(const char *text, double *percent, char error[ARGUMENTS_ERROR])

@@ -2,7 +2,6 @@
 #include "tools/bspprof/centres.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define FIRST_ROOM 1024u
 

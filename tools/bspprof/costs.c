@@ -2,7 +2,6 @@
 #include "tools/bspprof/costs.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Of the machine that this is, and, as it is assumed, the profile was made on. */
 static void find_own(uint32_t ranks, struct costs *costs)

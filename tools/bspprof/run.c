@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/buffer.h"
+
 /* ---- The greatest of many ------------------------------------------------------------------- */
 
 typedef uint64_t key_of(const struct run_superstep *item);
@@ -74,20 +76,6 @@ uint32_t run_single(const struct run *run, struct run_superstep *items)
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-static bool have_statement(struct run *run, uint32_t statement)
-{
-    if (statement < run->statement_room)
-        return true;
-    uint32_t room = statement + 64;
-    struct run_statement *more = realloc(run->statements, room * sizeof(*more));
-    if (!more)
-        return false;
-    memset(more + run->statement_room, 0, (room - run->statement_room) * sizeof(*more));
-    run->statements = more;
-    run->statement_room = room;
-    return true;
-}
-
 static bool in_section(const struct run *run, const struct profile_superstep *step)
 {
     return step->end_ns > run->section.from &&
@@ -100,7 +88,7 @@ static bool add(struct run *run)
     const struct profile_superstep *step = &profile->step;
     uint64_t number = profile->supersteps - 1, h = strata_h(profile->traffic, profile->ranks);
     uint64_t bytes = 0;
-    if (!have_statement(run, step->statement))
+    if (!BSPZ_REACH(run->statements, run->statement_room, step->statement + (size_t)1))
         return false;
     for (uint32_t rank = 0; rank < profile->ranks; rank++) {
         run->ranks[rank].in += profile->traffic[rank].in;
@@ -195,7 +183,7 @@ bool run_read(const char *name, struct run_section section, const struct run_cal
     }
     if (!read_all(run, calls, error))
         return false;
-    if (!have_statement(run, run->file.profile.statement_count)) {
+    if (!BSPZ_REACH(run->statements, run->statement_room, run->file.profile.statement_count)) {
         snprintf(error, PROFILE_ERROR, "out of memory");
         return false;
     }

@@ -40,7 +40,7 @@ struct run {
     struct traffic *ranks;            /* [ranks] bytes of each process, owned */
     struct run_top costliest, uneven; /* by time; by waiting */
     struct run_statement *statements; /* [file.profile.statement_count], owned */
-    uint32_t statement_room;
+    size_t statement_room;
     struct profile_mark marks[RUN_MARKS];
     uint64_t mark_count; /* also those that were not kept */
     struct run_superstep newest;

@@ -1,8 +1,6 @@
 /* bspsig: the signature of a profiled program: what its supersteps cost on a machine. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/json.h"
 #include "tools/bspprof/centres.h"

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/buffer.h"
+
 bool tree_begin(struct tree *tree)
 {
     *tree = (struct tree){.count = 1};
@@ -20,17 +22,6 @@ void tree_free(struct tree *tree)
     *tree = (struct tree){0};
 }
 
-/* Room for another node when their number is a power of two. */
-static bool grow(struct tree *tree)
-{
-    if ((tree->count & (tree->count - 1)) != 0)
-        return true;
-    struct tree_node *more = realloc(tree->nodes, 2 * (size_t)tree->count * sizeof(*more));
-    if (more)
-        tree->nodes = more;
-    return more != NULL;
-}
-
 /* The child of that name; 0: none could be made. */
 static uint32_t child_of(struct tree *tree, uint32_t parent, const char *name, size_t length,
                          bool leaf)
@@ -41,7 +32,7 @@ static uint32_t child_of(struct tree *tree, uint32_t parent, const char *name, s
             memcmp(node->name, name, length) == 0)
             return i;
     }
-    if (tree->count == TREE_MOST || !grow(tree))
+    if (tree->count == TREE_MOST || !BSPZ_GROW(tree->nodes, tree->count))
         return 0;
     struct tree_node node = {.name = strndup(name, length), .leaf = leaf, .parent = parent};
     if (!node.name)

@@ -1,10 +1,8 @@
 /* arguments.c - bspsim's command line; see arguments.h. */
 #include "tools/bspsim/arguments_inside.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,17 +72,6 @@ static bool take_amount(struct arguments *arguments, const struct amount *amount
     return true;
 }
 
-static bool whole(const char *text, uint64_t least, uint64_t most, uint64_t *value)
-{
-    char *end;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    if (errno || text[0] < '0' || text[0] > '9' || *end || number < least || number > most)
-        return false;
-    *value = number;
-    return true;
-}
-
 static bool take_hosts(struct arguments *arguments, const char *text, char error[ARGUMENTS_ERROR])
 {
     uint64_t number;
@@ -92,7 +79,7 @@ static bool take_hosts(struct arguments *arguments, const char *text, char error
         arguments->host_names = strdup(text);
         return arguments->host_names || arguments_wrong(error, "out of memory");
     }
-    if (!whole(text, 1, LIVES_HOSTS_MAX, &number))
+    if (!bspz_whole(text, 1, LIVES_HOSTS_MAX, &number))
         return arguments_wrong(error, "--hosts %.80s: give a number of hosts from 1 to %u", text,
                                LIVES_HOSTS_MAX);
     arguments->hosts = (uint32_t)number;
@@ -105,7 +92,7 @@ static bool take_every(struct arguments *arguments, const char *text, char error
     double seconds;
     if (strcmp(text, "auto") == 0)
         rule->kind = POLICY_AUTO;
-    else if (whole(text, 1, UINT64_MAX - 1, &rule->every))
+    else if (bspz_whole(text, 1, UINT64_MAX - 1, &rule->every))
         rule->kind = POLICY_SUPERSTEPS;
     else if (bspz_seconds(text, &seconds) && seconds >= 1e-9 && seconds <= SECONDS_MAX) {
         rule->kind = POLICY_TIME;
@@ -159,7 +146,7 @@ static bool take_per_host(struct arguments *arguments, const char *text,
                           char error[ARGUMENTS_ERROR])
 {
     uint64_t number;
-    if (!whole(text, 1, LIVES_HOSTS_MAX, &number))
+    if (!bspz_whole(text, 1, LIVES_HOSTS_MAX, &number))
         return arguments_wrong(error,
                                "--ranks-per-host %.80s: give a number of processes from 1 to %u",
                                text, LIVES_HOSTS_MAX);
@@ -203,10 +190,10 @@ static bool take(struct arguments *arguments, enum argument argument, const char
     case ARG_HOSTS:
         return take_hosts(arguments, text, error);
     case ARG_SEED:
-        return whole(text, 0, UINT64_MAX, &arguments->seed) ||
+        return bspz_whole(text, 0, UINT64_MAX, &arguments->seed) ||
                arguments_wrong(error, "--seed %.80s: give a whole number", text);
     case ARG_RUNS:
-        return whole(text, 1, RUNS_MAX, &arguments->runs) ||
+        return bspz_whole(text, 1, RUNS_MAX, &arguments->runs) ||
                arguments_wrong(error, "--runs %.80s: give a number of jobs from 1 to %u", text,
                                RUNS_MAX);
     case ARG_EVERY:

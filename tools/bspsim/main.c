@@ -1,5 +1,4 @@
 /* bspsim: simulated jobs that take snapshots while hosts fail, and programs on other machines. */
-#include <string.h>
 
 #include "lib/base/stdout.h"
 #include "tools/bspsim/command.h"

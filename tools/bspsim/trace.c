@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/buffer.h"
+#include "lib/base/digest.h"
+
 #define NAME_MAX_SIZE 255
 #define COLUMNS_MAX   64
 #define NAMES         (2u * TRACE_HOSTS_MAX) /* size of the hash table of names, a power of two */
@@ -28,8 +31,7 @@ struct reading {
     uint32_t line;
     int places[COLUMNS], widest; /* field number of each column */
     bool has_header;
-    uint32_t *table; /* of names: index + 1, by digest */
-    size_t name_room, life_room;
+    uint32_t *table;     /* of names: index + 1, by digest */
     double *ups, *downs; /* of the lives, in seconds as in the file; down < 0: none */
 };
 
@@ -123,9 +125,7 @@ static bool is_in_list(const char *list, struct field name)
 
 static uint64_t digest_of(struct field name)
 {
-    uint64_t digest = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < name.length; i++)
-        digest = (digest ^ (unsigned char)name.text[i]) * UINT64_C(0x100000001b3);
+    uint64_t digest = bspz_digest(BSPZ_DIGEST_NOTHING, name.text, name.length);
     return digest ^ digest >> 29;
 }
 
@@ -134,16 +134,11 @@ static bool add_host(struct reading *reading, struct field name, uint32_t *place
     struct trace *trace = reading->trace;
     if (trace->host_count == TRACE_HOSTS_MAX)
         return wrong(reading, reading->line, "more than %u hosts", TRACE_HOSTS_MAX);
-    if (trace->host_count == reading->name_room) {
-        reading->name_room = reading->name_room ? 2 * reading->name_room : 64;
-        char **more = realloc(trace->names, reading->name_room * sizeof(*more));
-        if (!more)
-            return wrong(reading, 0, "out of memory");
-        trace->names = more;
-    }
     char *copy = strndup(name.text, name.length);
-    if (!copy)
+    if (!copy || !BSPZ_GROW(trace->names, trace->host_count)) {
+        free(copy);
         return wrong(reading, 0, "out of memory");
+    }
     trace->names[trace->host_count] = copy;
     *place = ++trace->host_count;
     return true;
@@ -194,23 +189,12 @@ static bool take_seconds(struct reading *reading, enum column column, struct fie
 static bool make_room(struct reading *reading)
 {
     struct trace *trace = reading->trace;
-    if (trace->life_count == TRACE_LIVES_MAX)
+    uint32_t count = trace->life_count;
+    if (count == TRACE_LIVES_MAX)
         return wrong(reading, reading->line, "more than %u lives", TRACE_LIVES_MAX);
-    if (trace->life_count < reading->life_room)
-        return true;
-    size_t room = reading->life_room ? 2 * reading->life_room : 256;
-    struct trace_life *lives = realloc(trace->lives, room * sizeof(*lives));
-    if (lives)
-        trace->lives = lives;
-    double *ups = realloc(reading->ups, room * sizeof(*ups));
-    if (ups)
-        reading->ups = ups;
-    double *downs = realloc(reading->downs, room * sizeof(*downs));
-    if (downs)
-        reading->downs = downs;
-    if (!lives || !ups || !downs)
+    if (!BSPZ_GROW(trace->lives, count) || !BSPZ_GROW(reading->ups, count) ||
+        !BSPZ_GROW(reading->downs, count))
         return wrong(reading, 0, "out of memory");
-    reading->life_room = room;
     return true;
 }
 

@@ -1,8 +1,6 @@
 /* traffic.c - who sends to whom; see traffic.h. */
 #include "tools/profile/traffic.h"
 
-#include <stddef.h>
-
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;

@@ -6,7 +6,6 @@
 #include "bsprun/agent/core/binding.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

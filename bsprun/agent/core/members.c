@@ -1,7 +1,6 @@
 /* members.c - see members.h. */
 #include "bsprun/agent/core/members.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -18,7 +18,6 @@
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/link/link.h"
 #include "lib/net/meet.h"
-#include "lib/net/net.h"
 #include "lib/net/secret.h"
 
 #define CALLS_OF_EACH   2u    /* simultaneously, to different addresses */

@@ -2,7 +2,6 @@
 #include "bsprun/agent/core/repeats.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/digest.h"
 

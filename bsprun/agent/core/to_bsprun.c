@@ -3,11 +3,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
-#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/starter.h"
 #include "lib/net/net.h"

@@ -2,8 +2,6 @@
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/core/known.h"
 
-#include <string.h>
-
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/identity.h"

@@ -19,6 +19,7 @@
 #include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/launch.h"
 #include "bsprun/agent/core/watch.h"
+#include "bsprun/process.h"
 #include "lib/base/buffer.h"
 
 #define PIECE      16384u
@@ -88,7 +89,7 @@ static void kill_group(const struct tool *tool)
 }
 
 /* One that still dies is reaped as other orphans are. */
-static void forget(struct tool *tool)
+void tool_cancel(struct tool *tool)
 {
     struct tool **link = &tool->agent->tools;
 
@@ -100,11 +101,6 @@ static void forget(struct tool *tool)
     agent_unwatch(&tool->process);
     uv_close((uv_handle_t *)&tool->readable, on_closed);
     uv_close((uv_handle_t *)&tool->limit, on_closed);
-}
-
-void tool_cancel(struct tool *tool)
-{
-    forget(tool);
 }
 
 /* False: there is no more at present, or there is too much. */
@@ -152,28 +148,14 @@ static void on_ended(struct watched *process)
         tool->text.data[tool->text.size] = '\0';
     tool->done(tool->context, tool->end, tool->text.data ? (char *)tool->text.data : "",
                tool->text.size);
-    forget(tool);
+    tool_cancel(tool);
 }
 
 /* ---- The start ------------------------------------------------------------------------------- */
 
-/* For free(), not its items. */
-static char **quiet_environment(void)
-{
-    size_t count = 0, kept = 0;
-
-    while (environ[count])
-        count++;
-    char **copy = calloc(count + 1, sizeof *copy);
-    for (size_t i = 0; copy && i < count; i++)
-        if (strncmp(environ[i], NO_SERVERS, strlen(NO_SERVERS)) != 0)
-            copy[kept++] = environ[i];
-    return copy;
-}
-
 static pid_t launch(struct agent *agent, char **arguments, int output)
 {
-    char **environment = quiet_environment();
+    char **environment = process_environment_but(NO_SERVERS, NULL);
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     struct agent_launch order = {.agent = agent,
                                  .path = arguments[0],

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,7 +73,6 @@ static struct owner_process *read_processes(const struct owner_others *others, c
 {
     struct owner_process *list = NULL;
     char path[OWNER_PATH];
-    size_t capacity = 0;
     struct dirent *entry;
     DIR *proc;
 
@@ -84,11 +82,8 @@ static struct owner_process *read_processes(const struct owner_others *others, c
     while (proc && (entry = readdir(proc))) {
         if (!is_of_others(others, dirfd(proc), entry->d_name))
             continue;
-        struct owner_process *more = bspz_grow(list, &capacity, *count + 1, sizeof *list);
-
-        if (!more)
+        if (!BSPZ_GROW(list, *count))
             break;
-        list = more;
         *count += read_process(root, atoi(entry->d_name), &list[*count]);
     }
     if (proc)

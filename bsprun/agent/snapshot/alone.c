@@ -1,7 +1,6 @@
 /* alone.c - the images of processes alone; see alone.h. */
 #include "bsprun/agent/snapshot/alone.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

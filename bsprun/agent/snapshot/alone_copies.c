@@ -1,13 +1,6 @@
 /* alone_copies.c - whether the job may outlive the loss of a host; see alone.h. */
 #include "bsprun/agent/core/agent.h"
-#include "bsprun/agent/core/board.h"
-#include "bsprun/agent/core/course.h"
-#include "bsprun/agent/core/identity.h"
-#include "bsprun/agent/core/job.h"
-#include "bsprun/agent/core/members.h"
-#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/roster.h"
-#include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/inside.h"
 

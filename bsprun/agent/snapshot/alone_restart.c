@@ -1,7 +1,6 @@
 /* alone_restart.c - restarts a process alone; see alone.h. */
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"

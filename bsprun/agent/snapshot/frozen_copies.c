@@ -7,9 +7,7 @@
  * snapshot on); it is killed (a writer's image has failed; a copy is missing); not enough memory
  * for copies.
  */
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "bsprun/agent/core/board.h"

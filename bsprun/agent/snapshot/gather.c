@@ -20,8 +20,6 @@
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/snapshot/inside.h"
-#include "ckpt/capture/capture.h"
-#include "lib/shm/board.h"
 
 #define VARIABLES 2
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/board.h"

@@ -14,7 +14,6 @@
 #include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/rank_loss.h"
-#include "bsprun/process.h"
 #include "lib/shm/board.h"
 
 static struct rank_loss look_at(const struct agent *agent, int pid)

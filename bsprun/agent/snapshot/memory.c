@@ -3,9 +3,7 @@
  * The limit may be set in the cgroup or any of its ancestors, so all are read. */
 #include "bsprun/agent/snapshot/memory.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

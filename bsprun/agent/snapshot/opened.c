@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bsprun/agent/core/outside.h"
+#include "lib/base/buffer.h"
 #include "lib/base/process_stat.h"
 
 #define SNAPSHOTS_MAX 8u /* with recorded lengths */
@@ -56,7 +57,7 @@ struct opened {
     struct opened_file files[OPENED_FILES_MAX];
     uint32_t count, next_file;
     struct sight *sights;
-    uint32_t sight_count, sight_room;
+    uint32_t sight_count;
 };
 
 struct opened *opened_new(const struct outside *outside)
@@ -179,15 +180,8 @@ static void note_sight(struct opened *opened, int pid, int number, uint32_t file
             return;
         }
     }
-    if (opened->sight_count == opened->sight_room) {
-        uint32_t room = opened->sight_room * 2 + 16;
-        struct sight *more = realloc(opened->sights, room * sizeof *more);
-
-        if (!more)
-            return;
-        opened->sights = more;
-        opened->sight_room = room;
-    }
+    if (!BSPZ_GROW(opened->sights, opened->sight_count))
+        return;
     opened->sights[opened->sight_count++] = (struct sight){pid, number, file, 1, true};
 }
 

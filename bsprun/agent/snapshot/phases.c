@@ -14,7 +14,6 @@
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/output.h"
-#include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/stop.h"
@@ -30,7 +29,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define PRUNE_EVERY_NS UINT64_C(1000000000)
 #define UNPRUNED_MOST  8 /* most snapshots beyond those to be retained */

@@ -1,6 +1,5 @@
 /* rank_loss.c - see rank_loss.h. */
 #include "bsprun/agent/snapshot/rank_loss.h"
-#include "bsprun/process.h"
 
 #include <errno.h>
 

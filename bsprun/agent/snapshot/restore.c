@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/barrier.h"
@@ -32,7 +31,6 @@
 #include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "bsprun/agent/snapshot/replicas.h"
-#include "bsprun/process.h"
 #include "bsprun/verdict.h"
 #include "ckpt/capture/capture.h"
 #include "lib/shm/board.h"

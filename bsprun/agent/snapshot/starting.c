@@ -21,7 +21,6 @@
 #include "ckpt/capture/capture.h"
 #include "lib/base/hex.h"
 #include "lib/shm/ahead.h"
-#include "lib/shm/board.h"
 
 #define VARIABLES_MORE 7 /* board, task, gathered ones, elsewhere, ahead, the end */
 

@@ -1,5 +1,4 @@
 /* The Fortran names of the primitives: bspput and so on, and cppput with the place of the call. */
-#include <string.h>
 
 #include "lib/rt/fortran/fortran.h"
 #include "lib/rt/rt.h"

@@ -19,7 +19,7 @@
 
 static struct {
     uint64_t operations, waited, messages, full, spilled, truncated, stuck, withdrawn, late, ahead,
-        not_after_all;
+        not_after_all, chained, without, not_put, given_up;
 } summary;
 
 /* ---- Hosts ----------------------------------------------------------------------------------- */
@@ -36,6 +36,12 @@ static void on_send(void *context, uint32_t to, const struct wire_message *messa
         summary.ahead += message->data_ahead.size > 0;
         summary.not_after_all += message->data_ahead.size == 0;
     }
+    if (message->kind == WIRE_DATA_CHAIN) {
+        summary.chained += message->data_chain.owner != host->number;
+        summary.given_up += message->data_chain.all;
+        summary.not_put += message->data_chain.size == 0 && !message->data_chain.all;
+    }
+    summary.without += message->kind == WIRE_DATA_COPY && message->data_copy.round > 0;
     summary.messages++;
     action = timeline_plan(&world->time, delay);
     action->kind = DO_DELIVER;
@@ -244,7 +250,8 @@ static void make_world(struct world *world, const struct seeds_job *job)
                                         .homes = homes,
                                         .hosts = world->host_count,
                                         .copies = world->copies,
-                                        .log = UINT64_MAX};
+                                        .log = UINT64_MAX,
+                                        .passed = CHAINED};
 
         host_open(&world->hosts[i], world, &world->time, setup, &calls, &summary.spilled);
     }
@@ -359,16 +366,20 @@ static int report(uint64_t count)
         "%llu jobs: %llu operations, %llu messages, %llu times no room, %llu objects in files, "
         "%llu cut short, %llu withdrawn, %llu too late for that, "
         "%llu processes that wait at the end of %llu jobs, %llu pieces went ahead, of %llu objects "
-        "in vain\n",
+        "in vain; %llu pieces were passed on, for %llu changes, and for %llu objects in vain, and "
+        "%llu times chains were given up\n",
         (unsigned long long)count, (unsigned long long)summary.operations,
         (unsigned long long)summary.messages, (unsigned long long)summary.full,
         (unsigned long long)summary.spilled, (unsigned long long)summary.truncated,
         (unsigned long long)summary.withdrawn, (unsigned long long)summary.late,
         (unsigned long long)summary.waited, (unsigned long long)summary.stuck,
-        (unsigned long long)summary.ahead, (unsigned long long)summary.not_after_all);
+        (unsigned long long)summary.ahead, (unsigned long long)summary.not_after_all,
+        (unsigned long long)summary.chained, (unsigned long long)summary.without,
+        (unsigned long long)summary.not_put, (unsigned long long)summary.given_up);
     missing += !summary.operations + !summary.messages + !summary.full + !summary.spilled +
                !summary.truncated + !summary.withdrawn + !summary.late + !summary.waited +
-               !summary.stuck + !summary.ahead + !summary.not_after_all + (summary.stuck == count) +
+               !summary.stuck + !summary.ahead + !summary.not_after_all + !summary.chained +
+               !summary.without + !summary.not_put + !summary.given_up + (summary.stuck == count) +
                lives_report() + losses_report();
     return seeds_verdict("dataspace", missing);
 }

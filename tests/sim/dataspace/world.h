@@ -17,6 +17,7 @@
 #define IMAGES           6u    /* ... from one of so many images, or from the start */
 #define LOSSES_WITHIN    1500u /* ... both that early */
 #define COPIES           3u    /* of each part, at most */
+#define CHAINED          48u   /* bytes of an object that goes from one copy to the next */
 #define NOWHERE          UINT32_MAX
 
 enum action_kind {

@@ -60,7 +60,7 @@ static void load(struct world *world, uint32_t host, struct way *way, struct rep
         return;
     }
     way->copy = order->copy;
-    way->facts = replica_set_facts(order->copy);
+    way->facts = replica_set_facts(home_of(world, host)->set, order->copy);
     bytes = replica_set_see(home_of(world, host)->set, order->copy, &way->size, &read);
     if (!bytes)
         timeline_fail(&world->time, "the bytes of a copy are gone");
@@ -235,6 +235,21 @@ static void put(struct world *world, uint32_t number, uint32_t pid, uint64_t key
     must(world, replica_set_keep(host->set, bytes, size));
 }
 
+/* Whether hosts come to barriers at the same time is what the set is told; it may be wrong. */
+static void tell_even(struct world *world, uint32_t number)
+{
+    struct host *host = home_of(world, number);
+    uint64_t world_bits = content_mix(0, world->time.job.seed, false);
+
+    for (uint32_t other = 0; other < world->host_count; other++) {
+        uint64_t bits =
+            content_mix(other * HOSTS_MOST + number, host->made / 64 + world_bits, false);
+
+        if (other != number && world_bits % 4 > 0)
+            replica_set_even(host->set, other, world_bits % 4 == 1 || bits % 4 > 0);
+    }
+}
+
 static void publish(struct world *world, const struct action *action)
 {
     struct host *host = home_of(world, action->host);
@@ -252,6 +267,7 @@ static void publish(struct world *world, const struct action *action)
         return;
     }
     host->computes = false;
+    tell_even(world, action->host);
     for (uint32_t i = 0; i < host->count; i++)
         put(world, action->host, host->pids[i], content_next(host->made));
     host->made = content_next(host->made);
