@@ -306,12 +306,13 @@ static bool find_next(struct replica_set *set, uint32_t home, struct replica_ord
     if (other->lost)
         return false;
     clear_given(set, other);
+    other->account_given = false;
     copy = next_lacked(set, home);
     waits = copy && replica_turn_waits(set, home, copy, &order->wait);
     if (waits)
         tell_ahead(set, home);
     /* Notes of what was made before go first. */
-    if (hand_out_notes(other, order))
+    if (hand_out_notes(other, order) || replica_account_next(set, other, &order->account))
         return true;
     if (!copy || waits)
         return false;
@@ -325,6 +326,10 @@ bool replica_set_owes(const struct replica_set *set)
 {
     for (const struct replica_copy *copy = set->first; copy; copy = copy->next)
         if (copy->differs && (copy->left > 0 || copy->flying > 0))
+            return true;
+    for (uint32_t home = 0; home < set->home_count; home++)
+        if (!set->others[home].lost &&
+            (set->others[home].account_given || set->others[home].account_count > 0))
             return true;
     return false;
 }
@@ -353,7 +358,8 @@ void replica_set_sent(struct replica_set *set, uint32_t home, struct replica_cop
 
 bool replica_set_is_urgent(const struct replica_set *set, uint32_t home)
 {
-    return set->others[home].urgent || set->others[home].cursor != NULL;
+    return set->others[home].urgent || set->others[home].account_count > 0 ||
+           set->others[home].cursor != NULL;
 }
 
 struct replica_copy_facts replica_set_facts(const struct replica_copy *copy)
@@ -377,6 +383,8 @@ void replica_out_drop(struct replica_set *set, uint32_t home)
     set->told -= other->notes.size;
     bspz_buffer_free(&other->notes);
     other->notes_given = false;
+    other->account_count = 0;
+    other->account_given = false;
     other->cursor = NULL;
     for (struct replica_copy *copy = set->first; copy; copy = copy->next)
         not_due(set, copy, home);
