@@ -8,7 +8,7 @@
 #include "lib/base/buffer.h"
 
 #define REPLICA_RECENT   128u /* contents that have been applied, */
-#define REPLICA_MADE   256u /* and that were made here, at least */
+#define REPLICA_MADE     256u /* and that were made here, at least */
 
 #define REPLICA_ACCOUNTS 32u /* that wait for one home */
 
