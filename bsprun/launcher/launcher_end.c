@@ -17,6 +17,9 @@
 
 #define SIGNAL_STATUS 128
 
+/* Why a job with snapshots ends with its first fault. */
+#define NOTHING_YET   ", before there was a snapshot to restart from"
+
 /* Whether Processor Zero has found no usable snapshot, or no memory for it. */
 static bool cannot_go_on(const struct launcher *launcher)
 {
@@ -43,8 +46,7 @@ static void tell_given_up(struct launcher *launcher)
     if (!launcher_has_snapshots(launcher))
         notices_say(&launcher->common.notices, "%s, which ends the job", text);
     else if (launcher->committed.term == 0)
-        notices_say(&launcher->common.notices, "%s, before there was a snapshot to restart from",
-                    text);
+        notices_say(&launcher->common.notices, "%s%s", text, NOTHING_YET);
     else if (cannot_go_on(launcher))
         notices_say(&launcher->common.notices, "%s, which ends the job: %s", text,
                     launcher->last_text);
@@ -158,9 +160,14 @@ static bool is_reader_gone(const struct launcher *launcher)
  * the end was decided, without which its words read as if the job could have gone on. */
 static void tell_last_text(struct launcher *launcher)
 {
-    notices_say(&launcher->common.notices, "%s%s", launcher->last_text,
-                launcher->last_unaware ? ", when all processes had reached the end of the job"
-                                       : "");
+    const char *in_vain = "";
+
+    if (launcher->last_unaware)
+        in_vain = ", when all processes had reached the end of the job";
+    else if (launcher->last_cause == WIRE_CAUSE_RANK_SIGNALLED &&
+             launcher_has_snapshots(launcher) && launcher->committed.term == 0)
+        in_vain = NOTHING_YET;
+    notices_say(&launcher->common.notices, "%s%s", launcher->last_text, in_vain);
 }
 
 /* Reports the cause from Processor Zero, or bsprun's own decision. */

@@ -1,9 +1,23 @@
 """What can happen to the hosts of a farm, and to the network between them; see farm.py."""
+import glob
 import os
 import signal
 import time
 
 from farm_parts import PATIENCE, FarmError, read_line
+
+
+def thread_state(path):
+    try:
+        with open(os.path.join(path, "stat")) as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "X"
+
+
+def is_stopped(os_pid):
+    """Or gone: none of its threads can start another process.  One that waits uninterruptibly stops before it goes on."""
+    return all(thread_state(path) in "TtDZX" for path in glob.glob(f"/proc/{os_pid}/task/*"))
 
 
 class Faults:
@@ -104,16 +118,18 @@ class Faults:
         host = self.hosts[name]
         if silent:
             self.cut(name)
-        while True:  # until nobody is left who could start another
-            fresh = [pid for pid in self.processes(name) if pid not in host.stopped]
-            if not fresh:
-                return
-            for os_pid in fresh:
-                try:
-                    os.kill(os_pid, signal.SIGSTOP)
-                except ProcessLookupError:
-                    pass
-                host.stopped.append(os_pid)
+        end = time.monotonic() + PATIENCE
+        while running := [pid for pid in self.processes(name) if not is_stopped(pid)]:
+            if time.monotonic() > end:
+                raise FarmError(f"the processes {running} of {name} do not stop")
+            for os_pid in running:
+                if os_pid not in host.stopped:
+                    try:
+                        os.kill(os_pid, signal.SIGSTOP)
+                    except ProcessLookupError:
+                        pass
+                    host.stopped.append(os_pid)
+            time.sleep(0.001)
 
     def thaw(self, name):
         host = self.hosts[name]

@@ -1,6 +1,6 @@
 """Options of bsprun in combinations that nobody thought of: programs of each kind, random options that are right each
-alone, perhaps a fault.  A job ends with the right answer, or says in its messages why it does not; it never hangs, and
-leaves nothing.
+alone, perhaps commands of bspctl and a fault.  A job ends with the right answer, or says in its messages why it does
+not; it never hangs, and leaves nothing.
 
 combined.py [SEED]: programs, options and faults come from the seed, which is printed; without one from the clock.
 COMBINED_JOBS=N: so many jobs, by hand.  Each prints its own seed; COMBINED_ONLY=SEED runs that one.
@@ -11,11 +11,12 @@ import re
 import signal
 import time
 
-from harness import BSPRUN, Failed, Job, bsprun, check, committed, expect, main, wait_until
+from harness import BIN, BSPRUN, Failed, Job, bsprun, check, committed, expect, main, run, wait_until
 from kills import RSH, chance, new_store, ranks_of, seed
 
 OBJECTS = os.environ["INTEG_OBJECTS"]
 CASES = os.environ["INTEG_MPI"]
+BSPCTL = os.path.join(BIN, "bspctl")
 JOBS = int(os.environ.get("COMBINED_JOBS", "12"))
 ONLY = os.environ.get("COMBINED_ONLY")
 
@@ -33,11 +34,14 @@ ANYWHERE = (("--map-by", "slot", "node"), ("--bind-to", "none", "core"), ("--bal
 SAVED = (("--every", "1", "2", "5", "0.01s", "0.1s", "auto"), ("--overhead", "1%", "50%"), ("--async", "auto", "on", "off"),
          ("--keep", "1", "3", "all"), ("--max-restarts", "1", "10"), ("--copies", "1", "2", "3"),
          ("--on-refuse", "continue", "stop"), ("--recover", "one", "all"), ("--mtbf", "10s", "300h"), ("--no-history",))
-FAULTS = ("none", "rank", "agent", "stopped", "bsprun killed")
+FAULTS = ("none", "rank", "agent", "stopped", "bsprun killed", "paused", "one after another")
+PAUSE = 0.7  # seconds, less than any time after which somebody is taken for lost
+COMMANDS = ("save", "drain HOST", "remove HOST", "add HOST", "add HOST:2", "move PID HOST", "rebalance", "replicas K", "hosts",
+            "stacks")
 REFUSED = 2    # bad usage
 STOPPED = 123  # after a snapshot
 # Why a job with snapshots does not outlive a process.
-IN_VAIN = r"before there was a snapshot|reached the end of the job|after bsp_end"
+IN_VAIN = r"before there was a snapshot|no restarts are left|reached the end of the job|after bsp_end"
 
 wanted = {}
 
@@ -73,12 +77,20 @@ class Case:
         self.program = [*PROGRAMS[self.kind], draw.choice(PAUSES)]
         self.after = draw.random() * 0.6
         self.tagged = "--tag-output" in self.options
+        self.commands = [self.drawn_command() for _ in range(draw.choice((0, 0, 1, 2, 4)))]
+
+    def drawn_command(self):
+        values = {"HOST": f"h{self.draw.randrange(5)}", "PID": str(self.draw.randrange(P)),
+                  "K": self.draw.choice(("1", "2", "3", "0=2"))}
+        words = re.sub("[A-Z]+", lambda name: values[name.group()], self.draw.choice(COMMANDS)).split()
+        return (["--wait"] if self.draw.random() < 0.5 else []), words
 
     def command(self):
         return [BSPRUN, *self.options, *self.program]
 
     def __str__(self):
-        return f"COMBINED_ONLY={self.number} {self.fault}: {' '.join(self.command())}"
+        told = "; ".join(" ".join([*wait, *words]) for wait, words in self.commands)
+        return f"COMBINED_ONLY={self.number} {self.fault}: {' '.join(self.command())}{' | bspctl ' if told else ''}{told}"
 
 
 def shown(case, text):
@@ -86,17 +98,37 @@ def shown(case, text):
     return sorted(line for line in lines if re.match(r"(pid \d+: |token |round )", line))
 
 
+def command(case, job):
+    """What is asked of a job is done, or is refused with a message."""
+    for wait, words in case.commands:
+        told = run([BSPCTL, *wait, str(job.os_pid), *words])
+        check(told.status == 0 or (told.status == 1 and "bspctl: " in told.err), case, "\nbspctl", *words, "\n", told, "\n", job)
+
+
 def strike(case, job):
-    """True: something has happened to the job."""
+    """True: something has happened to the job that may end it."""
     end = time.monotonic() + case.after
     wait_until(lambda: job.is_over() or (ranks_of(job, case.program[0]) and time.monotonic() > end), "processes")
+    command(case, job)
     agents = [pid for pid, name in job.members().items() if name == "bspnode"]
-    victims = {"rank": ranks_of(job, case.program[0]), "agent": agents, "stopped": [job.os_pid], "bsprun killed": [job.os_pid]}
-    number = signal.SIGTERM if case.fault == "stopped" else signal.SIGKILL
+    ranks = ranks_of(job, case.program[0])
+    victims = {"rank": ranks, "agent": agents, "stopped": [job.os_pid], "bsprun killed": [job.os_pid],
+               "paused": [*agents, *ranks, job.os_pid], "one after another": ranks}
     if case.fault == "none" or job.is_over() or not victims[case.fault]:
         return False
+    victim = case.draw.choice(victims[case.fault])
     try:
-        os.kill(case.draw.choice(victims[case.fault]), number)
+        if case.fault == "paused":
+            os.kill(victim, signal.SIGSTOP)
+            time.sleep(PAUSE)
+            os.kill(victim, signal.SIGCONT)
+            return False
+        os.kill(victim, signal.SIGTERM if case.fault == "stopped" else signal.SIGKILL)
+        if case.fault == "one after another":
+            time.sleep(case.draw.random() * 0.3)
+            left = ranks_of(job, case.program[0])
+            if left:
+                os.kill(case.draw.choice(left), signal.SIGKILL)
     except ProcessLookupError:
         return False
     return True
@@ -135,7 +167,7 @@ def judge(case, job, struck):
         check_restart(case, job, once="stopped after a snapshot" in text)
         return "stopped"
     check(struck, "status", job.status, "though nothing had happened", case, "\n", text)
-    check(case.fault != "rank" or not case.store or re.search(IN_VAIN, text), "it could have gone on:", case, "\n", text)
+    check(case.fault not in ("rank", "one after another") or not case.store or re.search(IN_VAIN, text), "it could have gone on:", case, "\n", text)
     return "ended"
 
 

@@ -1,6 +1,7 @@
 """How jobs end: exit statuses, messages and tables; every process gone afterwards."""
 import os
 import re
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -138,6 +139,30 @@ def on_its_way_out_of_bsp_end():
         check(re.search(r"^bsprun: pid 1 was killed by signal 9 \(Killed\) in superstep \d+, last call bsp_end at .*"
                         rf"{PLACE}, when all processes had reached the end of the job$", job.text(), re.M), job.text())
         job.check_gone()
+
+
+def before_the_first_snapshot():
+    """A job with --ckpt, of which one host is late, says why it does not go on."""
+    with tempfile.TemporaryDirectory(prefix="bspzero-late-") as directory:
+        gate, launcher = os.path.join(directory, "gate"), os.path.join(directory, "rsh")
+        os.mkfifo(gate)
+        with open(launcher, "w") as file:
+            file.write('#!/bin/sh\nhost=$1\nshift\n'
+                       f'if [ "$host" = h1 ]; then read -r word < {shlex.quote(gate)}; fi\nBSPZERO_HOST_NAME=$host exec "$@"\n')
+        os.chmod(launcher, 0o755)
+        with Job([BSPRUN, "-np", "2", "--launcher", shlex.quote(launcher), "--hosts", "h0:1,h1:1", f"--ckpt={directory}/store",
+                  PROG, "count", "9"]) as job:
+            def waiting():
+                return [os_pid for os_pid, name in job.members().items() if name == "integ_prog" and sleeps_in_a_futex(os_pid)]
+
+            wait_until(waiting, "that the program waits for the other host")
+            os.kill(waiting()[0], signal.SIGKILL)
+            with open(gate, "w") as file:
+                file.write("now\n")
+            check(job.finish() == 137, job.status, job.text())
+            check(re.search(r"^bsprun: \S+ was killed by signal 9 \(Killed\) before bsp_begin, "
+                            "before there was a snapshot to restart from$", job.text(), re.M), job.text())
+            job.check_gone()
 
 
 def in_exit_handlers():
@@ -286,7 +311,8 @@ def consulted_and_let_go():
 if __name__ == "__main__":
     main([normal_end, status_of_pid_0, no_status_without_a_word, exit_handlers_of_all_run,
           many_more_than_cores, early_exit, early_quick_exit, abort_by_one, misuse, killed_by_itself, killed_from_outside,
-          killed_while_others_compute, some_end_early, after_bsp_end, on_its_way_out_of_bsp_end, in_exit_handlers, a_tool_has_found_something,
+          killed_while_others_compute, some_end_early, after_bsp_end, on_its_way_out_of_bsp_end, before_the_first_snapshot,
+          in_exit_handlers, a_tool_has_found_something,
           a_bad_exit_ends_the_others,
           before_bsp_begin, wrapped,
           wrapped_twice, bare, bare_killed, bare_in_a_pipe, agent_killed, agent_killed_bare,
