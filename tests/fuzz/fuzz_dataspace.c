@@ -31,6 +31,9 @@ static struct {
     unsigned char window[WINDOW];
 } processes[PROCESSES];
 
+/* With replicas every other tag is one that this host owns. */
+static char owned[4][8];
+
 static bool full, replicated, lost[HOSTS];
 static uint64_t now;
 static uint32_t lives_on[PROCESSES]; /* hosts */
@@ -38,6 +41,11 @@ static uint32_t lives_on[PROCESSES]; /* hosts */
 static uint32_t hosts(void)
 {
     return replicated ? HOSTS : HOSTS / 2;
+}
+
+static const char *tag_of(uint8_t which)
+{
+    return replicated && which % 2 > 0 ? owned[which / 2 % 4] : tags[which % 8];
 }
 
 static void on_send(void *context, uint32_t host, const struct wire_message *message)
@@ -162,8 +170,8 @@ static void post(struct dataspace *space, const uint8_t *step)
         processes[pid].number += numbered;
         *request = (struct dataspace_request){.kind = step[2] % 3,
                                               .number = numbered ? processes[pid].number : 0,
-                                              .tag = tags[step[3] % 8],
-                                              .tag_size = (uint32_t)strlen(tags[step[3] % 8]),
+                                              .tag = tag_of(step[3]),
+                                              .tag_size = (uint32_t)strlen(tag_of(step[3])),
                                               .piece = processes[pid].window,
                                               .size = number(step[4]) % 64};
         processes[pid].done = 0;
@@ -233,7 +241,7 @@ static enum wire_kind kind_of(const uint8_t *step)
 static void message(struct dataspace *space, const uint8_t *step)
 {
     static const char bytes[40];
-    struct wire_bytes tag = {tags[step[3] % 8], (uint32_t)strlen(tags[step[3] % 8])};
+    struct wire_bytes tag = {tag_of(step[3]), (uint32_t)strlen(tag_of(step[3]))};
     struct wire_message message = {.kind = kind_of(step)};
     uint32_t pid = step[3] / 8 % 8;
     uint64_t size = number(step[4]), offset = number(step[5]), request = step[2] / 8 % 4;
@@ -340,6 +348,19 @@ static void move(struct dataspace *space, uint32_t pid, uint32_t host)
     dataspace_moved(space, pid, host);
 }
 
+static void choose_tags(const struct dataspace *space)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < 1000 && count < 4; i++) {
+        char *tag = owned[count];
+
+        snprintf(tag, sizeof owned[count], "t%u", i);
+        count += dataspace_owner(space, tag, strlen(tag)) == 0;
+    }
+    FUZZ_CHECK(count == 4);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct pool *pool = pool_open(300, 1, NULL, NULL);
@@ -358,6 +379,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         setup.behind_most = 2;
     }
     space = dataspace_open(&setup, &calls, NULL);
+    if (replicated)
+        choose_tags(space);
     memset(lost, 0, sizeof lost);
     memcpy(lives_on, homes, sizeof lives_on);
     memset(processes, 0, sizeof processes);
@@ -389,23 +412,44 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
+#define SEED(...)                                                                                  \
+    {                                                                                              \
+        sizeof((const uint8_t[]){__VA_ARGS__}),                                                    \
+        {                                                                                          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+
 size_t fuzz_seed(unsigned which, uint8_t *bytes)
 {
-    static const uint8_t seeds[][4 * STEP] = {
-        {0, 0, 0, 1, 8, 0, /* a put, a read, a get */ 0, 1, 2, 1, 8, 0, 0, 1, 1, 1, 8, 0},
-        {3, 0, 0, 17, 4, 0x30, /* a put from another host in pieces */ 3, 0, 0, 17, 4, 0x33},
-        {0, 0, 1, 2, 8, 0, /* a get from another host */ 3, 0, 3, 0, 4, 0x30, 3, 1, 3, 0, 4, 0x30},
-        {1, 0, 0, 0, 0, 0, /* no room on the way */ 0, 0, 0, 4, 8, 0, 2, 0, 0, 0, 0, 0},
-        /* With replicas: a put, what another one asks for, its offer, a turn that is waited for. */
-        {0,         0, 0, 1, 8, 1, /* */ 131, 2, 0,   0, 0, 3,
-         /* */ 131, 2, 1, 1, 0, 3, /* */ 5,   0, 200, 0, 0, 3},
+    static const struct {
+        size_t size;
+        uint8_t bytes[64];
+    } seeds[] = {
+        /* A put, a read, a get. */
+        SEED(0, 0, 0, 1, 8, 0, 0, 1, 2, 1, 8, 0, 0, 1, 1, 1, 8, 0, 0),
+        /* A put from another host in pieces. */
+        SEED(3, 0, 0, 17, 4, 0x30, 3, 0, 0, 17, 4, 0x33, 0),
+        /* A get from another host. */
+        SEED(0, 0, 1, 2, 8, 0, 3, 0, 3, 0, 4, 0x30, 3, 1, 3, 0, 4, 0x30, 0),
+        /* No room on the way. */
+        SEED(1, 0, 0, 0, 0, 0, 0, 0, 0, 4, 8, 0, 2, 0, 0, 0, 0, 0, 0),
+        /* With replicas: one host has an object, two replicas of a process say what they ask for
+         * and ask, and one passes it to the other. */
+        SEED(0, 0, 0, 1, 6, 1, 139, 0, 0, 17, 1, 1, 11, 0, 16, 17, 8, 1, 139, 8, 0, 17, 1, 1, 11, 8,
+             16, 17, 8, 1, 139, 8, 13, 17, 1, 1, 139, 0, 7, 17, 1, 1, 3),
+        /* The same, and what the second one asks for differs. */
+        SEED(0, 0, 0, 1, 6, 1, 139, 0, 0, 17, 1, 1, 11, 0, 16, 17, 8, 1, 139, 8, 0, 17, 2, 1, 11, 8,
+             16, 17, 8, 1, 3),
+        /* A put is offered by both, and time passes. */
+        SEED(139, 0, 0, 17, 1, 1, 139, 0, 19, 17, 1, 1, 139, 8, 0, 17, 1, 1, 139, 8, 19, 17, 1, 1,
+             5, 0, 200, 0, 0, 0, 11, 0, 0, 17, 6, 0, 3),
         /* One gets, is referred to another one, and is passed the object. */
-        {0,         0, 1, 1, 8, 1, /* */ 131, 2, 3, 0, 0, 3,
-         /* */ 131, 2, 5, 0, 4, 3, /* */ 131, 2, 4, 0, 8, 4},
+        SEED(0, 0, 1, 1, 8, 1, 139, 2, 3, 1, 0, 3, 139, 2, 5, 1, 4, 3, 139, 2, 4, 1, 8, 0, 4),
     };
 
     if (which >= sizeof seeds / sizeof *seeds)
         return 0;
-    memcpy(bytes, seeds[which], sizeof seeds[which]);
-    return sizeof seeds[which];
+    memcpy(bytes, seeds[which].bytes, seeds[which].size);
+    return seeds[which].size;
 }
