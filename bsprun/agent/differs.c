@@ -119,29 +119,14 @@ static const char *name_of(const struct agent *agent, uint32_t host)
     return found ? found->name : "?";
 }
 
-static const char *what_of(const struct links_mismatch *mismatch)
-{
-    static const char *const kinds[BSPZ_KINDS] = {[BSPZ_PUTS] = "puts",
-                                                  [BSPZ_REQUESTS] = "gets",
-                                                  [BSPZ_REPLIES] = "what was got",
-                                                  [BSPZ_MESSAGES] = "messages"};
-
-    return mismatch->kind < BSPZ_KINDS ? kinds[mismatch->kind] : "records";
-}
-
 static void describe(const struct agent *agent, const struct links_mismatch *mismatch, char *text,
                      size_t size)
 {
-    int used =
-        snprintf(text, size,
-                 "the replicas of process %u on host %.80s and host %.80s differ in what they "
-                 "communicate in superstep %llu",
-                 mismatch->pid, name_of(agent, mismatch->hosts[0]),
-                 name_of(agent, mismatch->hosts[1]), (unsigned long long)mismatch->superstep);
-
-    if (mismatch->located && used > 0 && (size_t)used < size)
-        snprintf(text + used, size - (size_t)used, ": first in %s for process %u, at byte %llu",
-                 what_of(mismatch), mismatch->to, (unsigned long long)mismatch->at);
+    snprintf(text, size,
+             "the replicas of process %u on host %.80s and host %.80s differ in what they "
+             "communicate in superstep %llu",
+             mismatch->pid, name_of(agent, mismatch->hosts[0]), name_of(agent, mismatch->hosts[1]),
+             (unsigned long long)mismatch->superstep);
 }
 
 /* Both hosts notice it, and which of them is the first one each has heard of is not the same on
@@ -159,13 +144,15 @@ static bool has_processes(const struct agent *agent, uint32_t host)
     return false;
 }
 
-/* Those that differ do not get what the others make.  Of the hosts that do, the first one says
- * where they differ. */
-static bool says_where(const struct agent *agent, uint32_t pid)
+/* Those that differ compare what they have made.  Of the hosts that get it, each of which may have
+ * got both, the first one that is left need say so: bsprun shows the first that comes. */
+static bool says_where(const struct agent *agent, const struct links_mismatch *mismatch)
 {
-    uint32_t count, lead = agent_cells_lead(agent, agent_homes(agent)[pid]);
+    uint32_t count, lead = agent_cells_lead(agent, agent_homes(agent)[mismatch->pid]);
     const struct wire_host *hosts = agent_peers_hosts(agent, &count);
 
+    if (!mismatch->seen || agent_cells_lead(agent, agent_host(agent)) == lead)
+        return true;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t host = hosts[i].host;
 
@@ -176,14 +163,27 @@ static bool says_where(const struct agent *agent, uint32_t pid)
     return false;
 }
 
+static void say_where(struct agent *agent, const struct links_mismatch *mismatch,
+                      const struct verdict *verdict)
+{
+    char where[512];
+
+    if (mismatch->place.what == LINK_PLACE_NONE || !says_where(agent, mismatch))
+        return;
+    link_place_text(agent_board(agent), agent_nprocs(agent), (int)mismatch->pid, &mismatch->place,
+                    where, sizeof where);
+    agent_notice_once(agent, mismatch->superstep * BSPZ_MAX_PROCS + mismatch->pid + 1,
+                      "%s: first in %s, as host %s has seen", verdict->text, where,
+                      agent_host_name(agent));
+}
+
 /* Whether that is all there is to say. */
 static bool is_supplement(struct agent *agent, const struct links_mismatch *mismatch,
                           struct verdict *verdict)
 {
     size_t used = strlen(verdict->text);
 
-    if (mismatch->seen && says_where(agent, mismatch->pid))
-        agent_notice(agent, "%s, as host %s has seen", verdict->text, agent_host_name(agent));
+    say_where(agent, mismatch, verdict);
     if (!mismatch->in_vain)
         return mismatch->seen;
     snprintf(verdict->text + used, sizeof verdict->text - used,

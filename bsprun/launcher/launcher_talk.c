@@ -391,7 +391,11 @@ static void on_message(void *context, struct launcher_agent *agent,
         launcher_asked_by_agent(launcher, agent, (int)message->stop.signal);
         break;
     case WIRE_NOTICE:
-        notices_say(&launcher->common.notices, "%s", message->notice.text);
+        if (message->notice.once > 0)
+            notices_say_once(&launcher->common.notices, message->envelope.term,
+                             message->notice.once, message->notice.text);
+        else
+            notices_say(&launcher->common.notices, "%s", message->notice.text);
         if (present && message->notice.status > 0)
             launcher->agent_status = (int)message->notice.status;
         break;

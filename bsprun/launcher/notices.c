@@ -38,6 +38,19 @@ void notices_say(struct notices *notices, const char *format, ...)
     free(text);
 }
 
+void notices_say_once(struct notices *notices, uint64_t term, uint64_t once, const char *text)
+{
+    unsigned next = notices->shown_count % NOTICES_ONCE;
+
+    for (unsigned i = 0; i < NOTICES_ONCE; i++)
+        if (notices->shown[i].once == once && notices->shown[i].term == term)
+            return;
+    notices->shown[next].term = term;
+    notices->shown[next].once = once;
+    notices->shown_count++;
+    notices_say(notices, "%s", text);
+}
+
 void notices_progress(struct notices *notices, const char *text)
 {
     uint32_t columns = window_look().columns;

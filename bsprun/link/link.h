@@ -31,6 +31,7 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "bsprun/link/place.h"
 #include "lib/wire/wire.h"
 
 struct net_session;      /* lib/net/handshake.h */
@@ -95,12 +96,8 @@ struct links_mismatch {
     uint32_t alike[2]; /* how many replicas, of those heard of, agree with each */
     bool open;         /* another replica, which is still to be heard of, decides */
     bool in_vain;      /* what counts is lost with its hosts, and has not come here */
-    bool seen;         /* nothing new but where they differ, as both contents have come here */
-    /* The first record that differs, if both contents were here: the kind (enum bspz_kind) and the
-     * destination of its chain, and the place of its first byte that differs in the chain. */
-    bool located;
-    uint32_t kind, to;
-    uint64_t at;
+    bool seen;         /* nothing new but the place */
+    struct link_place place; /* where they differ, if both contents were here, or else NONE */
 };
 
 struct links_calls {
@@ -220,6 +217,11 @@ bool links_in_vain(struct links *links, uint32_t *pid);
 /* Whether what replicas here have made otherwise than others is still to be sent to some host,
  * which can then see where they differ. */
 bool links_owe(struct links *links);
+
+/* The term is over: reads what has come, at most 8 MiB from each host that may say where replicas
+ * differ, drops all messages of it, and calls `mismatch` for what has been seen, from inside of
+ * this call.  To be followed by links_close.  Without replicas, or for NULL, nothing. */
+void links_last_words(struct links *links);
 
 /* Called by the thread that waits for the doorbell when it was rung, which is faster than through
  * the loop.  Also receives from others while all ranks here wait for that (spin_ns). */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bsprun/link/link_inside.h"
+#include "bsprun/link/link_replicas.h"
 #include "bsprun/link/link_turn.h"
 #include "bsprun/link/mirror_inside.h"
 #include "lib/base/clock.h"
@@ -124,6 +125,34 @@ void links_resume(struct links *links)
         after_reading(link, link_in_resume(link));
     }
     end_reading(links);
+}
+
+/* As the thread of the bell does it while it drives, which it cannot now. */
+static void read_last(struct link *link)
+{
+    struct links *links = link->links;
+    bool driven = links->driven;
+    uint64_t got;
+
+    links->driven = true;
+    link_in_read(link, &got);
+    links->driven = driven;
+}
+
+void links_last_words(struct links *links)
+{
+    if (!links || links->closed || !links->replicas)
+        return;
+    links_lock(links);
+    links->ending = true;
+    for (uint32_t i = 0; i < links->count && !links->reading; i++) {
+        struct link *link = &links->all[i];
+
+        if (link->kin && link->up && !link->broken && !link_in_waits(&link->in))
+            read_last(link);
+    }
+    links_unlock(links);
+    links_replicas_report_last(links);
 }
 
 /* ---- By the bell --------------------------------------------------------------------------- */

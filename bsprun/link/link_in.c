@@ -54,6 +54,8 @@ static int deliver(struct link *link)
     char why[WIRE_ERROR_SIZE];
     int error;
 
+    if (links->ending)
+        return 0;
     in->for_loop = links->driven && !links->express;
     if (in->for_loop)
         return 0;

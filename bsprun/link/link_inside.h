@@ -88,6 +88,7 @@ struct links {
     uv_poll_t poll;
     unsigned handles; /* not closed yet */
     bool closed;
+    bool ending; /* messages are not wanted any more */
     _Atomic bool
         reading; /* the thread of the loop owns `in` of the links; set with the lock held */
     _Atomic bool passed_over; /* the other thread was rung meanwhile, and must be rung again */

@@ -17,21 +17,24 @@
 #include "lib/base/clock.h"
 
 #define FLYING_BYTES (UINT64_C(1) << 20)
+#define MADE_BYTES   (UINT64_C(256) << 10) /* what a content is made of is kept up to so many */
 
 /* ---- Sending ------------------------------------------------------------------------------- */
 
 static int put(struct links *links, uint32_t pid, uint64_t superstep, enum bspz_stage stage)
 {
     struct link_replicas *replicas = links->replicas;
+    struct mirror_made made = {.most = MADE_BYTES};
+    uint64_t key = replica_key(superstep, (unsigned)stage), size = 0;
     struct replica_digest digest;
     void *bytes = NULL;
-    uint64_t size = 0;
     bool needed;
-    int error = mirror_digest(links->mirror, (int)pid, superstep, stage, digest.words);
+    int error = mirror_digest(links->mirror, (int)pid, superstep, stage, digest.words, &made);
 
+    if (made.bytes)
+        replica_set_made(replicas->set, pid, key, &digest, made.bytes, made.size);
     if (!error)
-        error = replica_set_put(replicas->set, pid, replica_key(superstep, (unsigned)stage),
-                                &digest, &needed);
+        error = replica_set_put(replicas->set, pid, key, &digest, &needed);
     if (error)
         return error;
     if (needed)
@@ -213,6 +216,22 @@ static int make_notes(const struct link *link, const struct replica_order *order
     return 0;
 }
 
+static int make_account(const struct replica_account *account, struct mirror_block *block)
+{
+    struct replica_head head = {.kind = REPLICA_HEAD_ACCOUNT,
+                                .pid = account->pid,
+                                .head_bytes = sizeof head + account->size,
+                                .key = account->key};
+
+    *block =
+        (struct mirror_block){.head = malloc(head.head_bytes), .data = malloc(sizeof *block->data)};
+    if (!block->head || !block->data)
+        return -ENOMEM;
+    begin_head(block, &head);
+    memcpy(block->head + sizeof head, account->bytes, account->size);
+    return 0;
+}
+
 static int make_content(struct link *link, struct replica_copy *copy, struct mirror_block *block)
 {
     struct link_replicas *replicas = link->links->replicas;
@@ -291,8 +310,9 @@ bool link_replicas_fill(struct link *link)
     while (!error && bytes < FLYING_BYTES && link->flying < LINK_FLYING && next_for(link, &order)) {
         struct mirror_block block;
 
-        error =
-            order.copy ? make_content(link, order.copy, &block) : make_notes(link, &order, &block);
+        error = order.copy            ? make_content(link, order.copy, &block)
+                : order.account.bytes ? make_account(&order.account, &block)
+                                      : make_notes(link, &order, &block);
         if (!error)
             error = net_frames_out_block(&link->out, block.head, block.head_bytes, block.data,
                                          block.count);
@@ -330,6 +350,8 @@ static bool makes_sense(const struct link_replicas *replicas, const unsigned cha
     if (head->kind == REPLICA_HEAD_NOTES)
         return head->data_bytes == 0 && (size - sizeof *head) % sizeof(struct replica_note) == 0 &&
                head->count == (size - sizeof *head) / sizeof(struct replica_note);
+    if (head->kind == REPLICA_HEAD_ACCOUNT)
+        return head->data_bytes == 0 && head->pid < replicas->nprocs;
     return head->kind == REPLICA_HEAD_CONTENT && head->pid < replicas->nprocs &&
            mirror_is_head(bytes + sizeof *head, size - sizeof *head, head->data_bytes);
 }
@@ -401,6 +423,16 @@ static int accept_notes(struct link *link, const struct replica_head *head)
     return error;
 }
 
+static int accept_account(struct link *link, const struct replica_head *head)
+{
+    const struct replica_account account = {.pid = (uint32_t)head->pid,
+                                            .key = head->key,
+                                            .bytes = head + 1,
+                                            .size = head->head_bytes - sizeof *head};
+
+    return replica_set_compare(link->links->replicas->set, link->home, &account);
+}
+
 int link_replicas_accept(struct link *link, struct mirror_block *block)
 {
     struct link_replicas *replicas = link->links->replicas;
@@ -410,6 +442,8 @@ int link_replicas_accept(struct link *link, struct mirror_block *block)
 
     if (head->kind == REPLICA_HEAD_NOTES)
         return accept_notes(link, head);
+    if (head->kind == REPLICA_HEAD_ACCOUNT)
+        return accept_account(link, head);
     block->content = NULL;
     adjust_times(replicas, link->home, content);
     facts = (struct replica_copy_facts){.pid = (uint32_t)head->pid,

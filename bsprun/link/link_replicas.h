@@ -1,9 +1,9 @@
 /* link_replicas.h - links between hosts whose processes have replicas: what replica_set.h decides
  * and mirror.h copies, as blocks of the connections.  All with the lock held, but for
- * links_replicas_report.
+ * links_replicas_report and links_replicas_report_last.
  *
  * A block begins with a head of its own.  It is either a content, whose mirror_head follows, with
- * its data; or a list of notes. */
+ * its data; or a list of notes; or an account, all of which is in the head. */
 #ifndef BSPRUN_LINK_REPLICAS_H
 #define BSPRUN_LINK_REPLICAS_H
 
@@ -12,15 +12,15 @@
 
 BSPZ_EXACT_BEGIN
 
-enum { REPLICA_HEAD_CONTENT, REPLICA_HEAD_NOTES };
+enum { REPLICA_HEAD_CONTENT, REPLICA_HEAD_NOTES, REPLICA_HEAD_ACCOUNT };
 
 /* As long as a mirror_head, with the sizes at the same places. */
 struct replica_head {
     uint32_t magic, kind;
-    uint64_t pid;        /* of a content */
+    uint64_t pid;        /* of a content or account */
     uint64_t head_bytes; /* all of the head, this and what follows included */
     uint64_t data_bytes;
-    uint64_t key; /* of a content; of notes: as after_ns in struct link_even */
+    uint64_t key; /* of a content or account; of notes: as after_ns in struct link_even */
     struct replica_digest digest;
     uint64_t count; /* of notes; of a content: `twin` of struct replica_copy_facts */
     uint64_t large; /* of a content: 1: as in struct replica_copy_facts */
@@ -67,5 +67,7 @@ int link_replicas_accept(struct link *link, struct mirror_block *block);
 
 /* By the loop, without the lock: calls `mismatch` and `behind`. */
 void links_replicas_report(struct links *links);
+/* The same, only for what has been seen. */
+void links_replicas_report_last(struct links *links);
 
 #endif

@@ -26,8 +26,6 @@ static void report(struct link_replicas *replicas, const struct replica_report *
 static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
 {
     struct link_replicas *replicas = context;
-    const struct replica_difference *difference = &mismatch->difference;
-
     report(replicas,
            &(struct replica_report){.mismatch = {.pid = mismatch->pid,
                                                  .superstep = replica_superstep(mismatch->key),
@@ -38,10 +36,7 @@ static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
                                                  .open = mismatch->open,
                                                  .in_vain = mismatch->in_vain,
                                                  .seen = mismatch->seen,
-                                                 .located = difference->located,
-                                                 .kind = difference->kind,
-                                                 .to = difference->to,
-                                                 .at = difference->at}});
+                                                 .place = mismatch->place}});
 }
 
 static void on_behind(void *context, uint32_t home, uint64_t key)
@@ -76,13 +71,11 @@ static int on_apply(void *context, uint32_t pid, uint64_t key, void *bytes, uint
 }
 
 static void on_locate(void *context, const void *first, uint64_t first_size, const void *second,
-                      uint64_t second_size, struct replica_difference *difference)
+                      uint64_t second_size, bool made, struct link_place *place)
 {
-    struct mirror_place place;
-
     (void)context;
-    if (mirror_locate(first, first_size, second, second_size, &place))
-        *difference = (struct replica_difference){true, place.kind, place.to, place.at};
+    if (!mirror_locate(first, first_size, second, second_size, made, place))
+        place->what = LINK_PLACE_NONE;
 }
 
 void link_replicas_check(struct link_replicas *replicas, int error)
@@ -286,24 +279,43 @@ void link_replicas_free(struct links *links)
 
 /* ---- The loop ------------------------------------------------------------------------------- */
 
+/* For free(); NULL: there is none. */
+static struct replica_report *next_report(struct links *links)
+{
+    struct link_replicas *replicas = links->closed ? NULL : links->replicas;
+    struct replica_report *report;
+
+    if (!replicas)
+        return NULL;
+    links_lock(links);
+    report = replicas->reports;
+    if (report)
+        replicas->reports = report->next;
+    if (!replicas->reports)
+        replicas->tail = &replicas->reports;
+    links_unlock(links);
+    return report;
+}
+
 void links_replicas_report(struct links *links)
 {
-    while (!links->closed && links->replicas) {
-        struct link_replicas *replicas = links->replicas;
-        struct replica_report *report;
+    struct replica_report *report;
 
-        links_lock(links);
-        report = replicas->reports;
-        if (report)
-            replicas->reports = report->next;
-        if (!replicas->reports)
-            replicas->tail = &replicas->reports;
-        links_unlock(links);
-        if (!report)
-            return;
+    while ((report = next_report(links)) != NULL) {
         if (report->is_behind && links->calls.behind)
             links->calls.behind(links->context, report->host, report->superstep);
         if (!report->is_behind && links->calls.mismatch)
+            links->calls.mismatch(links->context, &report->mismatch);
+        free(report);
+    }
+}
+
+void links_replicas_report_last(struct links *links)
+{
+    struct replica_report *report;
+
+    while ((report = next_report(links)) != NULL) {
+        if (!report->is_behind && report->mismatch.seen && links->calls.mismatch)
             links->calls.mismatch(links->context, &report->mismatch);
         free(report);
     }

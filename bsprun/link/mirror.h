@@ -32,6 +32,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "bsprun/link/place.h"
 #include "lib/base/exact.h"
 #include "lib/shm/barrier.h"
 #include "lib/shm/board.h"
@@ -117,15 +118,19 @@ void mirror_block_free(struct mirror_block *block);
 
 /* ---- Contents, where processes are sources of their own ------------------------------------- */
 
-struct mirror_place {
-    uint32_t kind, to; /* enum bspz_kind and destination of a chain */
-    uint64_t at;       /* byte in it */
+/* All that the digest is made of, in the form of a content, which nobody applies: sizes of areas
+ * stand where a content has their addresses. */
+struct mirror_made {
+    uint64_t most; /* with more bytes than that there is none */
+    void *bytes;   /* of malloc; NULL: none, or no memory for it */
+    uint64_t size;
 };
 
 /* The digest of all that a process of this host does at this stage which is the same in all of its
- * replicas: not times, nor addresses, nor decisions about barriers.  0 or -ENOMEM. */
+ * replicas: not times, nor addresses, nor decisions about barriers.  made: NULL, or what it is made
+ * of is wanted.  0 or -ENOMEM. */
 int mirror_digest(struct mirror *mirror, int pid, uint64_t superstep, enum bspz_stage stage,
-                  uint64_t digest[2]);
+                  uint64_t digest[2], struct mirror_made *made);
 /* Copies it, as far as it concerns these `count` processes.  The bytes are of malloc.  0 or
  * -ENOMEM. */
 int mirror_copy(struct mirror *mirror, int pid, uint64_t superstep, enum bspz_stage stage,
@@ -145,8 +150,9 @@ bool mirror_ready(const struct mirror *mirror, int pid, uint64_t superstep, enum
 int mirror_apply(struct mirror *mirror, int pid, void *bytes, uint64_t size);
 /* Adds this to the times in it. */
 void mirror_shift(void *bytes, int64_t offset_ns);
-/* Where two contents that came from different replicas differ first.  False: not in a chain. */
+/* Where two contents that came from different replicas differ first, or two of struct mirror_made
+ * (`made`), whatever their bytes are.  False: nowhere, as far as that is compared. */
 bool mirror_locate(const void *one, uint64_t one_size, const void *two, uint64_t two_size,
-                   struct mirror_place *place);
+                   bool made, struct link_place *place);
 
 #endif

@@ -10,8 +10,6 @@
 #include "bsprun/link/mirror_inside.h"
 #include "ckpt/format/codec.h"
 
-#define WARNINGS (BSPZ_HAS_WARNING | BSPZ_HAS_MORE_WARNINGS)
-
 /* ---- The digest ---------------------------------------------------------------------------- */
 
 static void add_number(struct bspz_digest *digest, uint64_t number)
@@ -33,7 +31,7 @@ static void digest_head(const struct mirror *mirror, struct bspz_digest *digest,
     for (uint32_t i = 0; i < parts->head->lines; i++) {
         const struct mirror_line *line = &parts->lines[i];
 
-        add_number(digest, line->flags & ~WARNINGS);
+        add_number(digest, line->flags & ~MIRROR_NOT_COMPARED);
         add_number(digest, line->position);
         add_number(digest, line->digest);
         add_number(digest, line->sync_number);
@@ -109,8 +107,62 @@ static void digest_parts(const struct mirror *mirror, int pid, struct bspz_diges
     }
 }
 
+/* In one piece; NULL: no memory. */
+static void *gather(const struct mirror_block *block)
+{
+    unsigned char *bytes = malloc(block->head_bytes + block->data_bytes), *at = bytes;
+
+    if (!bytes)
+        return NULL;
+    memcpy(at, block->head, block->head_bytes);
+    at += block->head_bytes;
+    for (uint64_t i = 0; i < block->count; i++) {
+        memcpy(at, block->data[i].iov_base, block->data[i].iov_len);
+        at += block->data[i].iov_len;
+    }
+    return bytes;
+}
+
+static uint64_t area_size(const struct mirror *mirror, int pid, uint32_t slot)
+{
+    return slot < BSPZ_AREAS_MAX ? bspz_areas_at(mirror->board, pid)[slot].bytes : 0;
+}
+
+/* Sizes, which are compared, in the place of addresses, which are not. */
+static void put_sizes(const struct mirror *mirror, int pid, const struct mirror_parts *parts,
+                      unsigned char *data)
+{
+    for (uint32_t i = 0; i < parts->head->areas; i++)
+        parts->areas[i].base = area_size(mirror, pid, parts->areas[i].slot);
+    for (uint32_t i = 0, range = 0; i < parts->head->lines; i++) {
+        struct bspz_calls *calls = (void *)data;
+
+        if (!(parts->lines[i].flags & BSPZ_HAS_SEQUENCE))
+            continue;
+        for (uint64_t k = 0; k < calls->count; k++) {
+            struct bspz_operation *call = &calls->operations[k];
+
+            if (call->kind != BSPZ_OP_TAG_SIZE)
+                call->value =
+                    call->kind == BSPZ_OP_PUSH ? (int64_t)area_size(mirror, pid, call->slot) : 0;
+        }
+        data += parts->ranges[range++].bytes;
+    }
+}
+
+static void keep_made(const struct mirror *mirror, int pid, const struct mirror_block *block,
+                      struct mirror_made *made)
+{
+    struct mirror_parts parts;
+
+    made->size = block->head_bytes + block->data_bytes;
+    made->bytes = made->size <= made->most ? gather(block) : NULL;
+    if (made->bytes && mirror_take_apart(made->bytes, block->head_bytes, &parts))
+        put_sizes(mirror, pid, &parts, (unsigned char *)made->bytes + block->head_bytes);
+}
+
 int mirror_digest(struct mirror *mirror, int pid, uint64_t superstep, enum bspz_stage stage,
-                  uint64_t value[2])
+                  uint64_t value[2], struct mirror_made *made)
 {
     struct mirror_making making = {.mirror = mirror,
                                    .from = &pid,
@@ -133,6 +185,8 @@ int mirror_digest(struct mirror *mirror, int pid, uint64_t superstep, enum bspz_
     bspz_digest_start(&digest, (uint64_t)stage);
     digest_parts(mirror, pid, &digest, &parts);
     bspz_digest_get(&digest, value);
+    if (made)
+        keep_made(mirror, pid, &block, made);
     mirror_block_free(&block);
     return 0;
 }
@@ -151,20 +205,11 @@ int mirror_copy(struct mirror *mirror, int pid, uint64_t superstep, enum bspz_st
                                    .stage = stage};
     struct mirror_block block;
     int error = mirror_make(&making, &block);
-    unsigned char *at;
 
     if (error)
         return error;
     *size = block.head_bytes + block.data_bytes;
-    *bytes = at = malloc(*size);
-    if (at) {
-        memcpy(at, block.head, block.head_bytes);
-        at += block.head_bytes;
-        for (uint64_t i = 0; i < block.count; i++) {
-            memcpy(at, block.data[i].iov_base, block.data[i].iov_len);
-            at += block.data[i].iov_len;
-        }
-    }
+    *bytes = gather(&block);
     mirror_block_free(&block);
     return *bytes ? 0 : -ENOMEM;
 }
@@ -357,104 +402,4 @@ void mirror_shift(void *bytes, int64_t offset_ns)
         trace->entered_ns += (uint64_t)offset_ns;
         trace->left_ns += (uint64_t)offset_ns;
     }
-}
-
-/* ---- Two contents that differ --------------------------------------------------------------- */
-
-/* Reads the records of a chain, whatever its chunks are. */
-struct reader {
-    struct walk walk;
-    uint32_t chunks;
-    const unsigned char *at;
-    uint64_t left; /* of the present chunk */
-};
-
-static bool next_chunk(struct reader *reader)
-{
-    while (reader->left == 0 && reader->chunks > 0) {
-        reader->at = reader->walk.data + sizeof(struct bspz_chunk);
-        reader->left = reader->walk.range->bytes - sizeof(struct bspz_chunk);
-        pass_ranges(&reader->walk, 1, NULL);
-        reader->chunks--;
-    }
-    return reader->left > 0;
-}
-
-/* Where two chains differ; UINT64_MAX: nowhere. */
-static uint64_t compare_chains(struct reader *one, struct reader *two, bool requests)
-{
-    uint64_t at = 0;
-
-    for (;;) {
-        bool more = next_chunk(one), also = next_chunk(two);
-        uint64_t some = one->left < two->left ? one->left : two->left;
-
-        if (!more || !also)
-            return more == also ? UINT64_MAX : at;
-        for (uint64_t i = 0; i < some; i++)
-            if (one->at[i] != two->at[i] &&
-                !(requests && (at + i) % BSPZ_REQUEST_BYTES >= BSPZ_REQUEST_SHARED))
-                return at + i;
-        one->at += some;
-        two->at += some;
-        one->left -= some;
-        two->left -= some;
-        at += some;
-    }
-}
-
-static bool locate_in(struct walk walks[2], const struct mirror_entry *one,
-                      const struct mirror_entry *two, struct mirror_place *place)
-{
-    place->to = one->to < two->to ? one->to : two->to;
-    place->at = 0;
-    for (uint32_t kind = 0; kind < BSPZ_KINDS; kind++) {
-        struct reader first = {.walk = walks[0], .chunks = one->chunks[kind]};
-        struct reader second = {.walk = walks[1], .chunks = two->chunks[kind]};
-
-        place->kind = kind;
-        if (one->to != two->to) {
-            if (one->chunks[kind] + two->chunks[kind] > 0)
-                return true;
-            continue;
-        }
-        place->at = compare_chains(&first, &second, kind == BSPZ_REQUESTS);
-        if (place->at != UINT64_MAX)
-            return true;
-        pass_ranges(&walks[0], one->chunks[kind], NULL);
-        pass_ranges(&walks[1], two->chunks[kind], NULL);
-    }
-    return false;
-}
-
-bool mirror_locate(const void *one, uint64_t one_size, const void *two, uint64_t two_size,
-                   struct mirror_place *place)
-{
-    const struct mirror_head *heads[2] = {one, two};
-    const uint64_t sizes[2] = {one_size, two_size};
-    struct mirror_parts parts[2];
-    struct walk walks[2];
-    uint32_t count;
-
-    for (int i = 0; i < 2; i++) {
-        if (heads[i]->head_bytes > sizes[i] ||
-            !mirror_is_head(heads[i], heads[i]->head_bytes, sizes[i] - heads[i]->head_bytes) ||
-            !mirror_take_apart(heads[i], heads[i]->head_bytes, &parts[i]))
-            return false;
-        for (uint64_t k = 0; k < heads[i]->ranges; k++)
-            if (parts[i].ranges[k].bytes < sizeof(struct bspz_chunk) && k >= count_calls(&parts[i]))
-                return false;
-        walks[i] =
-            (struct walk){parts[i].ranges, (const unsigned char *)heads[i] + heads[i]->head_bytes};
-        pass_ranges(&walks[i], count_calls(&parts[i]), NULL);
-    }
-    count = heads[0]->entries < heads[1]->entries ? heads[0]->entries : heads[1]->entries;
-    for (uint32_t i = 0; i < count; i++)
-        if (locate_in(walks, &parts[0].entries[i], &parts[1].entries[i], place))
-            return true;
-    if (heads[0]->entries == heads[1]->entries)
-        return false;
-    *place = (struct mirror_place){.to = parts[heads[1]->entries > count].entries[count].to,
-                                   .kind = BSPZ_PUTS};
-    return true;
 }

@@ -110,6 +110,9 @@ struct mirror {
     bool incomplete; /* ... and others are still to arrive */
 };
 
+/* Flags of a line that replicas may set otherwise. */
+#define MIRROR_NOT_COMPARED (BSPZ_HAS_WARNING | BSPZ_HAS_MORE_WARNINGS)
+
 /* False: the counts are inconsistent with the size. */
 bool mirror_take_apart(const void *bytes, uint64_t size, struct mirror_parts *parts);
 

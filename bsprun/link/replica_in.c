@@ -55,45 +55,6 @@ static int append(struct replica_set *set, struct replica_pid *pid,
     return error;
 }
 
-/* ---- What was applied a moment ago ---------------------------------------------------------- */
-
-static void forget_oldest(struct replica_set *set)
-{
-    unsigned at = (set->newest + REPLICA_RECENT - set->recents) % REPLICA_RECENT;
-    struct replica_logged *oldest = &set->recent[at].logged;
-
-    set->recent_bytes -= oldest->kept.size;
-    free(oldest->kept.bytes);
-    set->recents--;
-}
-
-/* Takes the bytes out of the log, if they are in memory. */
-static void remember(struct replica_set *set, uint32_t pid, struct replica_logged *logged)
-{
-    uint64_t size = logged->kept.size;
-
-    if (!logged->kept.bytes || size > set->recent_most)
-        return;
-    while (set->recents == REPLICA_RECENT || set->recent_bytes > set->recent_most - size)
-        forget_oldest(set);
-    set->recent[set->newest] = (struct replica_recent){pid, *logged};
-    set->newest = (set->newest + 1) % REPLICA_RECENT;
-    set->recents++;
-    set->recent_bytes += size;
-    replica_store_release(&set->log, &logged->kept);
-}
-
-static struct replica_logged *recall(struct replica_set *set, uint32_t pid, uint64_t key)
-{
-    for (unsigned i = 1; i <= set->recents; i++) {
-        unsigned at = (set->newest + REPLICA_RECENT - i) % REPLICA_RECENT;
-
-        if (set->recent[at].pid == pid && set->recent[at].logged.key == key)
-            return &set->recent[at].logged;
-    }
-    return NULL;
-}
-
 /* All of the first key. */
 static void drop_front(struct replica_set *set, struct replica_pid *pid)
 {
@@ -123,8 +84,6 @@ void replica_in_free(struct replica_set *set)
             drop_front(set, pid);
         free(pid->log);
     }
-    while (set->recents > 0)
-        forget_oldest(set);
 }
 
 /* ---- Applying ------------------------------------------------------------------------------ */
@@ -194,8 +153,8 @@ static int apply(struct replica_set *set, uint32_t number, struct replica_logged
         error = set->calls.apply(set->context, number, key, bytes, logged->kept.size);
     free(read);
     pid->applied = key;
-    if (pid->count > 1)
-        remember(set, number, logged);
+    if (pid->count > 1 && logged->kept.bytes && replica_ring_keep(&set->recent, number, logged))
+        replica_store_release(&set->log, &logged->kept);
     drop_front(set, pid);
     return error;
 }
@@ -287,8 +246,8 @@ static int take_content(struct replica_set *set, uint32_t home,
     const struct replica_digest *digest = &facts->digest;
     struct replica_pid *pid = number < set->nprocs ? &set->pids[number] : NULL;
     const struct replica_logged logged = {.key = key, .digest = *digest, .home = home};
-    struct replica_difference difference = {0};
-    struct replica_logged *same;
+    struct link_place place = {0};
+    const struct replica_logged *same;
     bool wanted;
     int error;
 
@@ -298,19 +257,19 @@ static int take_content(struct replica_set *set, uint32_t home,
     }
     if (pid->count == 2)
         replica_note_past(set, pid->homes[pid->homes[0] == home ? 1 : 0], facts->twin);
-    same = key > pid->applied ? find(pid, key) : recall(set, number, key);
+    same = key > pid->applied ? find(pid, key) : replica_ring_find(&set->recent, number, key);
     if (same && !replica_same(&same->digest, digest)) {
         void *read, *first = replica_store_see(&set->log, &same->kept, &read);
 
         if (first)
-            set->calls.locate(set->context, first, same->kept.size, bytes, size, &difference);
+            set->calls.locate(set->context, first, same->kept.size, bytes, size, false, &place);
         free(read);
     }
     wanted = key > pid->last || (replica_needed(set, pid) > 1 && key > pid->applied && same &&
                                  !replica_same(&same->digest, digest));
-    error = replica_tell(set, number, home, key, digest, true, &difference);
-    if (difference.located && replica_needed(set, pid) > 1)
-        replica_note_seen(set, number, key, same->home, home, &difference);
+    error = replica_tell(set, number, home, key, digest, true, &place);
+    if (place.what != LINK_PLACE_NONE && replica_needed(set, pid) > 1)
+        replica_note_seen(set, number, key, same->home, home, &place);
     if (!wanted && replica_needed(set, pid) == 1)
         replica_unsay(set, home, number, key, digest);
     if (!wanted || error)
@@ -341,7 +300,7 @@ static bool is_to_come(struct replica_set *set, struct replica_pid *pid,
     if (note->have || pid->here || replica_needed(set, pid) > 1)
         return false;
     if (note->key <= pid->applied) {
-        logged = recall(set, note->pid, note->key);
+        logged = replica_ring_find(&set->recent, note->pid, note->key);
         return logged && !replica_same(&logged->digest, &note->digest);
     }
     logged = find(pid, note->key);

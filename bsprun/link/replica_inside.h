@@ -3,24 +3,20 @@
 #define BSPRUN_REPLICA_INSIDE_H
 
 #include "bsprun/link/replica_ledger.h"
+#include "bsprun/link/replica_ring.h"
 #include "bsprun/link/replica_set.h"
-#include "bsprun/link/replica_store.h"
 #include "lib/base/buffer.h"
 
-/* A content that has come, in the log of this host. */
-struct replica_logged {
-    uint64_t key;
-    struct replica_digest digest;
-    uint32_t home;
-    struct replica_kept kept;
-};
+#define REPLICA_RECENT   128u /* contents that have been applied, */
+#define REPLICA_MADE     256u /* and that were made here, at least */
 
-/* Contents that were applied a moment ago, in memory: to see where one that differs does. */
-struct replica_recent {
+#define REPLICA_ACCOUNTS 32u /* that wait for one home */
+
+/* An account that is to be sent. */
+struct replica_due {
     uint32_t pid;
-    struct replica_logged logged;
+    uint64_t key;
 };
-#define REPLICA_RECENT 128u
 
 struct replica_pid {
     uint32_t homes[REPLICA_MOST];
@@ -32,9 +28,10 @@ struct replica_pid {
     /* Not here: ascending keys, from `begin` on; contents of one key that differ are adjacent. */
     struct replica_logged *log;
     size_t begin, logged, room;
-    uint64_t last;    /* the highest key that was made here, or has come */
-    uint64_t applied; /* not here: the highest key that was applied, */
-    uint64_t seen;    /* and of those where the place of a difference was told */
+    uint64_t last;                /* the highest key that was made here, or has come */
+    uint64_t applied;             /* not here: the highest key that was applied, */
+    uint64_t seen;                /* the highest key of which the place of a difference was told */
+    uint64_t shown[REPLICA_MOST]; /* here: the last key whose account was due at the home */
 };
 
 /* A content of a process that lives here, for hosts that lack it. */
@@ -71,6 +68,9 @@ struct replica_other {
     bool notes_given;            /* all of which replica_set_next has handed out */
     bool urgent;                 /* one of them is not to wait for contents that go the same way */
     struct replica_turn turn;
+    struct replica_due accounts[REPLICA_ACCOUNTS];
+    unsigned account_count;
+    bool account_given; /* and maybe not written yet */
 };
 
 struct replica_set {
@@ -86,10 +86,9 @@ struct replica_set {
     struct replica_copy *first, **tail;
     struct replica_copy *making; /* between put and keep */
     struct replica_store copies, log;
-    struct replica_recent recent[REPLICA_RECENT]; /* a ring: `recents` before place `newest` */
-    unsigned newest, recents;
-    uint64_t recent_bytes, recent_most;
-    uint64_t told_most, told; /* bytes of ledgers and notes */
+    struct replica_ring recent; /* which were applied, */
+    struct replica_ring made;   /* and made here */
+    uint64_t told_most, told;   /* bytes of ledgers and notes */
     uint64_t turn_bytes;
     bool given_up; /* this host is too far behind itself */
 #ifdef BSPZ_CHECKED
@@ -115,11 +114,10 @@ bool replica_may_come(const struct replica_set *set, const struct replica_pid *p
 
 /* A digest is told of, by its home itself or another.  0 or -ENOMEM. */
 int replica_tell(struct replica_set *set, uint32_t pid, uint32_t home, uint64_t key,
-                 const struct replica_digest *digest, bool itself,
-                 const struct replica_difference *difference);
+                 const struct replica_digest *digest, bool itself, const struct link_place *place);
 /* Two homes have sent different contents: where they differ is told, once. */
 void replica_note_seen(struct replica_set *set, uint32_t pid, uint64_t key, uint32_t first,
-                       uint32_t second, const struct replica_difference *difference);
+                       uint32_t second, const struct link_place *place);
 /* What counts, that of the slot, is lost with its homes, and only another home's has come. */
 void replica_note_in_vain(struct replica_set *set, uint32_t pid, uint64_t key, unsigned chosen,
                           uint32_t home);
@@ -158,6 +156,12 @@ void replica_unsay(struct replica_set *set, uint32_t home, uint32_t pid, uint64_
                    const struct replica_digest *digest);
 void replica_out_drop(struct replica_set *set, uint32_t home);
 void replica_out_free(struct replica_set *set);
+
+/* ---- replica_account.c ---- */
+
+/* False: there is none that is still kept. */
+bool replica_account_next(struct replica_set *set, struct replica_other *other,
+                          struct replica_account *account);
 
 /* ---- replica_turn.c ---- */
 

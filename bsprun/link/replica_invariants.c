@@ -54,20 +54,26 @@ static void check_log(const struct replica_pid *pid, struct replica_store *sum)
     }
 }
 
-static void check_recent(const struct replica_set *set)
+static uint64_t last_of(const struct replica_pid *pid)
+{
+    return pid->here ? pid->last : pid->applied;
+}
+
+static void check_ring(const struct replica_set *set, const struct replica_ring *ring)
 {
     uint64_t bytes = 0;
 
-    assert(set->recents <= REPLICA_RECENT && set->newest < REPLICA_RECENT);
-    for (unsigned i = 1; i <= set->recents; i++) {
+    assert(ring->count <= ring->room && ring->newest < ring->room);
+    for (unsigned i = 1; i <= ring->count; i++) {
         const struct replica_recent *recent =
-            &set->recent[(set->newest + REPLICA_RECENT - i) % REPLICA_RECENT];
+            &ring->entries[(ring->newest + ring->room - i) % ring->room];
 
         assert(recent->logged.kept.bytes);
-        assert(recent->logged.key <= set->pids[recent->pid].applied);
+        assert(set->pids[recent->pid].here == (ring == &set->made));
+        assert(recent->logged.key <= last_of(&set->pids[recent->pid]));
         bytes += recent->logged.kept.size;
     }
-    assert(bytes == set->recent_bytes && bytes <= set->recent_most);
+    assert(bytes == ring->bytes && bytes <= ring->most);
 }
 
 static void check_pid(const struct replica_set *set, const struct replica_pid *pid)
@@ -133,6 +139,7 @@ static void check_other(const struct replica_set *set, const struct replica_othe
     assert(other->notes.size % sizeof(struct replica_note) == 0);
     assert(!other->notes_given || other->notes.size > 0);
     assert(other->turn.place < REPLICA_MOST);
+    assert(other->account_count <= REPLICA_ACCOUNTS);
 }
 
 static void check_all(const struct replica_set *set)
@@ -152,7 +159,8 @@ static void check_all(const struct replica_set *set)
         check_other(set, &set->others[home]);
         told += set->others[home].notes.size;
     }
-    check_recent(set);
+    check_ring(set, &set->recent);
+    check_ring(set, &set->made);
     check_copies(set, &copied);
     assert(told == set->told);
     assert(logged.memory == set->log.memory && logged.file == set->log.file);

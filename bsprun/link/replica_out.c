@@ -312,7 +312,8 @@ static void tell_ahead(struct replica_set *set, uint32_t home)
  * it sends there: it says it together with what comes later. */
 static bool may_gather(const struct replica_set *set, const struct replica_other *other)
 {
-    return !other->urgent && other->notes.size < GATHERED * sizeof(struct replica_note) &&
+    return !other->urgent && other->account_count == 0 &&
+           other->notes.size < GATHERED * sizeof(struct replica_note) &&
            set->told < set->told_most / 4;
 }
 
@@ -326,6 +327,7 @@ static bool find_next(struct replica_set *set, uint32_t home, struct replica_ord
     if (other->lost)
         return false;
     clear_given(set, other);
+    other->account_given = false;
     copy = next_lacked(set, home);
     waits = copy && replica_turn_waits(set, home, copy, &order->wait);
     if (waits)
@@ -333,7 +335,7 @@ static bool find_next(struct replica_set *set, uint32_t home, struct replica_ord
     if (waits && !copy->large && may_gather(set, other))
         return false;
     /* Notes of what was made before go first. */
-    if (hand_out_notes(other, order))
+    if (hand_out_notes(other, order) || replica_account_next(set, other, &order->account))
         return true;
     if (!copy || waits)
         return false;
@@ -347,6 +349,10 @@ bool replica_set_owes(const struct replica_set *set)
 {
     for (const struct replica_copy *copy = set->first; copy; copy = copy->next)
         if (copy->differs && (copy->left > 0 || copy->flying > 0))
+            return true;
+    for (uint32_t home = 0; home < set->home_count; home++)
+        if (!set->others[home].lost &&
+            (set->others[home].account_given || set->others[home].account_count > 0))
             return true;
     return false;
 }
@@ -390,7 +396,7 @@ bool replica_set_is_urgent(const struct replica_set *set, uint32_t home)
 
     while (copy && !is_worth_looking(set, home, copy))
         copy = copy->next;
-    return other->urgent || copy;
+    return other->urgent || other->account_count > 0 || copy;
 }
 
 struct replica_copy_facts replica_set_facts(const struct replica_set *set,
@@ -420,6 +426,8 @@ void replica_out_drop(struct replica_set *set, uint32_t home)
     set->told -= other->notes.size;
     bspz_buffer_free(&other->notes);
     other->notes_given = false;
+    other->account_count = 0;
+    other->account_given = false;
     other->cursor = NULL;
     for (struct replica_copy *copy = set->first; copy; copy = copy->next)
         not_due(set, copy, home);

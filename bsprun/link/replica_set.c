@@ -7,7 +7,8 @@
 
 #include "bsprun/link/replica_inside.h"
 
-#define TOLD_LEAST (UINT64_C(1) << 20)
+#define TOLD_LEAST   (UINT64_C(1) << 20)
+#define MADE_OF_EACH 64u /* contents of each process here, for as long as replicas trail */
 
 static int settle_in(struct replica_set *set, const struct replica_setup *setup)
 {
@@ -35,6 +36,17 @@ static int settle_in(struct replica_set *set, const struct replica_setup *setup)
     return 0;
 }
 
+static int begin_rings(struct replica_set *set, const struct replica_setup *setup)
+{
+    unsigned made = setup->homes[set->own].count * MADE_OF_EACH;
+    int error = replica_ring_begin(&set->recent, REPLICA_RECENT, setup->log_bytes / 8);
+
+    if (!error)
+        error = replica_ring_begin(&set->made, made > REPLICA_MADE ? made : REPLICA_MADE,
+                                   setup->log_bytes / 8);
+    return error;
+}
+
 struct replica_set *replica_set_new(const struct replica_setup *setup,
                                     const struct replica_calls *calls, void *context, int *error)
 {
@@ -54,12 +66,13 @@ struct replica_set *replica_set_new(const struct replica_setup *setup,
     set->tail = &set->first;
     replica_store_begin(&set->copies, setup->log_bytes / 2, setup->spill_bytes / 2);
     replica_store_begin(&set->log, setup->log_bytes / 2, setup->spill_bytes / 2);
-    set->recent_most = setup->log_bytes / 8;
     set->told_most = setup->log_bytes / 4 > TOLD_LEAST ? setup->log_bytes / 4 : TOLD_LEAST;
     set->pids = calloc(set->nprocs, sizeof *set->pids);
     set->others = calloc(set->home_count, sizeof *set->others);
     if (set->pids && set->others)
         *error = settle_in(set, setup);
+    if (!*error)
+        *error = begin_rings(set, setup);
     if (*error) {
         replica_set_free(set);
         return NULL;
@@ -79,6 +92,8 @@ void replica_set_free(struct replica_set *set)
         replica_ledger_free(&set->pids[pid].ledger);
     replica_store_end(&set->copies);
     replica_store_end(&set->log);
+    replica_ring_end(&set->recent);
+    replica_ring_end(&set->made);
     free(set->pids);
     free(set->others);
     free(set);

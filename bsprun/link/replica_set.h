@@ -15,6 +15,9 @@
  * contents are not outvoted (`may_pass`), so that what a wrong one leads to is never seen.  A host
  * that takes a snapshot goes ahead of that (`pass_ahead`), and is `sure` of its images later.
  *
+ * What this host itself has made last is kept (`made`).  A home whose digest differs is sent it as an
+ * account, ahead of contents, and compares it with its own: `mismatch` then says where they differ.
+ *
  * A large content is not sent by all homes that make it at the same time: each receiver has a turn
  * among them, and while the home whose turn it is keeps up, the others hold theirs back (`wait`)
  * until the receiver has it, or the caller has no more patience (replica_set_release).  Where the
@@ -36,6 +39,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "bsprun/link/place.h"
 
 #define REPLICA_MOST   4u /* of one process */
 #define REPLICA_STAGES 3u
@@ -76,12 +81,6 @@ struct replica_setup {
     uint64_t turn_bytes; /* a content of at least so many is large; 0: none is */
 };
 
-struct replica_difference {
-    bool located;
-    uint32_t kind, to;
-    uint64_t at;
-};
-
 struct replica_mismatch {
     uint32_t pid;
     uint64_t key;
@@ -91,9 +90,9 @@ struct replica_mismatch {
     uint32_t alike[2]; /* how many were heard of that agree with each, itself included */
     bool open;         /* another home, which is still to be heard of, decides */
     bool in_vain;      /* the content that counts is lost with its homes: nobody can go on here */
-    bool seen;         /* nothing new but the difference: where several must agree, on a host that
-                        * has got both contents */
-    struct replica_difference difference;
+    bool seen; /* nothing new but the place: on one of the two homes, which has compared them,
+                * or where several must agree on a host that has got both contents */
+    struct link_place place; /* NONE: one of the contents is not here */
 };
 
 /* Called from within the functions below, of which they must call none. */
@@ -102,9 +101,10 @@ struct replica_calls {
     bool (*ready)(void *context, uint32_t pid, uint64_t key);
     /* In the order of the keys of each process.  The bytes may be changed.  0 or -errno. */
     int (*apply)(void *context, uint32_t pid, uint64_t key, void *bytes, uint64_t size);
-    /* Where two contents that differ differ first. */
+    /* Where two contents that differ do so first; made: of those that replica_set_made was given.
+     */
     void (*locate)(void *context, const void *first, uint64_t first_size, const void *second,
-                   uint64_t second_size, struct replica_difference *difference);
+                   uint64_t second_size, bool made, struct link_place *place);
     void (*mismatch)(void *context, const struct replica_mismatch *mismatch);
     void (*behind)(void *context, uint32_t home, uint64_t key);
 };
@@ -130,10 +130,19 @@ struct replica_wait {
     bool small; /* the receiver says later, with other things, that it has it */
 };
 
-/* What is to be sent next: notes, or else a content. */
+/* What a content is made of that another home has made otherwise: for that one to see where. */
+struct replica_account {
+    uint32_t pid;
+    uint64_t key;
+    const void *bytes;
+    uint64_t size;
+};
+
+/* What is to be sent next: notes, or else an account, or a content. */
 struct replica_order {
     const struct replica_note *notes; /* valid until the next call of any function */
     size_t note_count;
+    struct replica_account account; /* bytes NULL: none; valid as long */
     struct replica_copy *copy;
     struct replica_wait wait;
 };
@@ -155,6 +164,11 @@ void replica_set_free(struct replica_set *set);
 
 bool replica_set_is_home(const struct replica_set *set, uint32_t home, uint32_t pid);
 
+/* What the next content of that process is made of, as `locate` reads it, to be called before it is
+ * put; the bytes, of malloc, are taken over.  They are kept until there are many newer ones: a home
+ * that has made something else is sent them. */
+void replica_set_made(struct replica_set *set, uint32_t pid, uint64_t key,
+                      const struct replica_digest *digest, void *bytes, uint64_t size);
 /* A process that lives here has made a content.  *needed: some host may need its bytes, which are
  * then to be handed to replica_set_keep at once (of malloc; else NULL).  0 or -ENOMEM. */
 int replica_set_put(struct replica_set *set, uint32_t pid, uint64_t key,
@@ -187,6 +201,11 @@ int replica_set_take(struct replica_set *set, uint32_t home, const struct replic
 /* A note has come from that host.  The same errors. */
 int replica_set_note(struct replica_set *set, uint32_t home, const struct replica_note *note);
 
+/* What another home has made otherwise than this one has come: `mismatch` says where they differ,
+ * if that can be seen.  0 or -EPROTO. */
+int replica_set_compare(struct replica_set *set, uint32_t home,
+                        const struct replica_account *account);
+
 /* Whether the ranks of this host may pass the stage of which all contents here have been put.  To
  * be asked again after what others tell, and when one is lost, until it is true; then the stage has
  * been passed. */
@@ -204,7 +223,8 @@ bool replica_set_is_compared(const struct replica_set *set, uint64_t key);
  */
 bool replica_set_is_in_vain(const struct replica_set *set, uint64_t key, uint32_t *pid);
 
-/* Whether a content of this host that differs from another home's is still to be sent. */
+/* Whether a content of this host that differs from another home's, or its account, is still to be
+ * sent. */
 bool replica_set_owes(const struct replica_set *set);
 
 /* The ranks of this host have come further: applies what is ready.  The errors of `apply`. */

@@ -104,7 +104,7 @@ static void mark_copies(struct replica_set *set, uint32_t pid, uint64_t key)
 }
 
 static void note_mismatch(struct replica_set *set, uint32_t number, uint64_t key, unsigned first,
-                          unsigned slot, bool open, const struct replica_difference *difference)
+                          unsigned slot, bool open, const struct link_place *place)
 {
     const struct replica_pid *pid = &set->pids[number];
     const struct replica_entry *entry = replica_ledger_of(&pid->ledger, key);
@@ -116,21 +116,18 @@ static void note_mismatch(struct replica_set *set, uint32_t number, uint64_t key
                   replica_entry_alike(entry, &entry->digests[slot])},
         .open = open};
 
-    if (difference)
-        mismatch.difference = *difference;
+    if (place)
+        mismatch.place = *place;
     set->pids[number].differs = true;
     mark_copies(set, number, key);
     set->calls.mismatch(set->context, &mismatch);
 }
 
 void replica_note_seen(struct replica_set *set, uint32_t number, uint64_t key, uint32_t first,
-                       uint32_t second, const struct replica_difference *difference)
+                       uint32_t second, const struct link_place *place)
 {
-    const struct replica_mismatch mismatch = {.pid = number,
-                                              .key = key,
-                                              .homes = {first, second},
-                                              .seen = true,
-                                              .difference = *difference};
+    const struct replica_mismatch mismatch = {
+        .pid = number, .key = key, .homes = {first, second}, .seen = true, .place = *place};
 
     if (key <= set->pids[number].seen)
         return;
@@ -160,7 +157,7 @@ void replica_note_in_vain(struct replica_set *set, uint32_t number, uint64_t key
 
 /* Where the first counts. */
 static void note_new(struct replica_set *set, uint32_t number, uint64_t key, unsigned slot,
-                     const struct replica_difference *difference)
+                     const struct link_place *place)
 {
     const struct replica_pid *pid = &set->pids[number];
     const struct replica_entry *entry = replica_ledger_of(&pid->ledger, key);
@@ -168,7 +165,7 @@ static void note_new(struct replica_set *set, uint32_t number, uint64_t key, uns
     unsigned own = replica_entry_alike(entry, &entry->digests[slot]);
 
     note_mismatch(set, number, key, entry->first, slot,
-                  first == own && (slots_left(set, pid) & ~entry->spoken) != 0, difference);
+                  first == own && (slots_left(set, pid) & ~entry->spoken) != 0, place);
 }
 
 /* One more agrees with the first: those that have been as many are not any more. */
@@ -189,7 +186,7 @@ static void note_majority(struct replica_set *set, uint32_t number, uint64_t key
 /* Where several must agree: reports those that do not count, once it is known which these are.
  * `slot`: the one that has just spoken; REPLICA_MOST: none. */
 static void judge(struct replica_set *set, uint32_t number, uint64_t key, unsigned slot,
-                  const struct replica_difference *difference)
+                  const struct link_place *place)
 {
     struct replica_pid *pid = &set->pids[number];
     const struct replica_entry *entry = replica_ledger_of(&pid->ledger, key);
@@ -201,14 +198,14 @@ static void judge(struct replica_set *set, uint32_t number, uint64_t key, unsign
     if (chosen == REPLICA_MOST) {
         if (slot < REPLICA_MOST &&
             !replica_same(&entry->digests[entry->first], &entry->digests[slot]))
-            note_mismatch(set, number, key, entry->first, slot, true, difference);
+            note_mismatch(set, number, key, entry->first, slot, true, place);
         return;
     }
     for (unsigned other = 0; other < pid->count; other++)
         if (entry->spoken & 1u << other &&
             !replica_same(&entry->digests[chosen], &entry->digests[other]) &&
             replica_ledger_judge(&pid->ledger, key, other))
-            note_mismatch(set, number, key, chosen, other, false, difference);
+            note_mismatch(set, number, key, chosen, other, false, place);
 }
 
 void replica_judge_again(struct replica_set *set, uint32_t number)
@@ -354,9 +351,29 @@ void replica_note_past(struct replica_set *set, uint32_t home, uint64_t key)
         other->past = key - REPLICA_STAGES;
 }
 
+/* What was made here is shown to the homes that have made something else (replica_account.c). */
+static void show_account(struct replica_set *set, uint32_t number, uint64_t key)
+{
+    struct replica_pid *pid = &set->pids[number];
+    const struct replica_entry *entry = replica_ledger_of(&pid->ledger, key);
+    unsigned own = replica_slot(pid, set->own);
+
+    if (!entry || !(entry->spoken & 1u << own))
+        return;
+    for (unsigned slot = 0; slot < pid->count; slot++) {
+        struct replica_other *other = &set->others[pid->homes[slot]];
+
+        if (slot == own || !(entry->spoken & 1u << slot) || pid->shown[slot] >= key ||
+            replica_same(&entry->digests[slot], &entry->digests[own]))
+            continue;
+        pid->shown[slot] = key;
+        if (!other->lost && other->account_count < REPLICA_ACCOUNTS)
+            other->accounts[other->account_count++] = (struct replica_due){number, key};
+    }
+}
+
 int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64_t key,
-                 const struct replica_digest *digest, bool itself,
-                 const struct replica_difference *difference)
+                 const struct replica_digest *digest, bool itself, const struct link_place *place)
 {
     struct replica_pid *pid = &set->pids[number];
     unsigned slot = replica_slot(pid, home);
@@ -371,12 +388,14 @@ int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64
     set->told += (pid->ledger.count - before) * sizeof(struct replica_entry);
     if (replica_needed(set, pid) > 1) {
         if (!again)
-            judge(set, number, key, slot, difference);
+            judge(set, number, key, slot, place);
     } else if (differs) {
-        note_new(set, number, key, slot, difference);
+        note_new(set, number, key, slot, place);
     } else if (!again) {
         note_majority(set, number, key);
     }
+    if (pid->here && pid->differs)
+        show_account(set, number, key);
     replica_settle(set, pid);
     while (set->told > set->told_most && pid->ledger.count > 0 && !set->given_up) {
         uint32_t last = laggard(set, pid);

@@ -307,10 +307,12 @@
     F(usage, ranks, WIRE_RANKS_MAX)
 
 /* A line for the user's stderr; the job goes on.  status: that of the job, should it end because
- * this host is lost; 0: no other than that of a lost host. */
+ * this host is lost; 0: no other than that of a lost host.  once: of several lines with the same
+ * number that come in a term only the first is shown; 0: it is shown. */
 #define WIRE_FIELDS_NOTICE(F, E)                                                                   \
     F(text, text, WIRE_TEXT_MAX)                                                                   \
-    F(u32, status, WIRE_STATUS_MAX)
+    F(u32, status, WIRE_STATUS_MAX)                                                                \
+    F(u64, once, WIRE_U64_MAX)
 
 /* A process was lost, and is restarted alone while the others go on.  text: for the user's stderr.
  */

@@ -3,8 +3,9 @@
  *
  * An input is a list of steps of STEP bytes: a request of a process of this host, or the next piece
  * of it, if it may post one; the process is lost, and begins its next life; another host is lost,
- * or a process of one that is goes on elsewhere; or a message of another host with numbers at the
- * edge of something. */
+ * or a process of one that is goes on elsewhere; time passes; or a message of another host with
+ * numbers at the edge of something.  The last byte says how many copies there are of each part, and
+ * whether processes have replicas, each on another three hosts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,10 @@
 #define STEPS_MAX 200u
 #define WINDOW    16u
 #define PROCESSES 4u
+#define HOSTS     6u /* with replicas; else half as many */
 
 static const uint32_t homes[PROCESSES] = {0, 0, 1, 2};
+static const uint32_t leads[HOSTS] = {0, 1, 2, 0, 1, 2};
 static const char *const tags[] = {"", "a", "b", "c", "d", "e", "f", "g"};
 
 static struct {
@@ -28,15 +31,29 @@ static struct {
     unsigned char window[WINDOW];
 } processes[PROCESSES];
 
-static bool full, lost[3];
+/* With replicas every other tag is one that this host owns. */
+static char owned[4][8];
+
+static bool full, replicated, lost[HOSTS];
+static uint64_t now;
 static uint32_t lives_on[PROCESSES]; /* hosts */
+
+static uint32_t hosts(void)
+{
+    return replicated ? HOSTS : HOSTS / 2;
+}
+
+static const char *tag_of(uint8_t which)
+{
+    return replicated && which % 2 > 0 ? owned[which / 2 % 4] : tags[which % 8];
+}
 
 static void on_send(void *context, uint32_t host, const struct wire_message *message)
 {
     const struct wire_data_grant *grant = &message->data_grant;
 
     (void)context;
-    FUZZ_CHECK((host == 1 || host == 2) && !lost[host]);
+    FUZZ_CHECK(host > 0 && host < hosts() && !lost[host]);
     if (message->kind == WIRE_DATA_GRANT)
         FUZZ_CHECK(grant->offset + grant->data.size <= grant->size);
 }
@@ -86,13 +103,38 @@ static void on_differs(void *context, uint32_t pid)
 static void on_part_lost(void *context)
 {
     (void)context;
-    FUZZ_CHECK(lost[1] || lost[2]);
+    bool any = false;
+
+    (void)context;
+    for (uint32_t host = 1; host < hosts(); host++)
+        any |= lost[host];
+    FUZZ_CHECK(any);
 }
 
 static void on_past(void *context, uint32_t pid, uint64_t number)
 {
     (void)context, (void)number;
     FUZZ_CHECK(pid < PROCESSES && lives_on[pid] == 0);
+}
+
+static void on_mismatch(void *context, const struct dataspace_mismatch *mismatch)
+{
+    (void)context;
+    FUZZ_CHECK(replicated && mismatch->pid < PROCESSES);
+    FUZZ_CHECK(mismatch->hosts[0] < HOSTS && mismatch->hosts[1] < HOSTS);
+    FUZZ_CHECK(leads[mismatch->hosts[0]] == homes[mismatch->pid]);
+}
+
+static void on_too_far_behind(void *context, uint32_t pid, uint32_t host)
+{
+    (void)context;
+    FUZZ_CHECK(replicated && pid < PROCESSES && host < HOSTS && leads[host] == homes[pid]);
+}
+
+static uint64_t on_now(void *context)
+{
+    (void)context;
+    return now;
 }
 
 static const struct dataspace_calls calls = {.send = on_send,
@@ -103,7 +145,10 @@ static const struct dataspace_calls calls = {.send = on_send,
                                              .broken = on_broken,
                                              .differs = on_differs,
                                              .part_lost = on_part_lost,
-                                             .past = on_past};
+                                             .past = on_past,
+                                             .mismatch = on_mismatch,
+                                             .too_far_behind = on_too_far_behind,
+                                             .now_ms = on_now};
 
 static uint64_t number(uint8_t which)
 {
@@ -120,12 +165,13 @@ static void post(struct dataspace *space, const uint8_t *step)
     if (processes[pid].posted)
         return;
     if (!processes[pid].busy) {
-        if (step[5] % 2)
-            processes[pid].number++;
+        bool numbered = replicated || step[5] % 2;
+
+        processes[pid].number += numbered;
         *request = (struct dataspace_request){.kind = step[2] % 3,
-                                              .number = step[5] % 2 ? processes[pid].number : 0,
-                                              .tag = tags[step[3] % 8],
-                                              .tag_size = (uint32_t)strlen(tags[step[3] % 8]),
+                                              .number = numbered ? processes[pid].number : 0,
+                                              .tag = tag_of(step[3]),
+                                              .tag_size = (uint32_t)strlen(tag_of(step[3])),
                                               .piece = processes[pid].window,
                                               .size = number(step[4]) % 64};
         processes[pid].done = 0;
@@ -136,16 +182,67 @@ static void post(struct dataspace *space, const uint8_t *step)
     dataspace_posted(space, pid, request);
 }
 
-static void message(struct dataspace *space, const uint8_t *step)
+/* What a replica asks for: copies.h. */
+static uint64_t what_of(const uint8_t *step)
+{
+    return (uint64_t)(step[4] % 4) << 32 | (uint64_t)(step[5] % 4) << 8 | step[1] / 8 % 8;
+}
+
+/* Of hosts with replicas.  False: it is none of these. */
+static bool fill_replicated(struct wire_message *message, const uint8_t *step, uint32_t pid,
+                            uint64_t request, struct wire_bytes tag, struct wire_bytes data)
+{
+    uint64_t size = number(step[4]) % 64, offset = number(step[5]) % 64;
+    uint32_t round = step[2] / 32 % 4;
+
+    switch (message->kind) {
+    case WIRE_DATA_CALL:
+        message->data_call = (struct wire_data_call){pid, what_of(step)};
+        return true;
+    case WIRE_DATA_OFFER:
+        message->data_offer = (struct wire_data_offer){pid, request, what_of(step), tag};
+        return true;
+    case WIRE_DATA_TURN:
+        message->data_turn = (struct wire_data_turn){pid, step[5] & 1};
+        return true;
+    case WIRE_DATA_REFER:
+        message->data_refer = (struct wire_data_refer){pid, step[5] % (HOSTS + 1)};
+        return true;
+    case WIRE_DATA_FETCH:
+        message->data_fetch = (struct wire_data_fetch){pid, round, request, step[5] & 1};
+        return true;
+    case WIRE_DATA_PASS:
+        message->data_pass = (struct wire_data_pass){pid, round, step[1] & 8, size, offset, data};
+        return true;
+    case WIRE_DATA_HOW_FAR:
+        message->data_how_far = (struct wire_data_how_far){pid, step[5] & 1, request};
+        return true;
+    default:
+        return false;
+    }
+}
+
+static enum wire_kind kind_of(const uint8_t *step)
 {
     static const enum wire_kind kinds[] = {
         WIRE_DATA_PUT,      WIRE_DATA_STORED,    WIRE_DATA_ASK,     WIRE_DATA_GRANT,
         WIRE_DATA_WITHDRAW, WIRE_DATA_WITHDRAWN, WIRE_DATA_DIFFERS, WIRE_DATA_CUT,
         WIRE_DATA_COPIED,   WIRE_DATA_PAST,      WIRE_DATA_PAST_IS, WIRE_DATA_COPY,
         WIRE_DATA_COPY,     WIRE_DATA_AHEAD,     WIRE_DATA_CHAIN,   WIRE_DATA_CHAINED};
+    static const enum wire_kind more[] = {WIRE_DATA_CALL,  WIRE_DATA_OFFER,   WIRE_DATA_TURN,
+                                          WIRE_DATA_REFER, WIRE_DATA_FETCH,   WIRE_DATA_PASS,
+                                          WIRE_DATA_CALL,  WIRE_DATA_HOW_FAR, WIRE_DATA_FETCH};
+
+    if (replicated && step[0] & 128)
+        return more[step[2] % (sizeof more / sizeof *more)];
+    return kinds[step[2] % (sizeof kinds / sizeof *kinds)];
+}
+
+static void message(struct dataspace *space, const uint8_t *step)
+{
     static const char bytes[40];
-    struct wire_bytes tag = {tags[step[3] % 8], (uint32_t)strlen(tags[step[3] % 8])};
-    struct wire_message message = {.kind = kinds[step[2] % (sizeof kinds / sizeof *kinds)]};
+    struct wire_bytes tag = {tag_of(step[3]), (uint32_t)strlen(tag_of(step[3]))};
+    struct wire_message message = {.kind = kind_of(step)};
     uint32_t pid = step[3] / 8 % 8;
     uint64_t size = number(step[4]), offset = number(step[5]), request = step[2] / 8 % 4;
     uint32_t life = step[2] / 32 % 4;
@@ -156,6 +253,10 @@ static void message(struct dataspace *space, const uint8_t *step)
         data.size = sizeof bytes;
     if (size > 64 && step[4] < 250)
         size = 64; /* an object of 1 GiB takes its time */
+    if (fill_replicated(&message, step, pid, request, tag, data)) {
+        dataspace_message(space, 1 + step[1] % (hosts() - 1), &message);
+        return;
+    }
     switch (message.kind) {
     case WIRE_DATA_PUT:
         message.data_put = (struct wire_data_put){pid, life, request, request % 2, request % 3 == 0,
@@ -205,6 +306,7 @@ static void message(struct dataspace *space, const uint8_t *step)
                                                     .pid = step[3] / 32 % 8,
                                                     .change = request,
                                                     .number = life,
+                                                    .what = replicated ? what_of(step) : 0,
                                                     .removes = step[4] & 1,
                                                     .same = step[4] & 2,
                                                     .has_object = step[4] & 4,
@@ -217,7 +319,7 @@ static void message(struct dataspace *space, const uint8_t *step)
         message.data_grant = (struct wire_data_grant){pid, life, size, offset, data};
         break;
     }
-    dataspace_message(space, 1 + step[1] % 2, &message);
+    dataspace_message(space, 1 + step[1] % (hosts() - 1), &message);
 }
 
 /* It makes some of its requests again, or others. */
@@ -226,6 +328,17 @@ static void lose(struct dataspace *space, uint32_t pid, uint8_t back)
     dataspace_restarted(space, pid);
     processes[pid].busy = processes[pid].posted = false;
     processes[pid].number = back % 8;
+}
+
+/* Replicas are never restarted alone; what waits for its turn waits for time. */
+static void step_of_life(struct dataspace *space, const uint8_t *step)
+{
+    if (!replicated) {
+        lose(space, step[1] % 2, step[2]);
+        return;
+    }
+    now += step[2];
+    dataspace_go_on(space);
 }
 
 static void lose_host(struct dataspace *space, uint32_t host)
@@ -243,6 +356,19 @@ static void move(struct dataspace *space, uint32_t pid, uint32_t host)
     dataspace_moved(space, pid, host);
 }
 
+static void choose_tags(const struct dataspace *space)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < 1000 && count < 4; i++) {
+        char *tag = owned[count];
+
+        snprintf(tag, sizeof owned[count], "t%u", i);
+        count += dataspace_owner(space, tag, strlen(tag)) == 0;
+    }
+    FUZZ_CHECK(count == 4);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct pool *pool = pool_open(300, 1, NULL, NULL);
@@ -256,7 +382,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct dataspace *space;
 
     setup.copies = size > 0 ? 1 + data[size - 1] % 3 : 1;
+    replicated = size > 0 && data[size - 1] / 3 % 2;
+    now = 0;
+    if (replicated) {
+        setup.hosts = HOSTS;
+        setup.leads = leads;
+        setup.large = setup.passed = 8;
+        setup.cut_every = 4;
+        setup.behind_most = 2;
+    }
     space = dataspace_open(&setup, &calls, NULL);
+    if (replicated)
+        choose_tags(space);
     memset(lost, 0, sizeof lost);
     memcpy(lives_on, homes, sizeof lives_on);
     memset(processes, 0, sizeof processes);
@@ -273,12 +410,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         else if (step[0] % 16 == 3)
             dataspace_withdraw(space, step[1] % 2);
         else if (step[0] % 16 == 5)
-            lose(space, step[1] % 2, step[2]);
+            step_of_life(space, step);
         else if (step[0] % 16 == 6)
             dataspace_cut(space, step[1] % 2, step[2] % 8);
-        else if (step[0] % 16 == 7 && setup.copies > 1)
-            lose_host(space, 1 + step[1] % 2);
-        else if (step[0] % 16 == 9 && setup.copies > 1)
+        else if (step[0] % 16 == 7 && (replicated || setup.copies > 1))
+            lose_host(space, 1 + step[1] % (hosts() - 1));
+        else if (step[0] % 16 == 9 && setup.copies > 1 && !replicated)
             move(space, 2 + step[1] % 2, step[2] % 3);
         else
             message(space, step);
@@ -288,17 +425,44 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
+#define SEED(...)                                                                                  \
+    {                                                                                              \
+        sizeof((const uint8_t[]){__VA_ARGS__}),                                                    \
+        {                                                                                          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+
 size_t fuzz_seed(unsigned which, uint8_t *bytes)
 {
-    static const uint8_t seeds[][4 * STEP] = {
-        {0, 0, 0, 1, 8, 0, /* a put, a read, a get */ 0, 1, 2, 1, 8, 0, 0, 1, 1, 1, 8, 0},
-        {3, 0, 0, 17, 4, 0x30, /* a put from another host in pieces */ 3, 0, 0, 17, 4, 0x33},
-        {0, 0, 1, 2, 8, 0, /* a get from another host */ 3, 0, 3, 0, 4, 0x30, 3, 1, 3, 0, 4, 0x30},
-        {1, 0, 0, 0, 0, 0, /* no room on the way */ 0, 0, 0, 4, 8, 0, 2, 0, 0, 0, 0, 0},
+    static const struct {
+        size_t size;
+        uint8_t bytes[64];
+    } seeds[] = {
+        /* A put, a read, a get. */
+        SEED(0, 0, 0, 1, 8, 0, 0, 1, 2, 1, 8, 0, 0, 1, 1, 1, 8, 0, 0),
+        /* A put from another host in pieces. */
+        SEED(3, 0, 0, 17, 4, 0x30, 3, 0, 0, 17, 4, 0x33, 0),
+        /* A get from another host. */
+        SEED(0, 0, 1, 2, 8, 0, 3, 0, 3, 0, 4, 0x30, 3, 1, 3, 0, 4, 0x30, 0),
+        /* No room on the way. */
+        SEED(1, 0, 0, 0, 0, 0, 0, 0, 0, 4, 8, 0, 2, 0, 0, 0, 0, 0, 0),
+        /* With replicas: one host has an object, two replicas of a process say what they ask for
+         * and ask, and one passes it to the other. */
+        SEED(0, 0, 0, 1, 6, 1, 139, 0, 0, 17, 1, 1, 11, 0, 16, 17, 8, 1, 139, 8, 0, 17, 1, 1, 11, 8,
+             16, 17, 8, 1, 139, 8, 13, 17, 1, 1, 139, 0, 7, 17, 1, 1, 3),
+        /* The same, and what the second one asks for differs. */
+        SEED(0, 0, 0, 1, 6, 1, 139, 0, 0, 17, 1, 1, 11, 0, 16, 17, 8, 1, 139, 8, 0, 17, 2, 1, 11, 8,
+             16, 17, 8, 1, 3),
+        /* A put is offered by both, and time passes. */
+        SEED(139, 0, 0, 17, 1, 1, 139, 0, 19, 17, 1, 1, 139, 8, 0, 17, 1, 1, 139, 8, 19, 17, 1, 1,
+             5, 0, 200, 0, 0, 0, 11, 0, 0, 17, 6, 0, 3),
+        /* One gets, is referred to another one, and is passed the object. */
+        SEED(0, 0, 1, 1, 8, 1, 139, 2, 3, 1, 0, 3, 139, 2, 5, 1, 4, 3, 139, 2, 4, 1, 8, 0, 4),
     };
 
     if (which >= sizeof seeds / sizeof *seeds)
         return 0;
-    memcpy(bytes, seeds[which], sizeof seeds[which]);
-    return sizeof seeds[which];
+    memcpy(bytes, seeds[which].bytes, seeds[which].size);
+    return seeds[which].size;
 }

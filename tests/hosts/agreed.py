@@ -197,18 +197,27 @@ def three_differ_in_a_get():
         check("continues from superstep" not in lies.job.said(), "it has gone back", lies.job)
 
 
-def seen_elsewhere():
-    """Where the contents differ a host says that has got both, also if the replica that is wrong is given up."""
-    for replicas, options in ((3, []), (2, ["--on-mismatch", "continue"])):
-        with place_of(replicas) as place:
-            lies = Lies(place, "far", 12, replicas, options=options)
-            if replicas == 3:
-                lies.ends_right()
-            else:
-                lies.job.wait(0)
-            seen = re.findall(r"the replicas of process 3 on host (h\d) and host (h\d) differ in what they communicate in superstep "
-                              r"12: first in puts for process 0, at byte \d+, as host (h\d) has seen$", lies.job.said(), re.M)
-            check(len(seen) == 1 and "h1" in seen[0][:2] and seen[0][2] in ("h0", "h2", "h4"), seen, lies.job)
+PLACES = {"put": r"puts for process 2, at byte 26 \(slot 0, offset 0, 8 bytes, at \S*liar.c:\d+\)",
+          "far": r"puts for process 0, at byte 26 \(slot 0, offset 8, 8 bytes, at \S*liar.c:\d+\)",
+          "get": r"what was got for process 2, at byte 10 \(8 bytes\)",
+          "register": r"registrations and tag sizes, at call 1 \(bsp_push_reg, slot \d+, (?:16|32) bytes, at \S*liar.c:\d+\)"}
+WAYS = ((2, "rollback"), (2, "continue"), (2, "end"), (3, "rollback"))
+
+
+def located(kind):
+    """Where the contents differ is said, once, whether others have seen both or only the two hosts have them,
+    also if the replica that is wrong is given up, or the job goes back or ends."""
+    def test():
+        for replicas, how in WAYS:
+            with place_of(replicas) as place:
+                lies = Lies(place, kind, 12, replicas, options=["--on-mismatch", how])
+                lies.job.wait(1 if how == "end" else 0)
+                check(lies.has_lied(), "nothing was wrong", lies.job)
+                seen = re.findall(r"the replicas of process 3 on host (h\d) and host (h\d) differ in what they communicate in "
+                                  rf"superstep 12: first in {PLACES[kind]}, as host h\d has seen$", lies.job.said(), re.M)
+                check(len(seen) == 1 and "h1" in seen[0], replicas, how, seen, lies.job)
+    test.__name__ = f"located_in_a_{kind}"
+    return test
 
 
 def images_are_there(place, superstep):
@@ -220,4 +229,4 @@ def images_are_there(place, superstep):
 
 if __name__ == "__main__":
     main([two_differ("put", 12), two_differ("get", 3 * EVERY - 1), all_agree, too_slow,
-          too_slow_and_wrong, too_slow_for_several_and_wrong, three_differ_in_a_get, seen_elsewhere])
+          too_slow_and_wrong, too_slow_for_several_and_wrong, three_differ_in_a_get, *map(located, PLACES)])

@@ -1,14 +1,15 @@
 /* liar.c - a program of which one replica communicates something wrong once, when a test wants it.
  *
- *   liar put|get|far DIRECTORY SUPERSTEPS AT
+ *   liar put|get|far|register DIRECTORY SUPERSTEPS AT
  *
  * In each superstep each process puts a word to the other one of its pair, gets a word from that
  * one and puts one to the next process; all of what it gets goes into all that follows.  Process 3
  * of the host for which DIRECTORY/lie.HOST exists has, in superstep AT, one bit wrong in what it
- * puts to process 2, or what that one gets from it, or (far) puts to process 0; once, as it removes
- * the file.  Where there is DIRECTORY/hold.HOST.SUPERSTEP the processes wait at the beginning of
- * that superstep until it is gone.  DIRECTORY/in.HOST.PROCESS has the superstep in which one is,
- * and its ospid.  Supersteps are counted as the runtime does. */
+ * puts to process 2, or what that one gets from it, or (far) puts to process 0, or has another size
+ * of an area that it registers; once, as it removes the file.  Where there is
+ * DIRECTORY/hold.HOST.SUPERSTEP the processes wait at the beginning of that superstep until it is
+ * gone.  DIRECTORY/in.HOST.PROCESS has the superstep in which one is, and its ospid.  Supersteps
+ * are counted as the runtime does. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,6 +30,8 @@ static long supersteps, at;
 static struct {
     uint64_t pair, neighbour, served;
 } area;
+
+static uint64_t registered[4];
 
 static void note(long s)
 {
@@ -71,6 +74,8 @@ static uint64_t communicate(uint64_t sum, long s)
     uint64_t word = sum, got = 0, wrong = lies(s) ? UINT64_C(1) << 17 : 0;
     uint64_t neighbour = sum ^ (strcmp(kind, "far") == 0 ? wrong : 0);
 
+    if (strcmp(kind, "register") == 0)
+        bsp_push_reg(registered, wrong > 0 ? sizeof registered / 2 : sizeof registered);
     area.served = mix(sum, 7) ^ (strcmp(kind, "get") == 0 ? wrong : 0);
     word ^= strcmp(kind, "put") == 0 ? wrong : 0;
     bsp_put(pair, &word, &area, offsetof(__typeof__(area), pair), sizeof word);

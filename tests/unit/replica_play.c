@@ -45,8 +45,8 @@ static void on_mismatch(void *context, const struct links_mismatch *mismatch)
 {
     struct play_host *at = context;
 
-    at->mismatches++;
-    at->mismatch = *mismatch;
+    *(mismatch->seen ? &at->seen : &at->mismatches) += 1;
+    *(mismatch->seen ? &at->place : &at->mismatch) = *mismatch;
 }
 
 static void on_behind(void *context, uint32_t host, uint64_t superstep)

@@ -29,6 +29,8 @@ struct play_host {
     unsigned lost, mismatches, behind;
     uint32_t behind_host;
     struct links_mismatch mismatch; /* the last one */
+    unsigned seen;                  /* of those that say no more than the place, */
+    struct links_mismatch place;    /* and the last of these */
     /* Where one bit is flipped when the superstep is made; destination < 0: nowhere. */
     uint64_t flip_superstep, flip_at;
     int flip_pid, flip_to;

@@ -327,6 +327,30 @@ static void flip_one(unsigned host, uint64_t superstep)
     play[host].flip_at = superstep * 12345 % (8 * play_bytes(superstep));
 }
 
+static void check_place(const struct link_place *place, unsigned flipped)
+{
+    ck_assert_uint_eq(place->what, LINK_PLACE_CHAIN);
+    ck_assert_uint_eq(place->kind, BSPZ_PUTS);
+    ck_assert_uint_eq(place->to, (uint32_t)play[flipped].flip_to);
+    ck_assert_uint_eq(place->at, play[flipped].flip_at / 8);
+}
+
+/* Both homes, which may be at different supersteps, have compared what they have made.  What is
+ * more than 256 KiB is not kept for that. */
+static void check_compared(unsigned flipped, unsigned twin, bool kept)
+{
+    const unsigned homes[] = {flipped, twin};
+
+    for (unsigned i = 0; i < 2; i++) {
+        ck_assert_uint_eq(play[homes[i]].seen, kept);
+        if (!kept)
+            continue;
+        ck_assert_uint_eq(play[homes[i]].place.hosts[0], homes[i]);
+        ck_assert_uint_eq(play[homes[i]].place.hosts[1], homes[1 - i]);
+        check_place(&play[homes[i]].place.place, flipped);
+    }
+}
+
 /* Any bit of what is sent, by whichever replica: each host hears of it, in the right place. */
 START_TEST(flipped_bit)
 {
@@ -342,6 +366,7 @@ START_TEST(flipped_bit)
     turns(50);
     ck_assert_uint_eq(play[flipped].mismatches, 1);
     ck_assert_uint_eq(play[twin].mismatches, 1);
+    check_compared(flipped, twin, play_bytes(superstep) < 60000);
     for (unsigned host = 0; host < 4; host++) {
         const struct links_mismatch *found = &play[host].mismatch;
 
@@ -353,12 +378,10 @@ START_TEST(flipped_bit)
         ck_assert_uint_eq(found->hosts[0] + found->hosts[1], flipped + twin);
         ck_assert_uint_eq(found->alike[0], 1);
         ck_assert_uint_eq(found->alike[1], 1);
-        if (!found->located)
+        if (found->place.what == LINK_PLACE_NONE)
             continue;
         located++;
-        ck_assert_uint_eq(found->kind, BSPZ_PUTS);
-        ck_assert_uint_eq(found->to, (uint32_t)play[flipped].flip_to);
-        ck_assert_uint_eq(found->at, play[flipped].flip_at / 8);
+        check_place(&found->place, flipped);
     }
     /* By a host that lacks the process and was sent both; not by one that needs nothing of this. */
     ck_assert_uint_eq(located > 0, play[flipped].flip_to / 2 != play[flipped].flip_pid / 2);

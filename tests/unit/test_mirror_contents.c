@@ -60,7 +60,7 @@ static void do_it(struct board_host *at)
 
 static void digest_of(struct mirror *mirror, uint64_t digest[2])
 {
-    ck_assert_int_eq(mirror_digest(mirror, 0, 0, BSPZ_STAGE_ARRIVED, digest), 0);
+    ck_assert_int_eq(mirror_digest(mirror, 0, 0, BSPZ_STAGE_ARRIVED, digest, NULL), 0);
 }
 
 static bool same_digest(void)
@@ -180,7 +180,7 @@ START_TEST(located)
 {
     unsigned char *one, *two;
     uint64_t one_size, two_size;
-    struct mirror_place place;
+    struct link_place place;
 
     do_it(&from);
     do_it(&twin);
@@ -190,8 +190,8 @@ START_TEST(located)
         BSPZ_PUTS))[sizeof(struct bspz_chunk) + 200 + 8 + sizeof(struct bspz_chunk) + 5] ^= 4;
     one = copy(sends, &one_size);
     two = copy(also, &two_size);
-    ck_assert(!mirror_locate(one, one_size, one, one_size, &place));
-    ck_assert(mirror_locate(one, one_size, two, two_size, &place));
+    ck_assert(!mirror_locate(one, one_size, one, one_size, false, &place));
+    ck_assert(mirror_locate(one, one_size, two, two_size, false, &place));
     ck_assert_uint_eq(place.kind, BSPZ_PUTS);
     ck_assert_uint_eq(place.to, 3);
     ck_assert_uint_eq(place.at, 205);
@@ -241,12 +241,12 @@ START_TEST(lies)
     sum = board_sum(&to);
     for (unsigned i = 0; i < 3000; i++) {
         struct mirror_head *head = (void *)bad;
-        struct mirror_place place;
+        struct link_place place;
 
         memcpy(bad, good, size);
         memcpy(other, good, size);
         spoil(bad, size);
-        mirror_locate(other, size, bad, size, &place);
+        mirror_locate(other, size, bad, size, i % 2, &place);
         if (head->head_bytes > size ||
             !mirror_is_head(bad, head->head_bytes, size - head->head_bytes) ||
             mirror_apply(takes, 0, bad, size) != 0) {

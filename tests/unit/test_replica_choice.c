@@ -31,11 +31,11 @@ static int on_apply(void *context, uint32_t pid, uint64_t key, void *bytes, uint
 }
 
 static void on_locate(void *context, const void *first, uint64_t first_size, const void *second,
-                      uint64_t second_size, struct replica_difference *difference)
+                      uint64_t second_size, bool made, struct link_place *place)
 {
-    (void)context, (void)first_size, (void)second_size;
-    difference->located = *(const char *)first != *(const char *)second;
-    difference->at = 7;
+    (void)context, (void)first_size, (void)second_size, (void)made;
+    if (*(const char *)first != *(const char *)second)
+        *place = (struct link_place){.what = LINK_PLACE_CHAIN, .at = 7};
 }
 
 static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
@@ -145,7 +145,7 @@ START_TEST(lower_of_two_has_come)
     ck_assert(!last.seen);
     sends(1, 'b');
     ck_assert_uint_eq(mismatches, 2);
-    ck_assert(last.seen && last.difference.located);
+    ck_assert(last.seen && last.place.what == LINK_PLACE_CHAIN);
     ck_assert_uint_eq(last.homes[0], 0);
     ck_assert_uint_eq(last.homes[1], 1);
 }

@@ -25,10 +25,10 @@ static int apply(void *context, uint32_t pid, uint64_t key, void *bytes, uint64_
 }
 
 static void locate(void *context, const void *first, uint64_t first_size, const void *second,
-                   uint64_t second_size, struct replica_difference *difference)
+                   uint64_t second_size, bool made, struct link_place *place)
 {
-    (void)context, (void)first, (void)first_size, (void)second, (void)second_size;
-    difference->located = false;
+    (void)context, (void)first, (void)first_size, (void)second, (void)second_size, (void)made;
+    place->what = LINK_PLACE_NONE;
 }
 
 static void mismatch(void *context, const struct replica_mismatch *found)

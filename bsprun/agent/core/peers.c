@@ -242,6 +242,7 @@ int agent_peers_elect(struct agent *agent, const struct wire_message *message)
 
     if (!peers)
         return 0;
+    links_last_words(peers->links);
     close_links(agent);
     forget_hosts(peers);
     peers->hosts = calloc((size_t)count + 1, sizeof *peers->hosts);

@@ -39,6 +39,20 @@ void agent_notice(struct agent *agent, const char *format, ...)
     tell_user(agent, &message, text);
 }
 
+void agent_notice_once(struct agent *agent, uint64_t once, const char *format, ...)
+{
+    struct wire_message message = {.kind = WIRE_NOTICE};
+    char text[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    message.notice.text = text;
+    message.notice.once = once;
+    tell_user(agent, &message, text);
+}
+
 void agent_tell_restarted(struct agent *agent, int pid, const char *text)
 {
     struct wire_message message = {.kind = WIRE_RESTARTED};

@@ -53,6 +53,14 @@ static void load(struct world *world, uint32_t host, struct way *way, struct rep
 {
     void *read, *bytes;
 
+    if (order->account.bytes) {
+        way->account = order->account;
+        way->size = order->account.size;
+        way->bytes = malloc(way->size);
+        memcpy(way->bytes, order->account.bytes, way->size);
+        way->account.bytes = way->bytes;
+        return;
+    }
     if (!order->copy) {
         way->note_count = order->note_count;
         way->notes = malloc(order->note_count * sizeof *way->notes);
@@ -147,6 +155,8 @@ static void arrives(struct world *world, const struct action *action)
     if (!to->lost && !from->lost && !to->cut[action->host]) {
         for (size_t i = 0; i < way.note_count; i++)
             must(world, replica_set_note(to->set, action->host, &way.notes[i]));
+        if (way.account.bytes)
+            must(world, replica_set_compare(to->set, action->host, &way.account));
         if (way.copy)
             must(world, replica_set_take(to->set, action->host, &way.facts, way.bytes, way.size));
         if (way.copy)
@@ -227,6 +237,10 @@ static void put(struct world *world, uint32_t number, uint32_t pid, uint64_t key
     flip->made |= flipped;
     if (flipped)
         lose_homes(world, number, pid);
+    bytes = content_bytes(pid, key, flipped, &size);
+    replica_set_made(host->set, pid, key, &digest, bytes, size);
+    bytes = NULL;
+    size = 0;
     must(world, replica_set_put(host->set, pid, key, &digest, &needed));
     if (needed)
         bytes = content_bytes(pid, key, flipped, &size);
@@ -287,6 +301,7 @@ static void freeze(struct world *world, const struct action *action)
         (for_ever && (world->agree > 1 || world->majority || !hosts_is_spare(world, action->host))))
         return;
     summary.frozen++;
+    world->any_frozen = true;
     timeline_note(&world->time, "host %u is frozen%s", action->host, for_ever ? " for ever" : "");
     host->frozen_until = for_ever ? NEVER : world->time.now + action->until;
 }
@@ -460,6 +475,20 @@ static void free_world(struct world *world)
 
 /* ---- What must hold at the end ------------------------------------------------------------- */
 
+/* Whatever is kept of what a host has made is enough for the slowest one, if memory is not short.
+ */
+static void check_compared(struct world *world, uint32_t number)
+{
+    const struct host *host = home_of(world, number);
+    uint32_t pid = world->flip.pid;
+    bool short_of_memory = world->log_bytes < 1u << 20;
+
+    summary.compared += host->compared[pid];
+    if (host->has[pid] && !host->compared[pid] && !short_of_memory && !world->any_lost &&
+        !world->any_left && !world->any_frozen && (number == world->flip.host || world->agree == 1))
+        timeline_fail(&world->time, "host %u has not seen where it differs", number);
+}
+
 static void check_end(struct world *world)
 {
     const struct flip *flip = &world->flip;
@@ -486,6 +515,7 @@ static void check_end(struct world *world)
         if (host->has[flip->pid] && !hosts_is_gone(host) && host->frozen_until != NEVER &&
             !host->reported[flip->pid])
             timeline_fail(&world->time, "host %u has not reported what differs", number);
+        check_compared(world, number);
     }
 }
 
@@ -552,6 +582,7 @@ static int report(uint64_t count)
                 {"jobs without any replica of a process", summary.over, 200000},
                 {"contents that differed", summary.flips},
                 {"of them such as had to be reported", summary.flips_due},
+                {"hosts that have compared them with another home", summary.compared},
                 {"contents that two of three agreed on, with one that differed", summary.agreed},
                 {"contents of the lowest of two", summary.tied},
                 {"hosts that left, as two others differed", summary.left, 50000},

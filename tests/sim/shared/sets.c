@@ -107,10 +107,14 @@ static int on_apply(void *context, uint32_t pid, uint64_t key, void *bytes, uint
 }
 
 static void on_locate(void *context, const void *first, uint64_t first_size, const void *second,
-                      uint64_t second_size, struct replica_difference *difference)
+                      uint64_t second_size, bool made, struct link_place *place)
 {
-    (void)context;
-    difference->located = first_size != second_size || memcmp(first, second, first_size) != 0;
+    const struct caller *caller = context;
+
+    if (made && first_size == second_size && memcmp(first, second, first_size) == 0)
+        timeline_fail(&caller->world->time, "host %u compares what does not differ", caller->host);
+    if (first_size != second_size || memcmp(first, second, first_size) != 0)
+        place->what = LINK_PLACE_CHAIN;
 }
 
 static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
@@ -120,8 +124,10 @@ static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
 
     if (!world->flip.made || mismatch->pid != world->flip.pid || mismatch->key != world->flip.key)
         timeline_fail(&world->time, "host %u reports a mismatch that is none", caller->host);
-    if (mismatch->seen)
+    if (mismatch->seen) {
+        home_of(world, caller->host)->compared[mismatch->pid] |= mismatch->homes[0] == caller->host;
         return;
+    }
     home_of(world, caller->host)->reported[mismatch->pid] = true;
     if (mismatch->in_vain) {
         summary.in_vain++;

@@ -18,14 +18,15 @@ struct action {
     uint64_t until; /* RELEASE: the key */
 };
 
-/* What one host sends another: a list of notes or a content. */
+/* What one host sends another: a list of notes, an account or a content. */
 struct way {
     bool busy;
     struct replica_note *notes;
     size_t note_count;
     struct replica_copy *copy;
     struct replica_copy_facts facts;
-    void *bytes;
+    struct replica_account account;
+    void *bytes; /* of either */
     uint64_t size;
 };
 
@@ -42,6 +43,7 @@ struct host {
     uint64_t applied[PIDS_MOST];
     struct way ways[HOSTS_MOST]; /* to each other one */
     bool reported[PIDS_MOST];
+    bool compared[PIDS_MOST];   /* what differs with what another home has made */
     uint64_t waits[HOSTS_MOST]; /* the key that is held back for each other one; 0: none */
 };
 
@@ -61,12 +63,12 @@ struct world {
     uint64_t last; /* key */
     uint64_t log_bytes, spill_bytes, turn_bytes, patience;
     struct flip flip;
-    bool any_lost, any_left, over, ended;
+    bool any_lost, any_left, any_frozen, over, ended;
 };
 
 struct summary {
     uint64_t frozen, lost, behind_self, behind_other, flips, flips_due, spilled, held_back, agreed,
-        over, left, tied, released, in_vain;
+        over, left, tied, released, in_vain, compared;
 };
 extern struct summary summary;
 
