@@ -117,6 +117,20 @@ static void on_locate(void *context, const void *first, uint64_t first_size, con
         place->what = LINK_PLACE_CHAIN;
 }
 
+/* What a home made so long ago need not be kept any more when another one differs from it. */
+static bool any_is_far(struct world *world, const struct flip *flip)
+{
+    for (uint32_t host = 0; host < world->host_count; host++) {
+        unsigned contents = 0;
+
+        for (uint64_t key = flip->key; key < home_of(world, host)->made; key = content_next(key))
+            contents++;
+        if (home_of(world, host)->has[flip->pid] && contents > KEPT_LEAST)
+            return true;
+    }
+    return false;
+}
+
 static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
 {
     const struct caller *caller = context;
@@ -124,6 +138,7 @@ static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
 
     if (!world->flip.made || mismatch->pid != world->flip.pid || mismatch->key != world->flip.key)
         timeline_fail(&world->time, "host %u reports a mismatch that is none", caller->host);
+    world->flip.far |= any_is_far(world, &world->flip);
     if (mismatch->seen) {
         home_of(world, caller->host)->compared[mismatch->pid] |= mismatch->homes[0] == caller->host;
         return;

@@ -8,6 +8,9 @@
 #define HOSTS_MOST 12u
 #define PIDS_MOST  10u
 #define NEVER      UINT64_MAX
+#define KEPT_LEAST                                                                                 \
+    32u /* contents of a process that its home keeps, with what it makes meanwhile                 \
+         */
 
 enum kind { PUBLISH, ARRIVES, FREEZE, LOSE, LEAVE, HEARS, RELEASE };
 
@@ -52,6 +55,7 @@ struct flip {
     uint64_t key; /* 0: none */
     bool made;
     bool applied;
+    bool far;       /* found out when a home had made much since */
     uint64_t value; /* which was */
 };
 
@@ -68,7 +72,7 @@ struct world {
 
 struct summary {
     uint64_t frozen, lost, behind_self, behind_other, flips, flips_due, spilled, held_back, agreed,
-        over, left, tied, released, in_vain, compared;
+        over, left, tied, released, in_vain, compared, compared_due;
 };
 extern struct summary summary;
 
