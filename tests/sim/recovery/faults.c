@@ -249,6 +249,7 @@ static bool change_places(struct world *world)
     struct job_event event = {.kind = JOB_EVENT_USE, .host = world->agents[host].id};
     if (what < 3) {
         event.use = (enum job_use)what;
+        world->opened[host] |= event.use == JOB_USE_OPEN;
         note(world, "host %u is to be %s", event.host, words[what]);
     } else if (what == 3) {
         event.kind = JOB_EVENT_PLACE;

@@ -414,6 +414,7 @@ static const struct seeds_fixed fixed[] = {
     {1795406274099831472, "a job moved from rewinding to ending"},
     {1795363968091633598, "a snapshot without manifest is said to be committed"},
     {1795534227326085516, "the job ends with status 1: a host was lost"},
+    {1795718659198634774, "the job does not end: bsprun is in state GATHERING"},
 };
 
 int main(int argc, char **argv)

@@ -250,8 +250,9 @@ struct world {
     uint64_t silent_until[HOSTS][HOSTS]; /* the first does not hear the second */
 
     uint32_t host_count, spares, replicas;
-    uint32_t retry_ms; /* of lost hosts */
-    bool unnamed;      /* the spare is not named before it is added to the running job */
+    uint32_t retry_ms;  /* of lost hosts */
+    bool unnamed;       /* the spare is not named before it is added to the running job */
+    bool opened[HOSTS]; /* by the user: it takes nobody's place */
     uint32_t registrar, wanted, processes;
     uint64_t supersteps;
     struct policy_rule rule;
