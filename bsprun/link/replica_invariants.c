@@ -31,6 +31,7 @@ static void check_ledger(const struct replica_pid *pid)
         before = entry->key;
         assert(entry->spoken != 0 && entry->spoken < 1u << pid->count);
         assert((entry->judged & ~entry->spoken) == 0);
+        assert((entry->outvoted & ~entry->judged) == 0);
         assert(entry->spoken & 1u << entry->first);
     }
 }

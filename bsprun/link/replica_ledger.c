@@ -136,13 +136,15 @@ unsigned replica_entry_leader(const struct replica_entry *entry)
     return leader;
 }
 
-bool replica_ledger_judge(struct replica_ledger *ledger, uint64_t key, unsigned slot)
+bool replica_ledger_judge(struct replica_ledger *ledger, uint64_t key, unsigned slot, bool outvoted)
 {
     struct replica_entry *entry = &ledger->list[place_of(ledger, key)];
-    bool before = (entry->judged & 1u << slot) != 0;
+    uint32_t before = outvoted ? entry->outvoted : entry->judged;
 
     entry->judged |= 1u << slot;
-    return !before;
+    if (outvoted)
+        entry->outvoted |= 1u << slot;
+    return (before & 1u << slot) == 0;
 }
 
 bool replica_entry_differs(const struct replica_entry *entry)

@@ -8,9 +8,10 @@
 
 struct replica_entry {
     uint64_t key;
-    uint32_t spoken; /* bits of slots */
-    uint32_t judged; /* of these, those of which it was reported that they do not count */
-    uint32_t first;  /* slot that was heard of first */
+    uint32_t spoken;   /* bits of slots */
+    uint32_t judged;   /* of these, those of which it was reported that they do not count, */
+    uint32_t outvoted; /* ... and that more agree on another content */
+    uint32_t first;    /* slot that was heard of first */
     struct replica_digest digests[REPLICA_MOST];
 };
 
@@ -41,8 +42,10 @@ int replica_ledger_tell(struct replica_ledger *ledger, unsigned slot, uint64_t k
  * were. */
 size_t replica_ledger_settle(struct replica_ledger *ledger, uint32_t left, uint64_t most);
 
-/* Enters that it was reported; false: it was before. */
-bool replica_ledger_judge(struct replica_ledger *ledger, uint64_t key, unsigned slot);
+/* Enters that it was reported; false: it was before.  What was reported while no majority decided
+ * is reported once more when it is outvoted: what lost replicas had made may become known later. */
+bool replica_ledger_judge(struct replica_ledger *ledger, uint64_t key, unsigned slot,
+                          bool outvoted);
 
 /* How many replicas have told that digest. */
 unsigned replica_entry_alike(const struct replica_entry *entry,

@@ -201,11 +201,15 @@ static void judge(struct replica_set *set, uint32_t number, uint64_t key, unsign
             note_mismatch(set, number, key, entry->first, slot, true, place);
         return;
     }
-    for (unsigned other = 0; other < pid->count; other++)
-        if (entry->spoken & 1u << other &&
-            !replica_same(&entry->digests[chosen], &entry->digests[other]) &&
-            replica_ledger_judge(&pid->ledger, key, other))
+    for (unsigned other = 0; other < pid->count; other++) {
+        const struct replica_digest *counts = &entry->digests[chosen];
+        const struct replica_digest *own = &entry->digests[other];
+        bool outvoted = replica_entry_alike(entry, counts) > replica_entry_alike(entry, own);
+
+        if (entry->spoken & 1u << other && !replica_same(counts, own) &&
+            replica_ledger_judge(&pid->ledger, key, other, outvoted))
             note_mismatch(set, number, key, chosen, other, false, place);
+    }
 }
 
 void replica_judge_again(struct replica_set *set, uint32_t number)
