@@ -259,10 +259,12 @@ void coord_plan_anew(struct coord *state, struct coord_effects *effects)
 
 void coord_plan_next(struct coord *state, struct coord_effects *effects)
 {
-    if (state->phase != COORD_RUNNING || (state->config.rule.kind != POLICY_AUTO &&
-                                          move_due_ns(state) == POLICY_NEVER && !state->halts))
-        return;
-    coord_plan_anew(state, effects);
+    enum policy_kind kind = state->config.rule.kind;
+    bool by_time = kind == POLICY_AUTO || kind == POLICY_TIME;
+
+    if (state->phase == COORD_RUNNING &&
+        (by_time || state->halts || move_due_ns(state) != POLICY_NEVER))
+        coord_plan_anew(state, effects);
 }
 
 enum policy_answer coord_ask_policy(struct coord *state)

@@ -72,11 +72,11 @@ START_TEST(without_failures)
     expect(run_trace(&setup, TRACE("a,0,\n")), 200 + 2 * 20, 0, 2, 0, 0);
     setup.job.rule.kind = POLICY_OFF;
     expect(run_trace(&setup, TRACE("a,0,\n")), 200, 0, 0, 0, 0);
-    /* One that is due waits for the commit of the one before: 60, 20, then 100 and 20 each. */
+    /* None is due before the commit of the one before: after 60 s of work, then after 100 each. */
     setup = base_setup(60 * S);
     setup.job.work_ns = 600 * S;
     setup.job.commit_ns = 100 * S;
-    expect(run_trace(&setup, TRACE("a,0,\n")), 60 + 20 + 8 * 120 + 60, 0, 9, 0, 0);
+    expect(run_trace(&setup, TRACE("a,0,\n")), 600 + 6 * 20, 0, 6, 0, 0);
 }
 END_TEST
 
