@@ -217,7 +217,10 @@ static bool take_copies(struct dataspace *space, uint32_t host, const struct wir
         break;
     case WIRE_DATA_PAST:
     case WIRE_DATA_PAST_IS:
-        break;
+        if (!space->replicas)
+            break;
+        service_broken(space, host, "a process that goes on alone, but has replicas");
+        return true;
     default:
         return false;
     }

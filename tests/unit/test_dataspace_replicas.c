@@ -333,6 +333,24 @@ static void offer(uint32_t host, uint64_t number, uint64_t what)
     dataspace_message(space, host, &message);
 }
 
+/* The place of process 1 among processes that go on alone is one of process 0 here. */
+START_TEST(a_process_with_replicas_does_not_go_on_alone)
+{
+    struct wire_message past = {.kind = WIRE_DATA_PAST,
+                                .data_past = {.pid = 1, .life = 1, .round = 1}};
+
+    tear_down();
+    open_space(2);
+    dataspace_lost(space, 2);
+    dataspace_message(space, 3, &past);
+    ck_assert_uint_eq(seen.complaints, 1);
+    past.kind = WIRE_DATA_PAST_IS;
+    past.data_past_is.pid = 1;
+    dataspace_message(space, 3, &past);
+    ck_assert_uint_eq(seen.complaints, 2);
+}
+END_TEST
+
 START_TEST(what_is_offered_is_stored_when_another_one_sends_it)
 {
     offer(3, 1, CALL);
@@ -616,6 +634,7 @@ int main(void)
                                   a_request_past_one_that_waits_differs,
                                   a_request_that_was_made_elsewhere_differs,
                                   a_replica_speaks_for_itself,
+                                  a_process_with_replicas_does_not_go_on_alone,
                                   what_is_offered_is_stored_when_another_one_sends_it,
                                   what_nobody_sends_for_a_while_is_sent_by_who_offers_it,
                                   what_the_only_replica_offers_it_sends,
