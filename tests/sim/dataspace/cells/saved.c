@@ -85,9 +85,12 @@ static void resume(struct world *world)
 /* All go back to a snapshot that is taken, or not. */
 static bool goes_back(struct world *world)
 {
+    struct saved *saved = &world->saved;
     struct action *action;
 
     summary.taken++;
+    saved->back_count = saved->kept_count;
+    memcpy(saved->back, saved->kept, sizeof saved->back);
     if (timeline_apart(&world->time, 4) == 0)
         return false;
     action = timeline_plan(&world->time, timeline_apart(&world->time, BACK_AFTER));
@@ -273,9 +276,9 @@ static void put_next(struct world *world)
     struct saved *saved = &world->saved;
     uint32_t host = world->processes[0].lead;
     struct replica *replica = &world->processes[0].replicas[host];
-    const struct kept *kept = &saved->kept[saved->back_at];
+    const struct kept *kept = &saved->back[saved->back_at];
 
-    if (saved->back_at == saved->kept_count) {
+    if (saved->back_at == saved->back_count) {
         saved->goes_back = false;
         for (uint32_t pid = 0; pid < world->process_count; pid++)
             for (uint32_t i = 0; i < world->host_count; i++)
@@ -304,7 +307,7 @@ bool saved_answered(struct world *world, uint32_t length)
     if (!saved->goes_back)
         return false;
     saved->back_done += length;
-    if (saved->back_done == saved->kept[saved->back_at].size) {
+    if (saved->back_done == saved->back[saved->back_at].size) {
         saved->back_at++;
         saved->back_done = 0;
     }

@@ -130,7 +130,9 @@ struct saved {
     bool captured[HOSTS], known_lost[HOSTS], failed;
     struct stop stops[HOSTS];
     struct kept kept[TAGS];
-    uint32_t kept_count, back_at; /* ... of which so many are put back */
+    uint32_t kept_count;
+    struct kept back[TAGS];       /* those of the last one that was taken */
+    uint32_t back_count, back_at; /* ... of which so many are put back */
     uint64_t back_done;           /* bytes of the next one */
     bool goes_back;
 };
