@@ -513,7 +513,7 @@ def elsewhere():
 
 def output_once():
     """What is printed after a rollback is what was printed before it, and is shown once."""
-    supersteps = 600
+    supersteps = 4000
     with Temporary() as directory:
         with Job([BSPRUN, "--ckpt", directory, "--every", "20ms", "-v", *TWO, PROG, "turns",
                   supersteps]) as job:
