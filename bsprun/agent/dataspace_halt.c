@@ -23,15 +23,15 @@ static struct bspz_rank *rank_of(const struct agent *agent, int pid)
     return bspz_rank_of(agent_board(agent), pid);
 }
 
-/* The superstep of the last process here. */
+/* The superstep of the first process here: one that is not seen there yet leaves the barrier. */
 static uint64_t present(const struct agent *agent)
 {
-    uint64_t least = UINT64_MAX;
+    uint64_t most = 0;
 
     for (int pid = 0; pid < agent_nprocs(agent); pid++)
-        if (agent_is_here(agent, pid) && atomic_load(&rank_of(agent, pid)->superstep) < least)
-            least = atomic_load(&rank_of(agent, pid)->superstep);
-    return least;
+        if (agent_is_here(agent, pid) && atomic_load(&rank_of(agent, pid)->superstep) > most)
+            most = atomic_load(&rank_of(agent, pid)->superstep);
+    return most;
 }
 
 /* Each looks at its next call. */

@@ -19,7 +19,8 @@ struct stops {
     stops_stop *stop;
     void *context;
     struct stop *first;
-    struct stop *newest; /* a copy of the newest that was set; NULL: none was */
+    const struct stop *due; /* the first, while processes are in its superstep; NULL: none is */
+    struct stop *newest;    /* a copy of the newest that was set; NULL: none was */
 };
 
 struct stops *stops_open(struct dataspace *space, uint32_t nprocs, stops_stop *stop, void *context)
@@ -51,14 +52,18 @@ void stops_close(struct stops *stops)
 
 /* ---- The first of them ----------------------------------------------------------------------- */
 
-static void apply(const struct stops *stops)
+static const struct stop *due_in(const struct stops *stops, uint64_t present)
 {
-    const struct stop *first = stops->first;
+    return stops->first && stops->first->one.superstep <= present ? stops->first : NULL;
+}
 
-    if (first && first->state == STOP_SET) {
-        stops->stop(stops->context, &first->one);
-        dataspace_halt_at(stops->space, first->requests);
-    } else if (first) {
+static void apply(struct stops *stops, const struct stop *due)
+{
+    stops->due = due;
+    if (due && due->state == STOP_SET) {
+        stops->stop(stops->context, &due->one);
+        dataspace_halt_at(stops->space, due->requests);
+    } else if (due) {
         dataspace_halt(stops->space);
     } else {
         dataspace_halt_over(stops->space);
@@ -67,21 +72,19 @@ static void apply(const struct stops *stops)
 
 void stops_passed(struct stops *stops, uint64_t present)
 {
-    bool any = false;
+    const struct stop *due = stops->due;
 
-    while (stops->first && stops->first->one.superstep < present) {
+    while (stops->first && stops->first->one.superstep < present)
         drop_first(stops);
-        any = true;
-    }
-    if (any)
-        apply(stops);
+    if (due != due_in(stops, present))
+        apply(stops, due_in(stops, present));
 }
 
 /* If it concerns the superstep in which the processes are. */
-static void apply_if_first(const struct stops *stops, const struct stop *stop, uint64_t present)
+static void apply_if_due(struct stops *stops, const struct stop *stop, uint64_t present)
 {
-    if (stop == stops->first && present >= stop->one.superstep)
-        apply(stops);
+    if (stop == due_in(stops, present))
+        apply(stops, stop);
 }
 
 /* ---- Processor Zero -------------------------------------------------------------------------- */
@@ -129,7 +132,7 @@ bool stops_ask(struct stops *stops, uint64_t present, uint64_t superstep, uint64
         return false;
     stop->one.round = round;
     stop->state = STOP_ASKED;
-    apply_if_first(stops, stop, present);
+    apply_if_due(stops, stop, present);
     return true;
 }
 
@@ -149,7 +152,7 @@ bool stops_set(struct stops *stops, uint64_t present, const struct stops_one *at
     if (!stop)
         return false;
     fill(stops, stop, at);
-    apply_if_first(stops, stop, present);
+    apply_if_due(stops, stop, present);
     return true;
 }
 

@@ -36,14 +36,15 @@ struct stops *stops_open(struct dataspace *space, uint32_t nprocs, stops_stop *s
 /* Harmless for NULL. */
 void stops_close(struct stops *stops);
 
-/* In the following, `present` is the superstep in which the last process of this host is. */
+/* In the following, `present` is the superstep in which the first process of this host is.  The
+ * others have come to the barrier before it as well: they make no request of an earlier one. */
 
 /* HALT and HALT_AT.  Links are in order, so HALT_AT is that of the newest HALT.  Another Processor
  * Zero says again what a former one has said, also to hosts that had heard it, or were not asked.
  * False: no memory. */
 bool stops_ask(struct stops *stops, uint64_t present, uint64_t superstep, uint64_t round);
 bool stops_set(struct stops *stops, uint64_t present, const struct stops_one *at);
-/* They have passed the barriers before. */
+/* They have passed the barriers before.  Repeated calls are harmless. */
 void stops_passed(struct stops *stops, uint64_t present);
 /* The next HALTED that can be said now, which is said then; NULL: none.  Valid until the next of
  * these calls. */

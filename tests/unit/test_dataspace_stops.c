@@ -140,6 +140,31 @@ START_TEST(behind_several)
 }
 END_TEST
 
+/* The barrier before had no stop, or that one is gone already. */
+START_TEST(told_before_they_come)
+{
+    ck_assert(stops_ask(stops, 1, 2, 1));
+    expect_answer(1, 1);
+    set(1, 2, 1, 5);
+    stops_passed(stops, 1);
+    ck_assert_uint_eq(seen.halts + seen.stops + seen.overs, 0);
+    stops_passed(stops, 2);
+    ck_assert_uint_eq(seen.limit, 5);
+    ck_assert_uint_eq(seen.stop_in, 2);
+    stops_passed(stops, 2);
+    ck_assert_uint_eq(seen.stops, 1);
+    ck_assert(stops_ask(stops, 2, 3, 2));
+    stops_passed(stops, 3);
+    ck_assert_uint_eq(seen.halts, 1);
+    ck_assert(stops_ask(stops, 3, 5, 3));
+    stops_passed(stops, 4);
+    ck_assert_uint_eq(seen.overs, 1); /* no stop is in this one */
+    ck_assert_uint_eq(seen.halts, 1);
+    stops_passed(stops, 5);
+    ck_assert_uint_eq(seen.halts, 2);
+}
+END_TEST
+
 /* Another Processor Zero says again what a former one has said, which has come to some hosts only:
  * one was asked and is told now, one was not even asked, one has passed that barrier. */
 START_TEST(told_by_another_one)
@@ -166,7 +191,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {asked_told_and_gone_on, asked_again, behind_several,
-                                  told_by_another_one};
+                                  told_before_they_come, told_by_another_one};
 
     return suite_run_tests("dataspace_stops", tests, sizeof tests / sizeof *tests, set_up,
                            tear_down);
