@@ -299,10 +299,12 @@ struct bspz_request {
     /* Of the object.  Of a get or read the rank writes how many bytes it has room for, and the
      * agent how many it delivers. */
     uint64_t size;
-    /* In a program whose ranks may be restarted alone: the number of the request, else 0; that of
-     * the last one that is over; and that of the last one that the rank made before it was lost, by
-     * the agent: until it is over again, or waits, the rank catches up. */
-    uint64_t number, finished, behind;
+    /* In a program whose ranks may be restarted alone: the number of the request, else 0, and that of
+     * the last one that is over. */
+    uint64_t number, finished;
+    /* By the agent: the number of the last one that the rank made before it was lost; until it is
+     * over again, or waits, the rank catches up. */
+    _Atomic uint64_t behind;
     /* With replicas, by the agent: in the superstep of that number, from 1, the rank stops when the
      * request of the number `behind` is over. */
     _Atomic uint64_t halts_in;
