@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WHAT_MAX    160u
-#define KINDS_MAX   64u
-#define COURSES     200u /* tried with each bound */
-#define TRY_SECONDS 20u  /* for all of them */
+#define WHAT_MAX        160u
+#define KINDS_MAX       64u
+#define COURSES         200u        /* tried with each bound */
+#define TRY_SECONDS     20u         /* for all of them */
+#define SMALLER_SECONDS 120         /* after that a job is small enough */
+#define RETAINED_BYTES  (256 << 20) /* of freed memory */
 
 /* What the child tells. */
 static struct told {
@@ -115,6 +118,9 @@ static bool do_in_child(const struct work *work, int *status, char what[WHAT_MAX
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
+        /* Memory that each job gives back to the kernel takes as long as the job itself. */
+        mallopt(M_TRIM_THRESHOLD, RETAINED_BYTES);
+        mallopt(M_MMAP_THRESHOLD, 64 << 10);
         int nowhere = work->quiet ? open("/dev/null", O_WRONLY) : -1;
         if (nowhere >= 0) {
             dup2(nowhere, STDOUT_FILENO);
@@ -143,6 +149,8 @@ static bool do_in_child(const struct work *work, int *status, char what[WHAT_MAX
 
 /* ---- Smaller ------------------------------------------------------------------------------ */
 
+static time_t smaller_until;
+
 /* Takes the smaller job over if it fails in the same way, in its course or another. */
 static bool try_smaller(const struct seeds_program *program, struct seeds_job *job,
                         struct seeds_job smaller, const char *same)
@@ -150,7 +158,7 @@ static bool try_smaller(const struct seeds_program *program, struct seeds_job *j
     char what[WHAT_MAX];
     int status;
     struct work work = {.program = program, .job = &smaller, .quiet = true};
-    if (do_in_child(&work, &status, what) || strcmp(what, same) != 0)
+    if (time(NULL) > smaller_until || do_in_child(&work, &status, what) || strcmp(what, same) != 0)
         return false;
     *job = smaller;
     job->course = told->course;
@@ -198,6 +206,7 @@ static void show(const struct seeds_program *program, uint64_t seed, const char 
 {
     struct seeds_job job = unbounded(program, seed);
     fprintf(stderr, "%s: seed %" PRIu64 " fails: %s\n", program->name, seed, told->what);
+    smaller_until = time(NULL) + SMALLER_SECONDS;
     for (bool smaller = try_smaller(program, &job, job, same); smaller;) {
         smaller = fewer_faults(program, &job, same);
         smaller = fewer(program, &job, true, same) || smaller;
@@ -272,6 +281,16 @@ static int usage(const char *program)
     return 2;
 }
 
+int seeds_missing(const void *counters, size_t bytes)
+{
+    const uint64_t *counter = counters;
+    int missing = 0;
+
+    for (size_t i = 0; i < bytes / sizeof *counter; i++)
+        missing += counter[i] == 0;
+    return missing;
+}
+
 int seeds_verdict(const char *name, int missing)
 {
     if (missing == 0)
@@ -323,6 +342,7 @@ int seeds_main(const struct seeds_program *program, int argc, char **argv)
         work.first = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
         printf("%s: --seeds %" PRIu64 " --first %" PRIu64 "\n", program->name, work.count,
                work.first);
+        fflush(stdout);
     }
     if (work.fixed)
         work.count = program->fixed_count;

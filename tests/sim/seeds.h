@@ -61,7 +61,9 @@ static inline bool seeds_keeps_fault(const struct seeds_job *job, unsigned n)
  * runs it wants to read it. */
 bool seeds_note_failure(const char *what);
 
-/* For report: the exit status, and a word about so many things that should happen and never did. */
+/* For report: how many of these counters, of 64 bits each, are 0. */
+int seeds_missing(const void *counters, size_t bytes);
+/* ... the exit status, and a word about so many things that should happen and never did. */
 int seeds_verdict(const char *name, int missing);
 
 int seeds_main(const struct seeds_program *program, int argc, char **argv);

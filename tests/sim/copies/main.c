@@ -333,9 +333,6 @@ static void run(const struct seeds_job *job)
 
 static int report(uint64_t count)
 {
-    const uint64_t *seen = (const uint64_t *)&summary;
-    int missing = 0;
-
     printf("%llu jobs: %llu hosts lost, in %llu jobs two; %llu jobs went back; %llu parts taken "
            "over, %llu processes restarted elsewhere, %llu where they were\n",
            (unsigned long long)count, (unsigned long long)summary.hosts_lost,
@@ -354,9 +351,7 @@ static int report(uint64_t count)
     printf("%llu requests withdrawn, %llu too late for that, %llu once more after a loss\n",
            (unsigned long long)summary.withdrawn, (unsigned long long)summary.late,
            (unsigned long long)summary.withdrawn_again);
-    for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
-        missing += seen[i] == 0;
-    return seeds_verdict("copies", missing);
+    return seeds_verdict("copies", seeds_missing(&summary, sizeof summary));
 }
 
 int main(int argc, char **argv)

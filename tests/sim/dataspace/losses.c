@@ -210,16 +210,11 @@ void losses_carry_out(struct world *world, const struct action *action)
 
 int losses_report(void)
 {
-    const uint64_t *seen = (const uint64_t *)&summary;
-    int missing = 0;
-
     printf("%llu hosts lost, in %llu jobs two; %llu messages cut off, %llu processes moved, %llu "
            "of them again, %llu behind their pasts; %llu jobs went back\n",
            (unsigned long long)summary.lost, (unsigned long long)summary.two,
            (unsigned long long)summary.cut_off, (unsigned long long)summary.moved,
            (unsigned long long)summary.moved_on, (unsigned long long)summary.past,
            (unsigned long long)summary.back);
-    for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
-        missing += seen[i] == 0;
-    return missing;
+    return seeds_missing(&summary, sizeof summary);
 }

@@ -475,8 +475,9 @@ static void free_world(struct world *world)
 
 /* ---- What must hold at the end ------------------------------------------------------------- */
 
-/* Where memory is not short, and no home far ahead.  Rarely a home is so far ahead when the digest
- * of another one comes that what it made is not kept any more: see report. */
+/* Where memory is not short, and no home far ahead.  One that is frozen when it has found out sends
+ * what it has made so late that the other one may not keep its own any more, as nobody waits for
+ * that: so not all need have, see report. */
 static void count_compared(struct world *world, uint32_t number)
 {
     const struct host *host = home_of(world, number);

@@ -494,9 +494,7 @@ static void run(const struct seeds_job *job)
 
 static int report(uint64_t count)
 {
-    const uint64_t *seen = (const uint64_t *)&survive_summary;
     const struct survive_summary *all = &survive_summary;
-    int missing = 0;
 
     printf(
         "%llu jobs: %llu ended well, %llu went back; %llu hosts lost, %llu outlived, %llu "
@@ -511,9 +509,7 @@ static int report(uint64_t count)
         (unsigned long long)all->taken_back, (unsigned long long)all->held_up,
         (unsigned long long)all->succeeded, (unsigned long long)all->refused,
         (unsigned long long)all->early);
-    for (size_t i = 0; i < sizeof survive_summary / sizeof *seen; i++)
-        missing += seen[i] == 0;
-    return seeds_verdict("survive", missing);
+    return seeds_verdict("survive", seeds_missing(&survive_summary, sizeof survive_summary));
 }
 
 int main(int argc, char **argv)

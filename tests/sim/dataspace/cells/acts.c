@@ -284,9 +284,6 @@ void acts_check_end(struct world *world)
 
 int acts_report(void)
 {
-    const uint64_t *seen = (const uint64_t *)&summary;
-    int missing = 0;
-
     printf("%llu operations, %llu of them by other replicas too; %llu cut short, %llu withdrawn, "
            "%llu too late for that, %llu replicas that differ, %llu that wait at the end of %llu "
            "jobs\n",
@@ -294,7 +291,5 @@ int acts_report(void)
            (unsigned long long)summary.truncated, (unsigned long long)summary.withdrawn,
            (unsigned long long)summary.late, (unsigned long long)summary.differed,
            (unsigned long long)summary.waited, (unsigned long long)summary.stuck);
-    for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
-        missing += seen[i] == 0;
-    return missing;
+    return seeds_missing(&summary, sizeof summary);
 }

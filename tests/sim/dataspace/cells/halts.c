@@ -641,9 +641,6 @@ void halts_begin(struct world *world)
 
 int halts_report(void)
 {
-    const uint64_t *seen = (const uint64_t *)&summary;
-    int missing = 0;
-
     printf("asked %llu times where they stop, %llu of them again as a host was lost, %llu times "
            "decided meanwhile; %llu barriers without a snapshot, %llu hosts came later, %llu ends; "
            "%llu times another Processor Zero, %llu in the midst of a snapshot, %llu said again "
@@ -653,7 +650,5 @@ int halts_report(void)
            (unsigned long long)summary.behind, (unsigned long long)summary.ended,
            (unsigned long long)summary.taken_over, (unsigned long long)summary.in_capture,
            (unsigned long long)summary.told_again);
-    for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
-        missing += seen[i] == 0;
-    return missing;
+    return seeds_missing(&summary, sizeof summary);
 }

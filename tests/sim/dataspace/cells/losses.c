@@ -271,13 +271,8 @@ void losses_end(struct world *world)
 
 int losses_report(void)
 {
-    const uint64_t *seen = (const uint64_t *)&summary;
-    int missing = 0;
-
     printf("%llu hosts lost, in %llu jobs two; %llu messages cut off; %llu jobs went back\n",
            (unsigned long long)summary.lost, (unsigned long long)summary.two,
            (unsigned long long)summary.cut_off, (unsigned long long)summary.back);
-    for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
-        missing += seen[i] == 0;
-    return missing;
+    return seeds_missing(&summary, sizeof summary);
 }

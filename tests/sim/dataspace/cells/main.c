@@ -337,9 +337,6 @@ static void run(const struct seeds_job *job)
 
 static int report(uint64_t count)
 {
-    const uint64_t *seen = (const uint64_t *)&summary;
-    int missing = 0;
-
     printf(
         "%llu jobs: %llu messages, %llu times no room, %llu objects in files, %llu replicas were "
         "found to differ, %llu of them in what they call, %llu to be too far behind, %llu puts "
@@ -352,10 +349,9 @@ static int report(uint64_t count)
         (unsigned long long)summary.turns, (unsigned long long)summary.referred,
         (unsigned long long)summary.passed, (unsigned long long)summary.refused,
         (unsigned long long)summary.given_up);
-    for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
-        missing += seen[i] == 0;
-    return seeds_verdict("dataspace_cells", missing + acts_report() + losses_report() +
-                                                saved_report() + halts_report());
+    return seeds_verdict("dataspace_cells", seeds_missing(&summary, sizeof summary) +
+                                                acts_report() + losses_report() + saved_report() +
+                                                halts_report());
 }
 
 int main(int argc, char **argv)

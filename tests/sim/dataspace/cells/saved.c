@@ -399,16 +399,11 @@ void saved_begin(struct world *world)
 
 int saved_report(void)
 {
-    const uint64_t *seen = (const uint64_t *)&summary;
-    int missing = 0;
-
     printf("%llu snapshots, %llu failed, %llu called off; %llu objects kept, %llu times only those "
            "of others; %llu hosts came later; all went back to %llu\n",
            (unsigned long long)summary.taken, (unsigned long long)summary.failed,
            (unsigned long long)summary.called_off, (unsigned long long)summary.objects,
            (unsigned long long)summary.of_others, (unsigned long long)summary.trailing,
            (unsigned long long)summary.back);
-    for (size_t i = 0; i < sizeof summary / sizeof *seen; i++)
-        missing += seen[i] == 0;
-    return missing;
+    return seeds_missing(&summary, sizeof summary);
 }
