@@ -7,14 +7,14 @@
  *   lives.c    processes that are restarted alone, here or from a host that is lost
  *   losses.c   hosts that are lost
  *   copying.c  what copies.h says to other hosts, and hears from them
- *   halt.c     ... where they stop
- *   gather.c   objects of hosts whose processes are not saved, for those that keep them
- *   gathered.c ... there
  *   ahead.c    ... of an object that is still coming
  *   chain.c    ... from one of those that back it to the next
- *   turns.c    which of them sends a large object
+ *   gather.c   objects of hosts whose processes are not saved, for those that keep them
+ *   gathered.c ... there
+ *   turns.c    which replica of a process sends a large object
  *   passing.c  ... and which of them sends what others get, too
  *   behind.c   how far they are, and what has to be kept for them
+ *   halt.c     where they stop to be saved
  *   replicas.c what replicas of a process have in common, and which hosts have them
  *   owners.c   which host has which tags
  *   pieces.c   objects that go and come in pieces

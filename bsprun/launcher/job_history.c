@@ -113,7 +113,7 @@ static void read_prior(struct job_history *own, struct estimate *prior)
         take_prior(&site, prior);
     size_t count = 0;
     struct history_share *shares = history_shares(&history, own->site, &count);
-    shares_know(&own->shares, shares, count);
+    host_shares_know(&own->shares, shares, count);
     tell_prior(common, &site, prior);
     history_free(&history);
 }
@@ -126,7 +126,7 @@ int job_history_open(struct job_history *history, struct common *common,
     history->agents = agents;
     history->evidence = evidence;
     history->lives_since_ms = calloc(agents->room, sizeof *history->lives_since_ms);
-    if (!history->lives_since_ms || shares_open(&history->shares, agents->room) != 0)
+    if (!history->lives_since_ms || host_shares_open(&history->shares, agents->room) != 0)
         return -ENOMEM;
     name_site(history);
     if (is_wanted(history))
@@ -137,7 +137,7 @@ int job_history_open(struct job_history *history, struct common *common,
 void job_history_free(struct job_history *history)
 {
     free(history->lives_since_ms);
-    shares_free(&history->shares);
+    host_shares_free(&history->shares);
 }
 
 /* ---- Lines ---- */
@@ -222,7 +222,7 @@ static void tell_shares(struct job_history *history)
     for (uint32_t i = 0; i < agents->count && i < HISTORY_HOSTS_MAX; i++) {
         struct history_record record = {0};
 
-        if (!shares_tell(&history->shares, i, &record))
+        if (!host_shares_tell(&history->shares, i, &record))
             continue;
         history_name(record.name, agents->items[i].name);
         add(history, record);

@@ -6,7 +6,7 @@
 #include "bsprun/history/history.h"
 #include "bsprun/launcher/agents.h"
 #include "bsprun/launcher/evidence.h"
-#include "bsprun/launcher/shares.h"
+#include "bsprun/launcher/host_shares.h"
 
 enum job_history_state {
     JOB_HISTORY_OFF, /* disabled, or cannot be read or written */
@@ -22,7 +22,7 @@ struct job_history {
     enum job_history_state state;
     char path[HISTORY_PATH_MAX], site[HISTORY_NAME_MAX + 1];
     uint64_t *lives_since_ms; /* by host: start of the time not yet recorded; 0: not up */
-    struct shares shares;
+    struct host_shares shares;
     uint64_t image_bytes;           /* of the newest snapshot */
     char lines[HISTORY_APPEND_MAX]; /* to be written */
     size_t size;

@@ -62,7 +62,7 @@ static void describe_hosts(struct launcher *launcher, struct status_facts *facts
             .slots = agent->slots > 0 ? agent->slots : agent->cores,
             .state = host_state(launcher, agent),
             .available = launcher->places[i].answered ? launcher->places[i].available : UINT64_MAX};
-        struct share_sums shares = shares_now(&launcher->learning.history.shares, i);
+        struct share_sums shares = host_shares_now(&launcher->learning.history.shares, i);
         if (shares.seconds > 0) {
             launcher->status_hosts[i].share = shares.sum / shares.seconds;
             launcher->status_hosts[i].share_seconds = shares.seconds;

@@ -91,7 +91,7 @@ void learning_elect(struct learning *learning, uint32_t members, struct evidence
     learning_watch(learning);
     evidence_elect(&learning->evidence, job_machine_term(learning->machine), evidence_now(), room,
                    elect);
-    elect->shares = shares_elect(&learning->history.shares, &elect->hosts);
+    elect->shares = host_shares_elect(&learning->history.shares, &elect->hosts);
     if (learning->most_hosts < members)
         learning->most_hosts = members;
 }
@@ -237,7 +237,7 @@ void learning_take(struct learning *learning, uint32_t term, const struct wire_l
     learning_watch(learning);
     if (!evidence_take(&learning->evidence, term, learned))
         return;
-    shares_take(&learning->history.shares, term, &learned->shares);
+    host_shares_take(&learning->history.shares, term, &learned->shares);
     facts = learning_facts(learning);
     tell_interval(learning, &facts);
     if (!life_is_over(&learning->common->life))

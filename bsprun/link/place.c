@@ -1,81 +1,62 @@
 /* place.c - a place in words; see place.h. */
 #include "bsprun/link/place.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
+#include "lib/base/formatted.h"
 #include "lib/shm/exchange.h"
 
-struct text {
-    char *at;
-    size_t size, used;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
-{
-    va_list arguments;
-    int count;
-
-    if (text->used >= text->size)
-        return;
-    va_start(arguments, format);
-    count = vsnprintf(text->at + text->used, text->size - text->used, format, arguments);
-    va_end(arguments);
-    text->used += count > 0 ? (size_t)count : 0;
-}
-
 /* Nothing if the name is not known: it may still be on its way from another host. */
-static void add_position(struct text *text, const struct bspz_board *board, int nprocs, int pid,
-                         bspz_position position)
+static void add_position(struct bspz_formatted *text, const struct bspz_board *board, int nprocs,
+                         int pid, bspz_position position)
 {
     unsigned file = position >> 24;
 
     if (position != 0 && file < BSPZ_NAME_COUNT &&
         file < atomic_load(&bspz_rank_of(board, pid)->file_count))
-        add(text, ", at %.*s:%u", (int)BSPZ_NAME_BYTES - 1, bspz_name_of(board, nprocs, pid, file),
-            position & 0xffffffu);
+        bspz_formatted_add(text, ", at %.*s:%u", (int)BSPZ_NAME_BYTES - 1,
+                           bspz_name_of(board, nprocs, pid, file), position & 0xffffffu);
 }
 
-static void add_chain(struct text *text, const struct link_place *place)
+static void add_chain(struct bspz_formatted *text, const struct link_place *place)
 {
     static const char *const kinds[BSPZ_KINDS] = {[BSPZ_PUTS] = "puts",
                                                   [BSPZ_REQUESTS] = "gets",
                                                   [BSPZ_REPLIES] = "what was got",
                                                   [BSPZ_MESSAGES] = "messages"};
 
-    add(text, "%s for process %u, at byte %llu",
-        place->kind < BSPZ_KINDS ? kinds[place->kind] : "records", place->to,
-        (unsigned long long)place->at);
+    bspz_formatted_add(text, "%s for process %u, at byte %llu",
+                       place->kind < BSPZ_KINDS ? kinds[place->kind] : "records", place->to,
+                       (unsigned long long)place->at);
     if (!place->known)
         return;
-    add(text, " (");
+    bspz_formatted_add(text, " (");
     if (place->kind == BSPZ_PUTS || place->kind == BSPZ_REQUESTS)
-        add(text, "slot %u, offset %llu, ", place->slot, (unsigned long long)place->offset);
-    add(text, "%llu bytes", (unsigned long long)place->bytes);
+        bspz_formatted_add(text, "slot %u, offset %llu, ", place->slot,
+                           (unsigned long long)place->offset);
+    bspz_formatted_add(text, "%llu bytes", (unsigned long long)place->bytes);
     if (place->kind == BSPZ_MESSAGES)
-        add(text, " with a tag of %llu", (unsigned long long)place->tag_bytes);
+        bspz_formatted_add(text, " with a tag of %llu", (unsigned long long)place->tag_bytes);
 }
 
-static void add_call(struct text *text, const struct link_place *place)
+static void add_call(struct bspz_formatted *text, const struct link_place *place)
 {
     static const char *const names[] = {[BSPZ_OP_PUSH] = "bsp_push_reg",
                                         [BSPZ_OP_POP] = "bsp_pop_reg",
                                         [BSPZ_OP_TAG_SIZE] = "bsp_set_tagsize"};
     bool is_tag = place->kind == BSPZ_OP_TAG_SIZE;
 
-    add(text, "registrations and tag sizes, at call %llu (%s", (unsigned long long)place->at + 1,
-        place->kind <= BSPZ_OP_TAG_SIZE ? names[place->kind] : "unknown");
+    bspz_formatted_add(text, "registrations and tag sizes, at call %llu (%s",
+                       (unsigned long long)place->at + 1,
+                       place->kind <= BSPZ_OP_TAG_SIZE ? names[place->kind] : "unknown");
     if (!is_tag && place->slot != BSPZ_SLOT_WILDCARD)
-        add(text, ", slot %u", place->slot);
+        bspz_formatted_add(text, ", slot %u", place->slot);
     if (place->bytes != LINK_PLACE_NO_SIZE)
-        add(text, ", %llu bytes", (unsigned long long)place->bytes);
+        bspz_formatted_add(text, ", %llu bytes", (unsigned long long)place->bytes);
 }
 
 void link_place_text(const struct bspz_board *board, int nprocs, int pid,
                      const struct link_place *place, char *bytes, size_t size)
 {
-    struct text text = {.at = bytes, .size = size};
+    struct bspz_formatted text = {.at = bytes, .size = size};
 
     bytes[0] = '\0';
     switch (place->what) {
@@ -87,10 +68,10 @@ void link_place_text(const struct bspz_board *board, int nprocs, int pid,
         add_call(&text, place);
         break;
     default:
-        add(&text, "how the superstep ends (bsp_sync or bsp_end");
+        bspz_formatted_add(&text, "how the superstep ends (bsp_sync or bsp_end");
     }
     if (place->known)
         add_position(&text, board, nprocs, pid, place->position);
     if (place->known || place->what != LINK_PLACE_CHAIN)
-        add(&text, ")");
+        bspz_formatted_add(&text, ")");
 }

@@ -1,51 +1,33 @@
 /* placement_text.c - why a process is not where it was to be, for the user; see placement.h. */
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "coordinator/core/placement.h"
+#include "lib/base/formatted.h"
 #include "lib/base/units.h"
 
 #define HOSTS_MOST 4u /* most hosts that are named */
 
-struct line {
-    char *text;
-    size_t used;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct line *line, const char *format, ...)
-{
-    size_t room = PLACEMENT_TEXT_MAX - line->used;
-    va_list arguments;
-
-    va_start(arguments, format);
-    int length = vsnprintf(line->text + line->used, room, format, arguments);
-    va_end(arguments);
-    if (length > 0)
-        line->used += (size_t)length < room ? (size_t)length : room - 1;
-}
-
-static void add_bytes(struct line *line, uint64_t bytes)
+static void add_bytes(struct bspz_formatted *line, uint64_t bytes)
 {
     char text[BSPZ_BYTES_TEXT];
 
     bspz_bytes_text(bytes, text, sizeof(text));
-    add(line, "%s", text);
+    bspz_formatted_add(line, "%s", text);
 }
 
-static void add_host(struct line *line, const struct placement_host *host)
+static void add_host(struct bspz_formatted *line, const struct placement_host *host)
 {
     if (host->name && host->name[0])
-        add(line, "host %.255s", host->name);
+        bspz_formatted_add(line, "host %.255s", host->name);
     else
-        add(line, "host %u", host->id);
+        bspz_formatted_add(line, "host %u", host->id);
 }
 
-static void add_left(struct line *line, const struct placement_host *host)
+static void add_left(struct bspz_formatted *line, const struct placement_host *host)
 {
     add_host(line, host);
-    add(line, " has ");
+    bspz_formatted_add(line, " has ");
     add_bytes(line, host->free);
-    add(line, host->free == host->left ? " left" : " left beside what else goes there");
+    bspz_formatted_add(line,
+                       host->free == host->left ? " left" : " left beside what else goes there");
 }
 
 /* Whether the process could have gone there, but for its memory. */
@@ -63,7 +45,7 @@ static bool was_considered(const struct placement *placement, uint32_t pid, uint
 }
 
 /* Names the hosts with the most memory: of many, only some. */
-static void add_hosts(struct line *line, const struct placement *placement, uint32_t pid)
+static void add_hosts(struct bspz_formatted *line, const struct placement *placement, uint32_t pid)
 {
     uint32_t count = 0, named = 0;
     uint64_t bound = PLACEMENT_UNKNOWN, least = PLACEMENT_UNKNOWN;
@@ -79,18 +61,18 @@ static void add_hosts(struct line *line, const struct placement *placement, uint
                 least = placement->hosts[i].free;
         for (uint32_t i = 0; i < placement->host_count && named < HOSTS_MOST; i++)
             if (was_considered(placement, pid, i) && placement->hosts[i].free == least) {
-                add(line, "%s", named++ > 0 ? ", " : "; ");
+                bspz_formatted_add(line, "%s", named++ > 0 ? ", " : "; ");
                 add_left(line, &placement->hosts[i]);
             }
         bound = least;
     }
     if (count > named)
-        add(line, ", and the others (%u) no more", count - named);
+        bspz_formatted_add(line, ", and the others (%u) no more", count - named);
 }
 
 void placement_text(const struct placement *placement, uint32_t pid, char text[PLACEMENT_TEXT_MAX])
 {
-    struct line line = {text, 0};
+    struct bspz_formatted line = {.at = text, .size = PLACEMENT_TEXT_MAX};
     uint32_t lowest = pid, members = 0, name = placement->pids ? placement->pids[pid] : pid;
     uint64_t need = 0;
 
@@ -102,10 +84,11 @@ void placement_text(const struct placement *placement, uint32_t pid, char text[P
         members++;
     }
     if (members > 1)
-        add(&line, "process %u, with %u that share files with it, needs ", name, members - 1);
+        bspz_formatted_add(&line, "process %u, with %u that share files with it, needs ", name,
+                           members - 1);
     else
-        add(&line, "process %u needs ", name);
+        bspz_formatted_add(&line, "process %u needs ", name);
     add_bytes(&line, need);
-    add(&line, " of memory");
+    bspz_formatted_add(&line, " of memory");
     add_hosts(&line, placement, pid);
 }

@@ -102,40 +102,49 @@ def shown(case, text):
     return sorted(line for line in lines if re.match(r"(pid \d+: |token |round )", line))
 
 
-def command(case, job):
+def give_commands(case, job):
     """What is asked of a job is done, or is refused with a message."""
     for wait, words in case.commands:
         told = run([BSPCTL, *wait, str(job.os_pid), *words])
         check(told.status == 0 or (told.status == 1 and "bspctl: " in told.err), case, "\nbspctl", *words, "\n", told, "\n", job)
 
 
+def victims_of(case, job):
+    ranks = ranks_of(job, case.program[0])
+    agents = [pid for pid, name in job.members().items() if name == "bspnode"]
+    return {"none": [], "rank": ranks, "agent": agents, "stopped": [job.os_pid], "bsprun killed": [job.os_pid],
+            "paused": [*agents, *ranks, job.os_pid], "one after another": ranks}[case.fault]
+
+
+def signalled(victim, number):
+    """False: it has ended."""
+    try:
+        os.kill(victim, number)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def strike(case, job):
     """True: something has happened to the job that may end it."""
     end = time.monotonic() + case.after
     wait_until(lambda: job.is_over() or (ranks_of(job, case.program[0]) and time.monotonic() > end), "processes")
-    command(case, job)
-    agents = [pid for pid, name in job.members().items() if name == "bspnode"]
-    ranks = ranks_of(job, case.program[0])
-    victims = {"rank": ranks, "agent": agents, "stopped": [job.os_pid], "bsprun killed": [job.os_pid],
-               "paused": [*agents, *ranks, job.os_pid], "one after another": ranks}
-    if case.fault == "none" or job.is_over() or not victims[case.fault]:
+    give_commands(case, job)
+    victims = [] if job.is_over() else victims_of(case, job)
+    if not victims:
         return False
-    victim = case.draw.choice(victims[case.fault])
-    try:
-        if case.fault == "paused":
-            os.kill(victim, signal.SIGSTOP)
+    victim = case.draw.choice(victims)
+    if case.fault == "paused":
+        if signalled(victim, signal.SIGSTOP):
             time.sleep(PAUSE)
-            os.kill(victim, signal.SIGCONT)
-            return False
-        os.kill(victim, signal.SIGTERM if case.fault == "stopped" else signal.SIGKILL)
-        if case.fault == "one after another":
-            time.sleep(case.draw.random() * 0.3)
-            left = ranks_of(job, case.program[0])
-            if left:
-                os.kill(case.draw.choice(left), signal.SIGKILL)
-    except ProcessLookupError:
+            signalled(victim, signal.SIGCONT)
         return False
-    return True
+    struck = signalled(victim, signal.SIGTERM if case.fault == "stopped" else signal.SIGKILL)
+    if case.fault == "one after another":
+        time.sleep(case.draw.random() * 0.3)
+        left = victims_of(case, job)
+        struck |= bool(left) and signalled(case.draw.choice(left), signal.SIGKILL)
+    return struck
 
 
 def check_message(case, job):

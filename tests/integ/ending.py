@@ -312,8 +312,5 @@ if __name__ == "__main__":
     main([normal_end, status_of_pid_0, no_status_without_a_word, exit_handlers_of_all_run,
           many_more_than_cores, early_exit, early_quick_exit, abort_by_one, misuse, killed_by_itself, killed_from_outside,
           killed_while_others_compute, some_end_early, after_bsp_end, on_its_way_out_of_bsp_end, before_the_first_snapshot,
-          in_exit_handlers, a_tool_has_found_something,
-          a_bad_exit_ends_the_others,
-          before_bsp_begin, wrapped,
-          wrapped_twice, bare, bare_killed, bare_in_a_pipe, agent_killed, agent_killed_bare,
-          agent_does_not_start, launcher_killed, told_to_abort, consulted_and_let_go])
+          in_exit_handlers, a_tool_has_found_something, a_bad_exit_ends_the_others, before_bsp_begin, wrapped, wrapped_twice,
+          bare, bare_killed, bare_in_a_pipe, agent_killed, agent_killed_bare, agent_does_not_start, launcher_killed, told_to_abort, consulted_and_let_go])

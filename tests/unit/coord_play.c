@@ -276,6 +276,24 @@ void start_with_snapshot_0(struct coord_config config)
     trace_used = 0;
 }
 
+void start_cells(struct coord_config config)
+{
+    static const uint32_t hosts[] = {0, 7, 3, 5};
+
+    start(4, config);
+    for (size_t i = 0; i < 4; i++)
+        host_ready(hosts[i], 1);
+    registered(0, 2);
+    ck_assert_uint_eq(coord->processes, 2);
+    durable(0, 0, 0);
+    persisted(0, 0, 0);
+    for (size_t i = 0; i < 4; i++) {
+        known(hosts[i], 0);
+        ck_assert_int_eq(ranks_ready(hosts[i], 1), 0);
+    }
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+
 void take_snapshot(uint64_t superstep)
 {
     arrived(0, superstep - 1, WIRE_BARRIER_SYNC);

@@ -19,6 +19,9 @@ extern uint64_t play_now_ns;         /* of the next steps; 0 in a new machine */
 
 /* On hosts 0, 7, 3 and 5, with 2, 2, 4 and 2 slots. */
 void start(uint32_t host_count, struct coord_config config);
+/* With two replicas: hosts 0 and 3, and hosts 7 and 5, have the same process; all run, and snapshot
+ * 0 is committed. */
+void start_cells(struct coord_config config);
 /* One host with so many processes, on the other side of bsp_begin. */
 void start_running(uint32_t processes, struct coord_config config);
 /* One host with two processes; snapshot 0 is committed and known, the trace begins. */

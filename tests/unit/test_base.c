@@ -13,6 +13,7 @@
 #include "lib/base/buffer.h"
 #include "lib/base/clock.h"
 #include "lib/base/error_text.h"
+#include "lib/base/formatted.h"
 #include "lib/base/hex.h"
 #include "lib/base/io.h"
 #include "lib/base/json.h"
@@ -192,6 +193,24 @@ START_TEST(an_error_is_a_text_and_a_status)
     ck_assert_int_eq(bspz_error_text(text, sizeof text, -ENOENT, "%s %d", "file", 12345), -ENOENT);
     ck_assert_str_eq(text, "file 12");
     ck_assert_int_eq(bspz_error_text(NULL, 0, -EIO, "%s", "nobody reads it"), -EIO);
+}
+END_TEST
+
+START_TEST(a_text_ends_where_its_memory_does)
+{
+    char bytes[8] = "";
+    struct bspz_formatted text = {.at = bytes, .size = sizeof bytes};
+
+    bspz_formatted_add(&text, "%d+", 12);
+    bspz_formatted_add(&text, "%s", "3456");
+    ck_assert_str_eq(bytes, "12+3456");
+    ck_assert(!text.cut);
+    bspz_formatted_add(&text, "7");
+    ck_assert(text.cut);
+    bspz_formatted_add(&text, "%s", "");
+    ck_assert(text.cut);
+    ck_assert_str_eq(bytes, "12+3456");
+    ck_assert_uint_eq(text.used, 7);
 }
 END_TEST
 
@@ -428,6 +447,7 @@ int main(void)
                                   whole_numbers_have_digits_only,
                                   bytes_are_two_digits_each,
                                   an_error_is_a_text_and_a_status,
+                                  a_text_ends_where_its_memory_does,
                                   only_characters_of_utf8_have_a_length,
                                   other_bytes_are_latin_1,
                                   json_is_one_line,

@@ -230,7 +230,7 @@ END_TEST
 
 static bool parse(struct arguments *arguments, char error[ARGUMENTS_ERROR], int argc, char **argv)
 {
-    return arguments_parse(ARGUMENTS_PROF, argc, argv, arguments, error);
+    return bspprof_arguments_parse(ARGUMENTS_PROF, argc, argv, arguments, error);
 }
 
 #define PARSE(...)                                                                                 \

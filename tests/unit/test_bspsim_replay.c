@@ -352,7 +352,7 @@ START_TEST(supersteps_are_summed_by_statement)
     ck_assert_uint_eq(numbers[1], 0); /* as much as 3 */
     struct machine_facts facts = {.g = 0.5, .l = 2};
     ck_assert_double_eq(replay_model(&replay, &facts), 6 * 2 + 3 * 5 + 8 + 135 + 18);
-    replay_free(&replay);
+    replay_sums_free(&replay);
 }
 END_TEST
 
@@ -372,7 +372,7 @@ START_TEST(few_statements_are_all_shown)
     ck_assert_uint_eq(numbers[0], 4);
     ck_assert_uint_eq(numbers[1], 2);
     ck_assert_uint_eq(numbers[2], 0);
-    replay_free(&replay);
+    replay_sums_free(&replay);
 }
 END_TEST
 

@@ -6,21 +6,9 @@
 #include "tests/unit/coord_play.h"
 #include "tests/unit/suite.h"
 
-/* Hosts 0 and 3, and hosts 7 and 5, have the same process; all run, and snapshot 0 is committed. */
 static void start_four(uint64_t every)
 {
-    start(4, SAVING(.rule = {POLICY_SUPERSTEPS, every, 0}, .replicas = 2, .by_node = true));
-    for (uint32_t i = 0; i < 4; i++)
-        host_ready((uint32_t[]){0, 7, 3, 5}[i], 1);
-    registered(0, 2);
-    ck_assert_uint_eq(coord->processes, 2);
-    durable(0, 0, 0);
-    persisted(0, 0, 0);
-    for (uint32_t i = 0; i < 4; i++) {
-        known((uint32_t[]){0, 7, 3, 5}[i], 0);
-        ck_assert_int_eq(ranks_ready((uint32_t[]){0, 7, 3, 5}[i], 1), 0);
-    }
-    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    start_cells(SAVING(EVERY(every), .replicas = 2, .by_node = true));
 }
 
 /* The barriers up to that superstep that are decided pass by the first hosts alone. */

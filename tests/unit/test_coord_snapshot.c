@@ -108,6 +108,22 @@ START_TEST(auto_skips_while_one_is_written)
 }
 END_TEST
 
+/* The processes run before snapshot 0 is committed: nothing is due before that. */
+START_TEST(by_time_the_next_is_planned_when_one_is_over)
+{
+    start(1, SAVING(.rule = {POLICY_TIME, 50000000, 0}));
+    host_ready(0, 2);
+    registered(0, 2);
+    ranks_ready(0, 2);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    ck_assert(!has_effect(COORD_EFFECT_SET_TIMER));
+    durable(0, 0, 0);
+    persisted(0, 0, 0);
+    known(0, 0);
+    ck_assert(has_effect(COORD_EFFECT_SET_TIMER));
+}
+END_TEST
+
 static void snapshot_of_two_hosts(uint64_t superstep, uint64_t busy_ns, uint64_t copied_ns)
 {
     arrived(0, superstep - 1, WIRE_BARRIER_SYNC);
@@ -653,6 +669,7 @@ int main(void)
     tcase_add_test(tests, from_begin_to_end);
     tcase_add_test(tests, the_next_snapshot_waits_for_the_commit);
     tcase_add_test(tests, auto_skips_while_one_is_written);
+    tcase_add_test(tests, by_time_the_next_is_planned_when_one_is_over);
     tcase_add_test(tests, costs_are_those_of_the_slowest_host);
     tcase_add_test(tests, a_snapshot_that_fails);
     tcase_add_test(tests, a_snapshot_that_fails_late);

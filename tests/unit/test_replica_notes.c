@@ -4,63 +4,16 @@
 #include <string.h>
 
 #include "bsprun/link/replica_set.h"
+#include "tests/unit/replica_twins.h"
 #include "tests/unit/suite.h"
 
-enum { OWN = 1, FIRST = 0, SECOND = 2, HOMES = 4, PROCESSES = 2 };
+enum { OWN = 1, FIRST = 0, SECOND = 2 };
 
 static struct replica_set *set;
-static unsigned mismatches;
 
-static bool ready(void *context, uint32_t pid, uint64_t key)
-{
-    (void)context, (void)pid, (void)key;
-    return true;
-}
-
-static int apply(void *context, uint32_t pid, uint64_t key, void *bytes, uint64_t size)
-{
-    (void)context, (void)pid, (void)key, (void)bytes, (void)size;
-    return 0;
-}
-
-static void locate(void *context, const void *first, uint64_t first_size, const void *second,
-                   uint64_t second_size, bool made, struct link_place *place)
-{
-    (void)context, (void)first, (void)first_size, (void)second, (void)second_size, (void)made;
-    place->what = LINK_PLACE_NONE;
-}
-
-static void note_mismatch(void *context, const struct replica_mismatch *mismatch)
-{
-    (void)context, (void)mismatch;
-    mismatches++;
-}
-
-static void behind(void *context, uint32_t home, uint64_t key)
-{
-    (void)context;
-    ck_abort_msg("host %u is behind at %lu", home, (unsigned long)key);
-}
-
-/* Process 0 is on hosts 0 and 2, process 1 on this one and on host 3. */
 static void begin(bool majority)
 {
-    static const uint32_t pids[PROCESSES] = {0, 1};
-    static const struct replica_home homes[HOMES] = {
-        {&pids[0], 1}, {&pids[1], 1}, {&pids[0], 1}, {&pids[1], 1}};
-    const struct replica_setup setup = {.nprocs = PROCESSES,
-                                        .home_count = HOMES,
-                                        .own = OWN,
-                                        .homes = homes,
-                                        .log_bytes = 1 << 20,
-                                        .spill_bytes = 1 << 20,
-                                        .majority = majority};
-    const struct replica_calls calls = {ready, apply, locate, note_mismatch, behind};
-    int error;
-
-    set = replica_set_new(&setup, &calls, NULL, &error);
-    ck_assert_ptr_nonnull(set);
-    mismatches = 0;
+    set = twins_open(OWN, majority);
 }
 
 static void tear_down(void)
@@ -121,7 +74,7 @@ START_TEST(who_has_sent_it_is_not)
     take(SECOND, 2, 2);
     ck_assert_uint_eq(notes_for(SECOND, 0), 0);
     ck_assert_uint_eq(replica_set_held(set).told, 0);
-    ck_assert_uint_eq(mismatches, 0);
+    ck_assert_uint_eq(twins_mismatches, 0);
 }
 END_TEST
 
@@ -131,7 +84,7 @@ START_TEST(who_has_sent_something_else_is_told)
     begin(false);
     take(FIRST, 0, 5);
     take(SECOND, 0, 6);
-    ck_assert_uint_eq(mismatches, 1);
+    ck_assert_uint_eq(twins_mismatches, 1);
     ck_assert_uint_eq(notes_for(SECOND, 0), 1);
 }
 END_TEST

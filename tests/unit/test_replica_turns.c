@@ -5,60 +5,17 @@
 #include <string.h>
 
 #include "bsprun/link/replica_set.h"
+#include "tests/unit/replica_twins.h"
 #include "tests/unit/suite.h"
 
 /* This host and its twin have process 1; to FIRST the twin sends, to SECOND this host does. */
-enum { FIRST = 0, TWIN = 1, SECOND = 2, OWN = 3, HOMES = 4, PROCESSES = 2 };
+enum { FIRST = 0, TWIN = 1, SECOND = 2, OWN = 3 };
 
 static struct replica_set *set;
 
-static bool ready(void *context, uint32_t pid, uint64_t key)
-{
-    (void)context, (void)pid, (void)key;
-    return true;
-}
-
-static int apply(void *context, uint32_t pid, uint64_t key, void *bytes, uint64_t size)
-{
-    (void)context, (void)pid, (void)key, (void)bytes, (void)size;
-    return 0;
-}
-
-static void locate(void *context, const void *first, uint64_t first_size, const void *second,
-                   uint64_t second_size, bool made, struct link_place *place)
-{
-    (void)context, (void)first, (void)first_size, (void)second, (void)second_size, (void)made;
-    place->what = LINK_PLACE_NONE;
-}
-
-static void mismatch(void *context, const struct replica_mismatch *found)
-{
-    (void)context, (void)found;
-}
-
-static void behind(void *context, uint32_t home, uint64_t key)
-{
-    (void)context;
-    ck_abort_msg("host %u is behind at %lu", home, (unsigned long)key);
-}
-
 static void begin(bool majority)
 {
-    static const uint32_t pids[PROCESSES] = {0, 1};
-    static const struct replica_home homes[HOMES] = {
-        {&pids[0], 1}, {&pids[1], 1}, {&pids[0], 1}, {&pids[1], 1}};
-    const struct replica_setup setup = {.nprocs = PROCESSES,
-                                        .home_count = HOMES,
-                                        .own = OWN,
-                                        .homes = homes,
-                                        .log_bytes = 1 << 20,
-                                        .spill_bytes = 1 << 20,
-                                        .majority = majority};
-    const struct replica_calls calls = {ready, apply, locate, mismatch, behind};
-    int error;
-
-    set = replica_set_new(&setup, &calls, NULL, &error);
-    ck_assert_ptr_nonnull(set);
+    set = twins_open(OWN, majority);
 }
 
 static void tear_down(void)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bsprun/launcher/shares.h"
+#include "bsprun/launcher/host_shares.h"
 #include "coordinator/core/balance.h"
 #include "tests/unit/suite.h"
 
@@ -95,40 +95,40 @@ END_TEST
 
 /* ---- What bsprun keeps ---- */
 
-static struct shares shares;
+static struct host_shares shares;
 
 static void take(uint32_t term, uint32_t host, double share, double seconds)
 {
     struct wire_share one = {host, seconds, share * seconds, share * share * seconds};
 
-    shares_take(&shares, term, &(struct wire_share_list){&one, 1});
+    host_shares_take(&shares, term, &(struct wire_share_list){&one, 1});
 }
 
 START_TEST(terms_add_up)
 {
     struct history_record record = {0};
 
-    ck_assert_int_eq(shares_open(&shares, ROOM), 0);
-    ck_assert(!shares_tell(&shares, 1, &record));
+    ck_assert_int_eq(host_shares_open(&shares, ROOM), 0);
+    ck_assert(!host_shares_tell(&shares, 1, &record));
     take(1, 1, 0.5, 10);
     take(1, 1, 0.5, 20); /* said again, with what has come since */
     take(2, 1, 1, 20);
     take(2, ROOM, 1, 20); /* no host */
-    ck_assert(shares_tell(&shares, 1, &record));
+    ck_assert(host_shares_tell(&shares, 1, &record));
     ck_assert_int_eq(record.kind, HISTORY_SHARE);
     EQ(record.seconds, 40);
     EQ(record.share, 0.75);
     EQ(record.spread, 0.25);
-    ck_assert(!shares_tell(&shares, 1, &record)); /* it is told */
+    ck_assert(!host_shares_tell(&shares, 1, &record)); /* it is told */
     take(2, 1, 1, 20.5);
-    ck_assert(!shares_tell(&shares, 1, &record)); /* too little */
+    ck_assert(!host_shares_tell(&shares, 1, &record)); /* too little */
     take(2, 1, 1, 22);
-    ck_assert(shares_tell(&shares, 1, &record));
+    ck_assert(host_shares_tell(&shares, 1, &record));
     EQ(record.seconds, 2);
     EQ(record.share, 1);
     take(3, 1, NAN, 10); /* nonsense */
-    ck_assert(!shares_tell(&shares, 1, &record));
-    shares_free(&shares);
+    ck_assert(!host_shares_tell(&shares, 1, &record));
+    host_shares_free(&shares);
 }
 END_TEST
 
@@ -137,17 +137,17 @@ START_TEST(earlier_jobs_by_name)
     const struct wire_host hosts[] = {{.host = 3, .name = "new"}, {.host = 2, .name = "old"}};
     struct history_share *earlier = calloc(1, sizeof *earlier);
 
-    ck_assert_int_eq(shares_open(&shares, ROOM), 0);
-    ck_assert_uint_eq(shares_elect(&shares, &(struct wire_host_list){hosts, 2}).count, 0);
+    ck_assert_int_eq(host_shares_open(&shares, ROOM), 0);
+    ck_assert_uint_eq(host_shares_elect(&shares, &(struct wire_host_list){hosts, 2}).count, 0);
     *earlier = (struct history_share){.name = "old", .seconds = 4, .sum = 2, .squares = 1};
-    shares_know(&shares, earlier, 1);
-    struct wire_share_list list = shares_elect(&shares, &(struct wire_host_list){hosts, 2});
+    host_shares_know(&shares, earlier, 1);
+    struct wire_share_list list = host_shares_elect(&shares, &(struct wire_host_list){hosts, 2});
     ck_assert_uint_eq(list.count, 1);
     ck_assert_uint_eq(list.items[0].host, 2);
     EQ(list.items[0].seconds, 4);
     EQ(list.items[0].sum, 2);
     EQ(list.items[0].squares, 1);
-    shares_free(&shares);
+    host_shares_free(&shares);
 }
 END_TEST
 

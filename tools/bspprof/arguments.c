@@ -248,8 +248,8 @@ static bool check(struct arguments *arguments, char error[ARGUMENTS_ERROR])
     return true;
 }
 
-bool arguments_parse(enum arguments_command command, int argc, char **argv,
-                     struct arguments *arguments, char error[ARGUMENTS_ERROR])
+bool bspprof_arguments_parse(enum arguments_command command, int argc, char **argv,
+                             struct arguments *arguments, char error[ARGUMENTS_ERROR])
 {
     bool words_only = false;
     *arguments = (struct arguments){.section = {0, UINT64_MAX}, .bucket = 1};

@@ -38,7 +38,7 @@ struct arguments {
 
 /* Options may be written with one dash or with two.  On failure false and `error`.  The texts of
  * `arguments` are those of argv. */
-bool arguments_parse(enum arguments_command command, int argc, char **argv,
-                     struct arguments *arguments, char error[ARGUMENTS_ERROR]);
+bool bspprof_arguments_parse(enum arguments_command command, int argc, char **argv,
+                             struct arguments *arguments, char error[ARGUMENTS_ERROR]);
 
 #endif

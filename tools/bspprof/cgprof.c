@@ -56,10 +56,10 @@ static void print_node(const struct tree *tree, uint32_t number, unsigned depth)
     char text[COMMAND_TIME_MAX];
     unsigned shown = depth < DEPTH_SHOWN ? depth : DEPTH_SHOWN;
     printf("%5.1f %%", all > 0 ? 100 * (double)tree_cost(node) / (double)all : 0);
-    printf(" %11s", command_time((double)tree_cost(node), text));
-    printf(" %11s", command_time((double)node->computing.most, text));
-    printf(" %11s", command_time((double)node->waiting.mean, text));
-    printf(" %11s", command_time((double)node->communicating.most, text));
+    printf(" %11s", bspprof_command_time((double)tree_cost(node), text));
+    printf(" %11s", bspprof_command_time((double)node->computing.most, text));
+    printf(" %11s", bspprof_command_time((double)node->waiting.mean, text));
+    printf(" %11s", bspprof_command_time((double)node->communicating.most, text));
     printf(" %12" PRIu64 " %10" PRIu64 "  %*s%s%s\n", node->h.most, node->supersteps,
            2 * (int)shown, "", number == 0 ? "(all)" : node->name,
            number == 0 || node->leaf ? "" : "()");
@@ -112,10 +112,11 @@ static void write_json(const struct tree *tree, const struct run *run)
 static int show(const struct arguments *arguments, struct tree *tree, const struct run *run)
 {
     if (tree->nodes[0].supersteps == 0)
-        return command_fail(STATUS_BAD,
-                            "%s: there are no call stacks (lines A) in it: link the program with "
-                            "-cgprof, and let it run to bsp_end",
-                            run->name);
+        return bspprof_command_fail(
+            STATUS_BAD,
+            "%s: there are no call stacks (lines A) in it: link the program with "
+            "-cgprof, and let it run to bsp_end",
+            run->name);
     tree_sort(tree);
     if (arguments->json)
         write_json(tree, run);
@@ -132,13 +133,13 @@ static int work(const struct arguments *arguments)
     int status;
     if (!run || !tree_begin(&tree)) {
         free(run);
-        return command_fail(STATUS_BAD, "out of memory");
+        return bspprof_command_fail(STATUS_BAD, "out of memory");
     }
     const struct run_calls calls = {.stack = add, .context = &tree};
     if (run_read(arguments->files[0], arguments->section, &calls, run, error))
         status = show(arguments, &tree, run);
     else
-        status = command_fail(STATUS_BAD, "%s", error);
+        status = bspprof_command_fail(STATUS_BAD, "%s", error);
     run_free(run);
     tree_free(&tree);
     free(run);

@@ -9,7 +9,7 @@
 
 static const char *command_name_of_all = "bspprof";
 
-int command_fail(int status, const char *format, ...)
+int bspprof_command_fail(int status, const char *format, ...)
 {
     va_list list;
     fflush(stdout);
@@ -28,8 +28,8 @@ int command_main(enum arguments_command command, const char *name, const char *h
     char error[ARGUMENTS_ERROR];
     int status = STATUS_OK;
     command_name_of_all = name;
-    if (!arguments_parse(command, argc, argv, &arguments, error))
-        return command_fail(STATUS_WRONG, "%s", error);
+    if (!bspprof_arguments_parse(command, argc, argv, &arguments, error))
+        return bspprof_command_fail(STATUS_WRONG, "%s", error);
     if (arguments.help)
         fputs(help, stdout);
     else if (arguments.version)
@@ -37,11 +37,11 @@ int command_main(enum arguments_command command, const char *name, const char *h
     else
         status = work(&arguments);
     if (fflush(stdout) != 0 || ferror(stdout))
-        return command_fail(STATUS_BAD, "standard output: %s", strerror(errno));
+        return bspprof_command_fail(STATUS_BAD, "standard output: %s", strerror(errno));
     return status;
 }
 
-const char *command_time(double ns, char text[COMMAND_TIME_MAX])
+const char *bspprof_command_time(double ns, char text[COMMAND_TIME_MAX])
 {
     if (ns == 0)
         snprintf(text, COMMAND_TIME_MAX, "0");

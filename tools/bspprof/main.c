@@ -102,19 +102,21 @@ static int write_file(const struct job *job, const char *name)
 {
     struct output output;
     if (!output_begin(&output, name))
-        return command_fail(STATUS_BAD, "%s: %s", name, strerror(errno));
+        return bspprof_command_fail(STATUS_BAD, "%s: %s", name, strerror(errno));
     bool good = write_output(output.file, job);
-    return output_end(&output, good) ? STATUS_OK
-                                     : command_fail(STATUS_BAD, "%s: %s", name, strerror(errno));
+    return output_end(&output, good)
+               ? STATUS_OK
+               : bspprof_command_fail(STATUS_BAD, "%s: %s", name, strerror(errno));
 }
 
 static int show(const struct job *job)
 {
     if (job->arguments->output && strcmp(job->arguments->output, "-") == 0)
-        return write_output(stdout, job) ? STATUS_OK : command_fail(STATUS_BAD, "out of memory");
+        return write_output(stdout, job) ? STATUS_OK
+                                         : bspprof_command_fail(STATUS_BAD, "out of memory");
     char *name = output_name(job->arguments);
     if (!name)
-        return command_fail(STATUS_BAD, "out of memory");
+        return bspprof_command_fail(STATUS_BAD, "out of memory");
     int status = write_file(job, name);
     if (status == STATUS_OK && job->arguments->verbose)
         fprintf(stderr, "bspprof: wrote %s\n", name);
@@ -143,13 +145,13 @@ static int work(const struct arguments *arguments)
     bool good = true;
     int status;
     if (!arguments->svg && !page_is_there())
-        return command_fail(STATUS_WRONG,
-                            "this bspprof makes no pages because it was %s; -svg works",
-                            page_missing);
+        return bspprof_command_fail(STATUS_WRONG,
+                                    "this bspprof makes no pages because it was %s; -svg works",
+                                    page_missing);
     for (unsigned i = 0; i < arguments->file_count && good; i++)
         good = read_run(&job, i, error);
     name_it(&job);
-    status = good ? show(&job) : command_fail(STATUS_BAD, "%s", error);
+    status = good ? show(&job) : bspprof_command_fail(STATUS_BAD, "%s", error);
     for (unsigned i = 0; i < arguments->file_count; i++) {
         if (job.runs[i])
             run_free(job.runs[i]);

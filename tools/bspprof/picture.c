@@ -218,7 +218,7 @@ static void draw_costs(struct picture *picture)
     for (uint32_t i = 0; i < strata->count; i++)
         for (int predicted = 0; predicted < 2; predicted++)
             most = fmax(most, cost_of(picture, &strata->steps[i], predicted));
-    frame(picture, COST, "Cost of a superstep", command_time(most, label));
+    frame(picture, COST, "Cost of a superstep", bspprof_command_time(most, label));
     draw_curve(picture, most, false);
     draw_curve(picture, most, true);
     for (int predicted = 0; predicted < 2; predicted++, y += 18) {
@@ -240,7 +240,8 @@ static void draw_axis(const struct picture *picture)
     for (double ns = ceil(picture->from / step) * step; ns <= picture->to * 1.000001; ns += step) {
         double x = at_x(picture, ns);
         fprintf(picture->file, "<path d=\"M%.1f %.1fv5\" stroke=\"#333\"/>\n", x, picture->y0);
-        text(picture, x, picture->y0 + 18, "text-anchor=\"middle\"", command_time(ns, label));
+        text(picture, x, picture->y0 + 18, "text-anchor=\"middle\"",
+             bspprof_command_time(ns, label));
     }
     text(picture, (LEFT + WIDTH - RIGHT) / 2, picture->y0 + 36, "text-anchor=\"middle\"",
          "time since bsp_begin");

@@ -106,7 +106,7 @@ static void print_head(const struct signature *signature)
 static void print_time(double ns)
 {
     char text[COMMAND_TIME_MAX];
-    printf(" %12s", command_time(ns, text));
+    printf(" %12s", bspprof_command_time(ns, text));
 }
 
 static void print_row(const struct signature *signature, const char *name, const char *h,
@@ -152,8 +152,8 @@ static void print_formula(const struct signature *signature)
     const struct centres *centres = &signature->centres;
     char text[COMMAND_TIME_MAX];
     bool any = false;
-    printf("%s + g * (",
-           command_time((double)signature->run.all.computing * signature->costs.scale, text));
+    printf("%s + g * (", bspprof_command_time(
+                             (double)signature->run.all.computing * signature->costs.scale, text));
     for (uint32_t i = 0; i < centres->count; i++)
         if (centres->table[i].h > 0 && !is_ignored(signature, &centres->table[i])) {
             printf("%s%" PRIu64 " * %" PRIu64, any ? " + " : "", centres->table[i].sums.supersteps,
@@ -161,7 +161,7 @@ static void print_formula(const struct signature *signature)
             any = true;
         }
     printf("%s) + %" PRIu64 " * l\n", any ? "" : "0", signature->run.all.supersteps);
-    printf("= %s\n", command_time(costs_all(&signature->costs, &signature->run.all), text));
+    printf("= %s\n", bspprof_command_time(costs_all(&signature->costs, &signature->run.all), text));
 }
 
 static void print_statistics(const struct signature *signature)
@@ -258,14 +258,14 @@ static int work(const struct arguments *arguments)
     char error[PROFILE_ERROR];
     int status = STATUS_OK;
     if (!signature)
-        return command_fail(STATUS_BAD, "out of memory");
+        return bspprof_command_fail(STATUS_BAD, "out of memory");
     signature->arguments = arguments;
     centres_begin(&signature->centres, arguments->bucket, !arguments->short_form);
     const struct run_calls calls = {.superstep = add, .context = &signature->centres};
     if (!run_read(arguments->files[0], arguments->section, &calls, &signature->run, error) ||
         !costs_find(arguments->params, arguments->machine, signature->run.file.profile.ranks,
                     &signature->costs, error, sizeof(error)))
-        status = command_fail(STATUS_BAD, "%s", error);
+        status = bspprof_command_fail(STATUS_BAD, "%s", error);
     else
         show(signature);
     run_free(&signature->run);

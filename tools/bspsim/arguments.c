@@ -279,8 +279,8 @@ static void complete(struct arguments *arguments)
         arguments->runs = 1;
 }
 
-bool arguments_parse(int argc, const char **argv, struct arguments *arguments,
-                     char error[ARGUMENTS_ERROR])
+bool bspsim_arguments_parse(int argc, const char **argv, struct arguments *arguments,
+                            char error[ARGUMENTS_ERROR])
 {
     *arguments = (struct arguments){.superstep = 1,
                                     .seed = 1,

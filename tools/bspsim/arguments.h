@@ -78,8 +78,8 @@ static inline bool argument_given(const struct arguments *arguments, enum argume
 }
 
 /* False and `error`: the command line is wrong.  Free with arguments_free in any case. */
-bool arguments_parse(int argc, const char **argv, struct arguments *arguments,
-                     char error[ARGUMENTS_ERROR]);
+bool bspsim_arguments_parse(int argc, const char **argv, struct arguments *arguments,
+                            char error[ARGUMENTS_ERROR]);
 void arguments_free(struct arguments *arguments);
 
 extern const char arguments_help[];

@@ -36,7 +36,7 @@ struct batch_setup command_setup(const struct arguments *arguments)
         .runs = (uint32_t)arguments->runs};
 }
 
-int command_fail(int status, const char *format, ...)
+int bspsim_command_fail(int status, const char *format, ...)
 {
     va_list list;
     fflush(stdout);
@@ -48,7 +48,7 @@ int command_fail(int status, const char *format, ...)
     return status;
 }
 
-const char *command_time(double seconds, char text[COMMAND_TIME_MAX])
+const char *bspsim_command_time(double seconds, char text[COMMAND_TIME_MAX])
 {
     if (!isfinite(seconds))
         snprintf(text, COMMAND_TIME_MAX, "-");

@@ -27,7 +27,7 @@ static _Noreturn void be_child(guard_work *work, void *context, struct guard_sha
     if (getppid() == parent && dup2(said, STDERR_FILENO) >= 0)
         status = work(context, shared);
     if (fflush(stdout) != 0 || ferror(stdout))
-        status = command_fail(STATUS_BAD, "standard output: %s", strerror(errno));
+        status = bspsim_command_fail(STATUS_BAD, "standard output: %s", strerror(errno));
     fflush(stderr);
     _exit(status);
 }
@@ -67,10 +67,11 @@ static int judge(int status, const struct guard_shared *shared, const char *firs
     if (WIFEXITED(status) && shared->doing[0] == '\0')
         return WEXITSTATUS(status);
     if (WIFSIGNALED(status) && WTERMSIG(status) != SIGABRT)
-        return command_fail(STATUS_BAD, "the simulation was ended by signal %d", WTERMSIG(status));
-    return command_fail(STATUS_BAD, "%s%s%s",
-                        shared->doing[0] ? shared->doing : "SimGrid ended the simulation", colon,
-                        first);
+        return bspsim_command_fail(STATUS_BAD, "the simulation was ended by signal %d",
+                                   WTERMSIG(status));
+    return bspsim_command_fail(STATUS_BAD, "%s%s%s",
+                               shared->doing[0] ? shared->doing : "SimGrid ended the simulation",
+                               colon, first);
 }
 
 /* The parent's part.  Closes the file. */
@@ -82,7 +83,7 @@ static int wait_for(pid_t child, FILE *said, const struct guard_shared *shared)
     fclose(said);
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
-            return command_fail(STATUS_BAD, "waitpid: %s", strerror(errno));
+            return bspsim_command_fail(STATUS_BAD, "waitpid: %s", strerror(errno));
     return judge(status, shared, first);
 }
 
@@ -93,10 +94,10 @@ int guard_run(guard_work *work, void *context)
     struct guard_shared *shared =
         mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
-        return command_fail(STATUS_BAD, "mmap: %s", strerror(errno));
+        return bspsim_command_fail(STATUS_BAD, "mmap: %s", strerror(errno));
     if (pipe(ends) < 0) {
         munmap(shared, sizeof(*shared));
-        return command_fail(STATUS_BAD, "pipe: %s", strerror(errno));
+        return bspsim_command_fail(STATUS_BAD, "pipe: %s", strerror(errno));
     }
     fflush(stdout);
     child = fork();
@@ -109,7 +110,8 @@ int guard_run(guard_work *work, void *context)
     if (said)
         status = wait_for(child, said, shared);
     else {
-        status = command_fail(STATUS_BAD, "a process for the simulation: %s", strerror(errno));
+        status =
+            bspsim_command_fail(STATUS_BAD, "a process for the simulation: %s", strerror(errno));
         close(ends[0]);
     }
     munmap(shared, sizeof(*shared));

@@ -14,8 +14,8 @@ struct guard_shared {
 typedef int guard_work(void *context, struct guard_shared *shared);
 
 /* Does the work, which returns a status and may write to the standard output, and to the standard
- * error lines by command_fail.  Returns its status, or STATUS_BAD after a message when it did not
- * come to its end.  If this process is ended, so is the child. */
+ * error lines by bspsim_command_fail.  Returns its status, or STATUS_BAD after a message when it
+ * did not come to its end.  If this process is ended, so is the child. */
 int guard_run(guard_work *work, void *context);
 
 #endif

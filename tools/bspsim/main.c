@@ -27,10 +27,10 @@ int main(int argc, const char **argv)
     char error[ARGUMENTS_ERROR];
     int status;
 
-    if (arguments_parse(argc, argv, &arguments, error))
+    if (bspsim_arguments_parse(argc, argv, &arguments, error))
         status = run(&arguments);
     else
-        status = command_fail(STATUS_WRONG, "%s", error);
+        status = bspsim_command_fail(STATUS_WRONG, "%s", error);
     arguments_free(&arguments);
     return bspz_stdout_flushed("bspsim") ? status : STATUS_BAD;
 }

@@ -149,7 +149,7 @@ static void draw_intervals(FILE *file, const struct plan *plan)
     draw_curve(&axes, time_with, plan);
     for (int i = 0; i < PLAN_ROWS; i++)
         draw_simulated(&axes, &plan->rows[i]);
-    snprintf(words, sizeof(words), "best: %s", command_time(best, length));
+    snprintf(words, sizeof(words), "best: %s", bspsim_command_time(best, length));
     mark(&axes, best, time, words);
 }
 

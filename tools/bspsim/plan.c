@@ -27,18 +27,19 @@ static int take_report(struct arguments *arguments)
     struct report report;
     char error[REPORT_ERROR];
     if (!report_read(arguments->report, &report, error))
-        return command_fail(STATUS_BAD, "%s", error);
+        return bspsim_command_fail(STATUS_BAD, "%s", error);
     if (!report.has_snapshot && !argument_given(arguments, ARG_SNAPSHOT))
-        return command_fail(STATUS_BAD, "%s: no snapshot was measured; give --snapshot",
-                            arguments->report);
+        return bspsim_command_fail(STATUS_BAD, "%s: no snapshot was measured; give --snapshot",
+                                   arguments->report);
     if (!report.has_restore && !argument_given(arguments, ARG_RESTORE))
-        return command_fail(STATUS_BAD, "%s: no restore was measured; give --restore",
-                            arguments->report);
+        return bspsim_command_fail(STATUS_BAD, "%s: no restore was measured; give --restore",
+                                   arguments->report);
     if (!(report.rate > 0) && !argument_given(arguments, ARG_MTBF))
-        return command_fail(STATUS_BAD, "%s: no failure was seen; give --mtbf", arguments->report);
+        return bspsim_command_fail(STATUS_BAD, "%s: no failure was seen; give --mtbf",
+                                   arguments->report);
     if (report.hosts > LIVES_HOSTS_MAX)
-        return command_fail(STATUS_BAD, "%s: more than %u hosts", arguments->report,
-                            LIVES_HOSTS_MAX);
+        return bspsim_command_fail(STATUS_BAD, "%s: more than %u hosts", arguments->report,
+                                   LIVES_HOSTS_MAX);
     arguments->snapshot =
         unless_given(arguments, ARG_SNAPSHOT, arguments->snapshot, report.snapshot);
     arguments->restore = unless_given(arguments, ARG_RESTORE, arguments->restore, report.restore);
@@ -140,7 +141,7 @@ static int tell(const struct plan *plan, const struct arguments *arguments,
                 const struct batch_setup *setup)
 {
     if (arguments->svg && !plan_draw(plan, arguments->svg))
-        return command_fail(STATUS_BAD, "%s: %s", arguments->svg, strerror(errno));
+        return bspsim_command_fail(STATUS_BAD, "%s: %s", arguments->svg, strerror(errno));
     if (arguments->json)
         plan_print_json(plan, setup);
     else
@@ -170,6 +171,6 @@ int command_plan(const struct arguments *given)
     plan.advice = interval_advise(&plan.model, plan.hosts);
     plan.replicas = advise_replicas(&plan);
     if (!simulate(&plan, &setup))
-        return command_fail(STATUS_BAD, "out of memory");
+        return bspsim_command_fail(STATUS_BAD, "out of memory");
     return tell(&plan, &arguments, &setup);
 }

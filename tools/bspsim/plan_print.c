@@ -14,7 +14,7 @@ static void print_row(const struct plan_row *row)
     else if (!isfinite(row->interval))
         snprintf(interval, sizeof(interval), "none");
     else
-        command_time(row->interval, interval);
+        bspsim_command_time(row->interval, interval);
     printf("%-14s  %10s  ", row->text, interval);
     if (row->simulated)
         printf("%6.3f", row->result.utilisation);
@@ -23,11 +23,12 @@ static void print_row(const struct plan_row *row)
     else
         printf("%6.3f", row->utilisation);
     if (row->simulated)
-        printf("  %10s  %10s  %10s\n", command_time(row->result.seconds, mean),
-               command_time(row->result.low, low), command_time(row->result.high, high));
+        printf("  %10s  %10s  %10s\n", bspsim_command_time(row->result.seconds, mean),
+               bspsim_command_time(row->result.low, low),
+               bspsim_command_time(row->result.high, high));
     else
-        printf("  %10s  %10s  %10s\n", row->automatic ? "-" : command_time(row->expected, mean),
-               "-", "-");
+        printf("  %10s  %10s  %10s\n",
+               row->automatic ? "-" : bspsim_command_time(row->expected, mean), "-", "-");
 }
 
 static void print_advice(const struct plan *plan)
@@ -67,8 +68,9 @@ static void print_replicas(const struct plan *plan)
     for (uint32_t replicas = 1; replicas <= REPLICAS_MODEL_MOST && advice->cells[replicas] > 0;
          replicas++)
         printf("--replicas %-3u  %10s  %6.3f  %10s  %7u x %u\n", replicas,
-               command_time(advice->interval[replicas], interval), advice->utilisation[replicas],
-               command_time(replicas_time(plan, replicas), mean), advice->cells[replicas],
+               bspsim_command_time(advice->interval[replicas], interval),
+               advice->utilisation[replicas],
+               bspsim_command_time(replicas_time(plan, replicas), mean), advice->cells[replicas],
                replicas);
     if (advice->replicas == 1)
         printf("Without replicas most gets done.\n");
@@ -85,15 +87,15 @@ void plan_print_text(const struct plan *plan, const struct batch_setup *setup)
         cost[COMMAND_TIME_MAX], delay[COMMAND_TIME_MAX], restore[COMMAND_TIME_MAX];
     double paper = interval_paper(model);
     printf("%s of work on %u host%s; a host fails every %s, the job every %s\n",
-           command_time(plan->work, work), plan->hosts, plan->hosts == 1 ? "" : "s",
-           command_time(plan->mtbf, life), command_time(1 / model->rate, job));
+           bspsim_command_time(plan->work, work), plan->hosts, plan->hosts == 1 ? "" : "s",
+           bspsim_command_time(plan->mtbf, life), bspsim_command_time(1 / model->rate, job));
     printf("a snapshot costs %s and is committed %s later; a restore takes %s\n",
-           command_time(model->cost, cost), command_time(model->delay, delay),
-           command_time(model->restore, restore));
-    printf("best interval: %s, utilisation %.3f (exact)\n", command_time(best->interval, work),
-           best->utilisation);
+           bspsim_command_time(model->cost, cost), bspsim_command_time(model->delay, delay),
+           bspsim_command_time(model->restore, restore));
+    printf("best interval: %s, utilisation %.3f (exact)\n",
+           bspsim_command_time(best->interval, work), best->utilisation);
     printf("  by Ni and Harwood: %s, utilisation %.3f (their approximation)\n\n",
-           command_time(paper, work), interval_paper_utilisation(model, paper));
+           bspsim_command_time(paper, work), interval_paper_utilisation(model, paper));
     printf("%-14s  %10s  %6s  %10s  %10s  %10s\n", "", "interval", "util.", "time", "5 %", "95 %");
     for (int i = 0; i < PLAN_ROWS; i++)
         print_row(&plan->rows[i]);

@@ -96,19 +96,19 @@ static int replay(void *context, struct guard_shared *shared)
     int status = STATUS_OK;
 
     if (!profile_open(arguments->profile, &running.file, error))
-        return command_fail(STATUS_BAD, "%s", error);
+        return bspsim_command_fail(STATUS_BAD, "%s", error);
     struct machine_request request = {.platform = arguments->platform,
                                       .hosts = arguments->host_names,
                                       .host_count = arguments->hosts,
                                       .per_host = arguments->per_host,
                                       .ranks = running.file.profile.ranks};
     if (!machine_run(&request, give_superstep, &running, &facts, shared->doing, error))
-        status = command_fail(STATUS_BAD, "%s", error);
+        status = bspsim_command_fail(STATUS_BAD, "%s", error);
     else if (running.failed)
-        status = command_fail(STATUS_BAD, "%s", running.error);
+        status = bspsim_command_fail(STATUS_BAD, "%s", running.error);
     else
         tell(&running, &facts);
-    replay_free(&running.replay);
+    replay_sums_free(&running.replay);
     profile_close(&running.file);
     return status;
 }
@@ -116,7 +116,8 @@ static int replay(void *context, struct guard_shared *shared)
 int command_replay(const struct arguments *arguments)
 {
     if (!machine_is_there())
-        return command_fail(STATUS_WRONG, "replay: this bspsim was built without SimGrid: rebuild "
-                                          "it where libsimgrid-dev is installed");
+        return bspsim_command_fail(STATUS_WRONG,
+                                   "replay: this bspsim was built without SimGrid: rebuild "
+                                   "it where libsimgrid-dev is installed");
     return guard_run(replay, (void *)(uintptr_t)arguments);
 }

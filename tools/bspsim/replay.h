@@ -33,7 +33,7 @@ struct replay {
 bool replay_add(struct replay *replay, const struct profile_superstep *step,
                 const struct traffic *traffic, uint32_t ranks,
                 const struct replay_measured *measured, const struct machine_parts *predicted);
-void replay_free(struct replay *replay);
+void replay_sums_free(struct replay *replay);
 
 double replay_measured_total(const struct replay_statement *statement);
 double replay_predicted_total(const struct replay_statement *statement);

@@ -12,11 +12,11 @@
 
 /* ---- Text ---------------------------------------------------------------------------------- */
 
-/* As command_time, with four digits of what is short. */
+/* As bspsim_command_time, with four digits of what is short. */
 static const char *time_text(double seconds, char text[COMMAND_TIME_MAX])
 {
     if (!isfinite(seconds) || seconds >= 600)
-        return command_time(seconds, text);
+        return bspsim_command_time(seconds, text);
     if (seconds >= 1)
         snprintf(text, COMMAND_TIME_MAX, "%.4g s", seconds);
     else if (seconds >= 1e-3)

@@ -55,7 +55,7 @@ bool replay_add(struct replay *replay, const struct profile_superstep *step,
     return true;
 }
 
-void replay_free(struct replay *replay)
+void replay_sums_free(struct replay *replay)
 {
     free(replay->statements);
     *replay = (struct replay){0};

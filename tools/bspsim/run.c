@@ -44,7 +44,8 @@ static void print_json(const struct batch_setup *setup, const struct batch_resul
 static void print_share(const char *name, double seconds, double all)
 {
     char text[COMMAND_TIME_MAX];
-    printf("  %-22s %10s  %5.1f %%\n", name, command_time(seconds, text), 100 * seconds / all);
+    printf("  %-22s %10s  %5.1f %%\n", name, bspsim_command_time(seconds, text),
+           100 * seconds / all);
 }
 
 static void print_text(const struct batch_setup *setup, const struct batch_result *result)
@@ -53,8 +54,8 @@ static void print_text(const struct batch_setup *setup, const struct batch_resul
     double work = (double)setup->job.work_ns / NS, bias, spread;
     printf("%u job%s, seed %llu: %s (5 %%: %s, 95 %%: %s), utilisation %.4f +- %.4f\n",
            result->runs, result->runs == 1 ? "" : "s", (unsigned long long)setup->seed,
-           command_time(result->seconds, mean), command_time(result->low, low),
-           command_time(result->high, high), result->utilisation, result->utilisation_error);
+           bspsim_command_time(result->seconds, mean), bspsim_command_time(result->low, low),
+           bspsim_command_time(result->high, high), result->utilisation, result->utilisation_error);
     if (result->finished < result->runs)
         printf("%u of them were given up before they ended: the times are too low\n",
                result->runs - result->finished);
@@ -78,7 +79,7 @@ static int simulate(const struct arguments *arguments, const struct batch_setup 
     if (arguments->each)
         puts("job,seconds,end,failures,snapshots,in_snapshots,in_restores,without_hosts");
     if (!batch_run(setup, &result, arguments->each ? print_each : NULL, NULL))
-        return command_fail(STATUS_BAD, "out of memory");
+        return bspsim_command_fail(STATUS_BAD, "out of memory");
     if (arguments->json)
         print_json(setup, &result);
     else if (!arguments->each)
@@ -93,10 +94,10 @@ int command_run(const struct arguments *arguments)
     char error[TRACE_ERROR];
     if (arguments->trace) {
         if (!trace_read(arguments->trace, arguments->host_names, &trace, error))
-            return command_fail(STATUS_BAD, "%s", error);
+            return bspsim_command_fail(STATUS_BAD, "%s", error);
         if (arguments->hosts > trace.host_count) {
-            int status = command_fail(STATUS_WRONG, "--hosts %u: %s has only %u", arguments->hosts,
-                                      arguments->trace, trace.host_count);
+            int status = bspsim_command_fail(STATUS_WRONG, "--hosts %u: %s has only %u",
+                                             arguments->hosts, arguments->trace, trace.host_count);
             trace_free(&trace);
             return status;
         }

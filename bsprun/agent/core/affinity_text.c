@@ -1,37 +1,15 @@
 /* affinity_text.c - a set of processors in words; see affinity.h. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "bsprun/agent/core/affinity.h"
+#include "lib/base/formatted.h"
 
-struct text {
-    char *at;
-    size_t size, length;
-};
-
-static void add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void add(struct text *text, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    int length = vsnprintf(text->at + text->length, text->size - text->length, format, arguments);
-    va_end(arguments);
-    text->length += length > 0 ? (size_t)length : 0;
-    if (text->length >= text->size) { /* whatever comes later does not fit either */
-        text->length = text->size - 1;
-        memcpy(text->at + text->size - sizeof "...", "...", sizeof "...");
-    }
-}
-
-static void add_range(struct text *text, const char *what, unsigned first, unsigned last)
+static void add_range(struct bspz_formatted *text, const char *what, unsigned first, unsigned last)
 {
     if (first == last)
-        add(text, "%s%u", what, first);
+        bspz_formatted_add(text, "%s%u", what, first);
     else
-        add(text, "%s%u-%u", what, first, last);
+        bspz_formatted_add(text, "%s%u-%u", what, first, last);
 }
 
 /* Which of the core's processors are in the set: bit i, the i-th one, up to 64. */
@@ -51,7 +29,7 @@ static uint64_t threads_of(hwloc_obj_t core, hwloc_const_bitmap_t set)
     return threads;
 }
 
-static void add_threads(struct text *text, uint64_t threads)
+static void add_threads(struct bspz_formatted *text, uint64_t threads)
 {
     const char *before = "[hwt ";
 
@@ -66,13 +44,13 @@ static void add_threads(struct text *text, uint64_t threads)
         before = ",";
         first = last;
     }
-    add(text, "]");
+    bspz_formatted_add(text, "]");
 }
 
 /* The cores inside `around` that have processors in the set; neighbours with the same threads are
  * one range. */
 static void add_cores(hwloc_topology_t topology, hwloc_const_bitmap_t around,
-                      hwloc_const_bitmap_t set, struct text *text)
+                      hwloc_const_bitmap_t set, struct bspz_formatted *text)
 {
     bool named = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0;
     hwloc_obj_type_t type = named ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
@@ -105,7 +83,7 @@ static void add_cores(hwloc_topology_t topology, hwloc_const_bitmap_t around,
 void affinity_describe(hwloc_topology_t topology, hwloc_const_bitmap_t set, char *text, size_t size)
 {
     int packages = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE);
-    struct text words = {text, size, 0};
+    struct bspz_formatted words = {.at = text, .size = size};
     const char *before = "";
 
     text[0] = '\0';
@@ -114,11 +92,13 @@ void affinity_describe(hwloc_topology_t topology, hwloc_const_bitmap_t set, char
 
         if (!hwloc_bitmap_intersects(package->cpuset, set))
             continue;
-        add(&words, "%spackage %u[", before, package->logical_index);
+        bspz_formatted_add(&words, "%spackage %u[", before, package->logical_index);
         add_cores(topology, package->cpuset, set, &words);
-        add(&words, "]");
+        bspz_formatted_add(&words, "]");
         before = ", ";
     }
     if (packages <= 0)
         add_cores(topology, hwloc_topology_get_topology_cpuset(topology), set, &words);
+    if (words.cut)
+        memcpy(text + size - sizeof "...", "...", sizeof "...");
 }

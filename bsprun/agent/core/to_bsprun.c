@@ -26,31 +26,33 @@ static void tell_user(struct agent *agent, struct wire_message *message, const c
     agent_send(agent, message);
 }
 
-void agent_notice(struct agent *agent, const char *format, ...)
+static void notice(struct agent *agent, uint64_t once, const char *format, va_list arguments)
 {
     struct wire_message message = {.kind = WIRE_NOTICE};
     char text[1024];
+
+    vsnprintf(text, sizeof text, format, arguments);
+    message.notice.text = text;
+    message.notice.once = once;
+    tell_user(agent, &message, text);
+}
+
+void agent_notice(struct agent *agent, const char *format, ...)
+{
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    notice(agent, 0, format, arguments);
     va_end(arguments);
-    message.notice.text = text;
-    tell_user(agent, &message, text);
 }
 
 void agent_notice_once(struct agent *agent, uint64_t once, const char *format, ...)
 {
-    struct wire_message message = {.kind = WIRE_NOTICE};
-    char text[1024];
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    notice(agent, once, format, arguments);
     va_end(arguments);
-    message.notice.text = text;
-    message.notice.once = once;
-    tell_user(agent, &message, text);
 }
 
 void agent_tell_restarted(struct agent *agent, int pid, const char *text)

@@ -1,5 +1,5 @@
-/* shares.c - the availability of hosts, of earlier jobs and of this one; see shares.h. */
-#include "bsprun/launcher/shares.h"
+/* host_shares.c - the availability of hosts, of earlier jobs and of this one; see host_shares.h. */
+#include "bsprun/launcher/host_shares.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,28 +7,29 @@
 
 #define TOLD_LEAST 1.0 /* seconds that are worth a line */
 
-int shares_open(struct shares *shares, uint32_t room)
+int host_shares_open(struct host_shares *shares, uint32_t room)
 {
-    *shares = (struct shares){.room = room,
-                              .hosts = calloc(room, sizeof *shares->hosts),
-                              .list = calloc(room, sizeof *shares->list)};
+    *shares = (struct host_shares){.room = room,
+                                   .hosts = calloc(room, sizeof *shares->hosts),
+                                   .list = calloc(room, sizeof *shares->list)};
     return shares->hosts && shares->list ? 0 : -ENOMEM;
 }
 
-void shares_know(struct shares *shares, struct history_share *earlier, size_t count)
+void host_shares_know(struct host_shares *shares, struct history_share *earlier, size_t count)
 {
     shares->earlier = earlier;
     shares->earlier_count = count;
 }
 
-void shares_free(struct shares *shares)
+void host_shares_free(struct host_shares *shares)
 {
     free(shares->earlier);
     free(shares->hosts);
     free(shares->list);
 }
 
-struct wire_share_list shares_elect(struct shares *shares, const struct wire_host_list *hosts)
+struct wire_share_list host_shares_elect(struct host_shares *shares,
+                                         const struct wire_host_list *hosts)
 {
     uint32_t count = 0;
 
@@ -49,7 +50,7 @@ static void add_up(struct share_sums *sums, const struct share_sums *more)
     sums->squares += more->squares;
 }
 
-void shares_take(struct shares *shares, uint32_t term, const struct wire_share_list *list)
+void host_shares_take(struct host_shares *shares, uint32_t term, const struct wire_share_list *list)
 {
     if (term != shares->term)
         for (uint32_t i = 0; i < shares->room; i++) {
@@ -66,7 +67,7 @@ void shares_take(struct shares *shares, uint32_t term, const struct wire_share_l
     }
 }
 
-struct share_sums shares_now(const struct shares *shares, uint32_t host)
+struct share_sums host_shares_now(const struct host_shares *shares, uint32_t host)
 {
     struct share_sums all = {0};
 
@@ -77,10 +78,10 @@ struct share_sums shares_now(const struct shares *shares, uint32_t host)
     return all;
 }
 
-bool shares_tell(struct shares *shares, uint32_t host, struct history_record *record)
+bool host_shares_tell(struct host_shares *shares, uint32_t host, struct history_record *record)
 {
-    struct shares_host *own = &shares->hosts[host];
-    struct share_sums all = shares_now(shares, host);
+    struct one_host_shares *own = &shares->hosts[host];
+    struct share_sums all = host_shares_now(shares, host);
     double seconds = all.seconds - own->told.seconds;
     if (!(seconds >= TOLD_LEAST))
         return false;
