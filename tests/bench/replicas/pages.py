@@ -37,7 +37,7 @@ def faults_table(figures):
             row.append(f'{plain["cpu_ms"]:.2f} ms')
             for fault in ("killed", "slow"):
                 with_it = find(figures, pattern=pattern, replicas=replicas, fault=fault)
-                row.append(percent(with_it["ms"] / plain["ms"]))
+                row.append(percent(with_it["ms"] / plain["ms"]) if with_it else "")
             row.append(sum(figure["rollbacks"] for figure in figures
                            if figure["pattern"] == pattern and figure["replicas"] == replicas))
             rows.append(row)
