@@ -3,7 +3,8 @@ alone, perhaps commands of bspctl and a fault.  A job ends with the right answer
 not; it never hangs, and leaves nothing.
 
 combined.py [SEED]: programs, options and faults come from the seed, which is printed; without one from the clock.
-COMBINED_JOBS=N: so many jobs, by hand.  Each prints its own seed; COMBINED_ONLY=SEED runs that one.
+COMBINED_JOBS=N: so many jobs, by hand.  Each prints its own seed; COMBINED_ONLY=SEED runs that one.  COMBINED_FAULT=NAME:
+that fault instead of the one that is drawn.
 """
 import os
 import random
@@ -19,6 +20,7 @@ CASES = os.environ["INTEG_MPI"]
 BSPCTL = os.path.join(BIN, "bspctl")
 JOBS = int(os.environ.get("COMBINED_JOBS", "12"))
 ONLY = os.environ.get("COMBINED_ONLY")
+FAULT = os.environ.get("COMBINED_FAULT")
 
 P = 4
 PROGRAMS = {"dataspace": [OBJECTS, "work", "120"], "supersteps": [OBJECTS, "steps", "30"], "messages": [CASES, "work", "60"]}
@@ -34,8 +36,10 @@ ANYWHERE = (("--map-by", "slot", "node"), ("--bind-to", "none", "core"), ("--bal
 SAVED = (("--every", "1", "2", "5", "0.01s", "0.1s", "auto"), ("--overhead", "1%", "50%"), ("--async", "auto", "on", "off"),
          ("--keep", "1", "3", "all"), ("--max-restarts", "1", "10"), ("--copies", "1", "2", "3"),
          ("--on-refuse", "continue", "stop"), ("--recover", "one", "all"), ("--mtbf", "10s", "300h"), ("--no-history",))
-FAULTS = ("none", "rank", "agent", "stopped", "bsprun killed", "paused", "one after another")
+FAULTS = ("none", "rank", "agent", "stopped", "bsprun killed", "paused", "jolted", "one after another")
 PAUSE = 0.7  # seconds, less than any time after which somebody is taken for lost
+JOLTS = 40
+JOLT = (0, 0.001, 0.01, 0.05, 0.2)
 COMMANDS = ("save", "drain HOST", "remove HOST", "add HOST", "add HOST:2", "move PID HOST", "rebalance", "replicas K", "hosts",
             "stacks")
 REFUSED = 2    # bad usage
@@ -68,7 +72,8 @@ class Case:
         draw = random.Random(number)
         self.number, self.draw = number, draw
         self.kind = draw.choice(sorted(PROGRAMS))
-        self.fault = draw.choice(FAULTS)
+        drawn_fault = draw.choice(FAULTS)
+        self.fault = FAULT or drawn_fault
         self.store = new_store() if draw.random() < 0.75 or self.fault == "stopped" else None
         anywhere = [option for option in ANYWHERE if self.kind != "messages" or not option[0].startswith("--replica")]
         self.options = ["-np", str(P), *draw.choice(PLACES), *drawn(draw, anywhere, 0.12)]
@@ -113,7 +118,7 @@ def victims_of(case, job):
     ranks = ranks_of(job, case.program[0])
     agents = [pid for pid, name in job.members().items() if name == "bspnode"]
     return {"none": [], "rank": ranks, "agent": agents, "stopped": [job.os_pid], "bsprun killed": [job.os_pid],
-            "paused": [*agents, *ranks, job.os_pid], "one after another": ranks}[case.fault]
+            "paused": [*agents, *ranks, job.os_pid], "jolted": [*agents, *ranks, job.os_pid], "one after another": ranks}[case.fault]
 
 
 def signalled(victim, number):
@@ -125,6 +130,18 @@ def signalled(victim, number):
     return True
 
 
+def jolt(case, job):
+    """One process after another stands still for a moment: what happens elsewhere meanwhile happens first."""
+    for _ in range(JOLTS):
+        victims = victims_of(case, job)
+        if job.is_over() or not victims:
+            return
+        victim = case.draw.choice(victims)
+        if signalled(victim, signal.SIGSTOP):
+            time.sleep(case.draw.choice(JOLT))
+            signalled(victim, signal.SIGCONT)
+
+
 def strike(case, job):
     """True: something has happened to the job that may end it."""
     end = time.monotonic() + case.after
@@ -132,6 +149,9 @@ def strike(case, job):
     give_commands(case, job)
     victims = [] if job.is_over() else victims_of(case, job)
     if not victims:
+        return False
+    if case.fault == "jolted":
+        jolt(case, job)
         return False
     victim = case.draw.choice(victims)
     if case.fault == "paused":
