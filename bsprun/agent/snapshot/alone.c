@@ -256,6 +256,8 @@ void agent_alone_give_way(struct agent *agent)
     if (!alone || alone->saving < 0)
         return;
     atomic_store(&bspz_rank_of(agent_board(agent), alone->saving)->own, BSPZ_OWN_NONE);
+    /* Its result would take the place of that of the next image of the process. */
+    agent_end_writer(agent, alone->saving);
     stop_saving(agent);
 }
 
