@@ -44,18 +44,20 @@ static void describe_unfinished(struct store *store, int directory, struct store
              "manifest: missing; bspckpt repair puts it back from its copy");
 }
 
-/* terms: NULL when unknown. */
-static void describe(struct store *store, const struct manifest_terms *terms, const char *name,
+/* terms: NULL when unknown.  False: it has been removed meanwhile. */
+static bool describe(struct store *store, const struct manifest_terms *terms, const char *name,
                      struct store_entry *entry)
 {
     struct manifest manifest;
 
     int directory = store_open_directory(store, store->job, name);
+    if (directory == -ENOENT)
+        return false;
     if (directory < 0) {
         entry->state = STORE_DAMAGED;
         entry->status = directory;
         snprintf(entry->why, sizeof(entry->why), "%s", store_error_text(directory));
-        return;
+        return true;
     }
     entry->bytes = bytes_in(directory);
     int status =
@@ -66,7 +68,7 @@ static void describe(struct store *store, const struct manifest_terms *terms, co
         describe_unfinished(store, directory, entry);
     store->io.close(store->io.context, directory);
     if (status < 0)
-        return;
+        return true;
     entry->state = !terms                             ? STORE_UNKNOWN
                    : store_counts(terms, entry->name) ? STORE_COMMITTED
                                                       : STORE_RETIRED;
@@ -77,6 +79,7 @@ static void describe(struct store *store, const struct manifest_terms *terms, co
         if (manifest.images.items[i].facts.generation > entry->generation)
             entry->generation = manifest.images.items[i].facts.generation;
     manifest_free(&manifest);
+    return true;
 }
 
 static int by_age(const void *a, const void *b)
@@ -98,7 +101,7 @@ static int list(struct store *store, const struct manifest_terms *terms,
     struct store_entry *found_ones = calloc(name_count + 1, sizeof(*found_ones));
     for (size_t i = 0; found_ones && i < name_count; i++)
         if (store_parse_snapshot(names[i], &found_ones[found].name))
-            describe(store, terms, names[i], &found_ones[found++]);
+            found += describe(store, terms, names[i], &found_ones[found]);
     store_names_free(names, name_count);
     if (!found_ones)
         return store_fail_system(store, -ENOMEM, error, "job %s", store->job_name);
