@@ -29,19 +29,39 @@ static uint64_t bytes_in(int directory)
     return bytes;
 }
 
-/* Without a manifest: determines whether its copy is usable. */
-static void describe_unfinished(struct store *store, int directory, struct store_entry *entry)
+static bool has_usable_copy(struct store *store, int directory, const struct store_entry *entry)
 {
     struct manifest manifest;
 
-    entry->state = STORE_UNFINISHED;
     if (store_load_manifest(store, directory, MANIFEST_COPY, entry->name, &manifest, NULL) < 0)
-        return;
+        return false;
     manifest_free(&manifest);
-    entry->state = STORE_DAMAGED;
-    entry->status = -EBADMSG;
-    snprintf(entry->why, sizeof(entry->why),
-             "manifest: missing; bspckpt repair puts it back from its copy");
+    return true;
+}
+
+/* Loads the manifest; sets `state` and `why` if it cannot be.  The copy is written after it: where
+ * only the copy was found, the snapshot may just have been committed, and in the time between the
+ * two looks, however short, nobody may take it for a damaged one, which is removed. */
+static int load(struct store *store, int directory, struct store_entry *entry,
+                struct manifest *manifest)
+{
+    int status =
+        store_load_manifest(store, directory, MANIFEST_NAME, entry->name, manifest, entry->why);
+    bool has_copy = status == -ENOENT && has_usable_copy(store, directory, entry);
+
+    if (has_copy) {
+        status =
+            store_load_manifest(store, directory, MANIFEST_NAME, entry->name, manifest, entry->why);
+        has_copy = status == -ENOENT && has_usable_copy(store, directory, entry);
+    }
+    entry->state = status == -ENOENT && !has_copy ? STORE_UNFINISHED : STORE_DAMAGED;
+    entry->status = status;
+    if (has_copy) {
+        entry->status = -EBADMSG;
+        snprintf(entry->why, sizeof(entry->why),
+                 "manifest: missing; bspckpt repair puts it back from its copy");
+    }
+    return status;
 }
 
 /* terms: NULL when unknown.  False: it has been removed meanwhile. */
@@ -60,12 +80,7 @@ static bool describe(struct store *store, const struct manifest_terms *terms, co
         return true;
     }
     entry->bytes = bytes_in(directory);
-    int status =
-        store_load_manifest(store, directory, MANIFEST_NAME, entry->name, &manifest, entry->why);
-    entry->state = STORE_DAMAGED;
-    entry->status = status;
-    if (status == -ENOENT)
-        describe_unfinished(store, directory, entry);
+    int status = load(store, directory, entry, &manifest);
     store->io.close(store->io.context, directory);
     if (status < 0)
         return true;

@@ -312,6 +312,35 @@ START_TEST(snapshots_that_others_remove_first)
 }
 END_TEST
 
+static unsigned too_early; /* so often the manifest is not there yet */
+
+static int open_too_early(void *context, int at, const char *name, int flags, mode_t mode)
+{
+    if (strcmp(name, "manifest") == 0 && too_early > 0 && too_early-- == 1)
+        return -ENOENT;
+    return store_io_system.open(context, at, name, flags, mode);
+}
+
+/* It is committed between the looks for the manifest and for its copy. */
+START_TEST(a_snapshot_that_is_committed_meanwhile_is_kept)
+{
+    struct store_io io = store_io_system;
+    size_t removed;
+
+    io.open = open_too_early;
+    for (uint64_t superstep = 1; superstep < 4; superstep++)
+        snapshot(superstep, 1, true);
+    open_again(&io);
+    too_early = 3;
+    ck_assert_msg(store_prune(store, 1, &removed, complaint) == 0, "%s", complaint);
+    expect_list("3.1");
+    ck_assert_uint_eq(removed, 2);
+    expect_newest(3, 1);
+    ck_assert_int_eq(unlink(path_of("3.1/manifest")), 0);
+    expect_list("3.1d");
+}
+END_TEST
+
 static int open_all_but_one(void *context, int at, const char *name, int flags, mode_t mode)
 {
     return strcmp(name, "2.1") == 0 ? -ENOENT
@@ -396,6 +425,7 @@ int main(void)
     tcase_add_test(tests, snapshots_that_others_remove_too);
     tcase_add_test(tests, snapshots_that_others_remove_first);
     tcase_add_test(tests, what_is_removed_meanwhile_is_not_listed);
+    tcase_add_test(tests, a_snapshot_that_is_committed_meanwhile_is_kept);
     tcase_add_test(tests, a_job_without_snapshots_can_be_discarded);
     tcase_add_test(tests, names_that_are_nearly_snapshots_are_left_alone);
     tcase_add_test(tests, an_interrupted_snapshot_may_be_taken_again);
