@@ -413,7 +413,7 @@ void halts_arrive(struct world *world, uint32_t host)
 
 void halts_posted(struct world *world, uint32_t host)
 {
-    stops_passed(world->halts.hosts[host].stops, world->halts.hosts[host].superstep);
+    stops_passed(world->halts.hosts[host].stops);
 }
 
 static void on_stop(void *context, const struct stops_one *stop)
@@ -424,6 +424,17 @@ static void on_stop(void *context, const struct stops_one *stop)
     here->stop_in = stop->superstep + 1;
     memcpy(here->after, stop->requests, host->world->process_count * sizeof *here->after);
 }
+
+static bool on_where(void *context, uint32_t pid, uint64_t *superstep)
+{
+    const struct host *host = context;
+    const struct world *world = host->world;
+
+    *superstep = world->halts.hosts[host->number].superstep;
+    return world->processes[pid].replicas[host->number].is;
+}
+
+static const struct stops_calls calls = {.stop = on_stop, .where = on_where};
 
 static void keep_when_gathered(struct world *world, struct host *host)
 {
@@ -445,7 +456,7 @@ void halts_look(struct world *world, struct host *host)
 
     if (host->lost)
         return;
-    while ((answer = stops_answer(here->stops, here->superstep))) {
+    while ((answer = stops_answer(here->stops))) {
         uint32_t number;
         struct halt_said *said = new_said(world, &number);
 
@@ -533,11 +544,11 @@ static void tell_host(struct world *world, const struct action *action)
         if (!has_replicas(world, action->to))
             break;
         world->withdrawn_at = world->time.now;
-        if (!stops_ask(here->stops, here->superstep, said->superstep, said->round))
+        if (!stops_ask(here->stops, said->superstep, said->round))
             fail(world, "no memory");
         break;
     case DO_HALT_AT:
-        if (!stops_set(here->stops, here->superstep, &at))
+        if (!stops_set(here->stops, &at))
             fail(world, "no memory");
         halts_arrive(world, action->to);
         break;
@@ -619,7 +630,7 @@ void halts_open_host(struct world *world, struct host *host)
 {
     struct halting *here = &world->halts.hosts[host->number];
 
-    *here = (struct halting){.stops = stops_open(host->space, world->process_count, on_stop, host)};
+    *here = (struct halting){.stops = stops_open(host->space, world->process_count, &calls, host)};
     if (!here->stops)
         fail(world, "no memory");
 }
