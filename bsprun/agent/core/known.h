@@ -21,6 +21,28 @@ struct known {
     bool runs;        /* RUN has come */
 };
 
+/* ---- Pure: known_facts.c ---- */
+
+/* The barrier of a superstep is decided, and the processes go on. */
+void known_decided(struct known *known, uint64_t superstep, uint64_t next, bool ended);
+
+/* A barrier that was decided. */
+struct known_barrier {
+    uint64_t superstep, next; /* as in known_decided */
+    bool ended;
+};
+#define KNOWN_MISSED_MOST 2u
+
+struct wire_taken_over; /* lib/wire/wire.h */
+
+/* What a former Processor Zero has decided, as another one says, and this host has not heard: it
+ * would have asked at the next barrier it knows of, and may pass all up to the newest one.  In
+ * order; returns how many. */
+unsigned known_missed(const struct known *known, const struct wire_taken_over *taken,
+                      struct known_barrier missed[KNOWN_MISSED_MOST]);
+
+/* ---- In an agent ---- */
+
 /* For the whole job: 0 or -ENOMEM. */
 int agent_known_open(struct agent *agent);
 void agent_known_free(struct agent *agent);
