@@ -103,6 +103,9 @@ START_TEST(unasked)
     seen.consult = 6;
     gate_consult(gate, 4, WIRE_BARRIER_END);
     ck_assert(!gate_unasked(gate, 3));
+    gate_consult(gate, 4, WIRE_BARRIER_CALL); /* others have been told where to stop */
+    ck_assert(!gate_unasked(gate, 3));
+    ck_assert_uint_eq(seen.answers, 0);
     gate_consult(gate, 5, WIRE_BARRIER_SYNC);
     ck_assert(gate_unasked(gate, 4));
     ck_assert_uint_eq(seen.last.superstep, 4);

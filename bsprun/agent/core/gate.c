@@ -138,7 +138,7 @@ bool gate_unasked(struct gate *gate, uint64_t superstep)
     const struct decided decided = {.superstep = superstep,
                                     .consult = gate->calls->consults(gate->context)};
 
-    if (gate_end_reported(gate) || superstep >= decided.consult)
+    if (gate->barrier != WIRE_BARRIER_SYNC || superstep >= decided.consult)
         return false;
     answer(gate, &decided);
     return true;

@@ -52,7 +52,8 @@ bool gate_holds(const struct gate *gate, uint64_t superstep);
  * be asked about that one, as they have come to it; else they will ask when they do. */
 bool gate_ask_again(struct gate *gate, uint64_t *superstep);
 /* With replicas: whether they ask though that barrier is not decided: process 0 of another host,
- * which is held, has made them do so.  They go on. */
+ * which is held, has made them do so.  They go on.  Where some are at calls it is decided: they
+ * have been told to stop, even if this host has not heard that yet. */
 bool gate_unasked(struct gate *gate, uint64_t superstep);
 
 /* Processor Zero lets pass.  Answers the processes if they wait there; false: no memory. */
