@@ -65,6 +65,22 @@ START_TEST(the_end_while_they_are_asked)
 }
 END_TEST
 
+/* Replicas that are behind the end still make requests, also of a host that is lost then. */
+START_TEST(a_loss_after_the_end)
+{
+    start_four();
+    SAY(OBJECTS, .objects = {.host = 0, .calls = true});
+    arrived(0, 0, WIRE_BARRIER_END);
+    arrived(7, 0, WIRE_BARRIER_END);
+    SAY(CLOSED);
+    ck_assert_int_eq(coord_phase(coord), COORD_ENDING);
+    ck_assert_int_eq(lost(7), 0);
+    ck_assert(has_message(WIRE_LOSSES));
+    ck_assert_uint_eq(said()->losses.hosts.count, 1);
+    ck_assert_uint_eq(said()->losses.hosts.items[0], 7);
+}
+END_TEST
+
 /* The same; the host of Processor Zero, 5, is lost. */
 static const uint64_t homes[] = {0, 7}, leads[] = {3, 0, 5, 7};
 
@@ -191,9 +207,13 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {where_processes_stop_at_calls,    the_end_while_they_are_asked,
-                                  stops_of_the_former_one,          they_have_stopped,
-                                  stops_in_the_midst_of_a_snapshot, stops_at_the_end,
+    const TTest *const tests[] = {where_processes_stop_at_calls,
+                                  the_end_while_they_are_asked,
+                                  a_loss_after_the_end,
+                                  stops_of_the_former_one,
+                                  they_have_stopped,
+                                  stops_in_the_midst_of_a_snapshot,
+                                  stops_at_the_end,
                                   stops_of_other_processes};
 
     return suite_run_tests("coord_halts", tests, sizeof tests / sizeof *tests, NULL, tear_down);
