@@ -141,6 +141,8 @@ void agent_dataspace_halt(struct agent *agent, const struct wire_message *messag
 {
     struct agent_dataspace *shell = objects_shell(agent);
 
+    if (message->kind == WIRE_HALT)
+        agent_known_asked(agent, message->envelope.superstep);
     /* A Processor Zero that takes over may tell hosts that have never been asked. */
     if (agent_here(agent) == 0 || (message->kind == WIRE_HALT_AT && !shell) ||
         !objects_begin(agent))

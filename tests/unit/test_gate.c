@@ -146,10 +146,27 @@ START_TEST(what_was_missed)
 }
 END_TEST
 
+/* Barriers at calls are named by nothing but HALT. */
+START_TEST(missed_at_calls)
+{
+    struct known known = {.next = WIRE_NEVER, .runs = true, .decided = 3};
+    struct known_barrier barriers[KNOWN_MISSED_MOST];
+
+    known_asked(&known, 2); /* by another one, of one that is decided */
+    ck_assert_uint_eq(known.next, WIRE_NEVER);
+    known_asked(&known, 3);
+    ck_assert_uint_eq(missed(&known, 4, false, barriers), 1);
+    ck_assert_uint_eq(barriers[0].superstep, 3);
+    ck_assert_uint_eq(missed(&known, 5, true, barriers), 2);
+    ck_assert_uint_eq(barriers[0].superstep, 3);
+    ck_assert_uint_eq(barriers[1].superstep, 4);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {decided_then_or_before, ahead_of_a_snapshot, unasked,
-                                  what_was_missed};
+                                  what_was_missed, missed_at_calls};
 
     return suite_run_tests("gate", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

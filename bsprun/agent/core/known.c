@@ -70,6 +70,11 @@ void agent_known_decided(struct agent *agent, uint64_t superstep, uint64_t next,
     known_decided(&agent->known->facts, superstep, next, ended);
 }
 
+void agent_known_asked(struct agent *agent, uint64_t superstep)
+{
+    known_asked(&agent->known->facts, superstep);
+}
+
 /* It may get lost with the host of Processor Zero.  Without memory for a copy it does. */
 static void keep_abort(struct agent *agent, const struct wire_message *message)
 {

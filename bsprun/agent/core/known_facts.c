@@ -12,6 +12,12 @@ void known_decided(struct known *known, uint64_t superstep, uint64_t next, bool 
     known->ended = ended;
 }
 
+void known_asked(struct known *known, uint64_t superstep)
+{
+    if (superstep >= known->decided && superstep < known->next)
+        known->next = superstep;
+}
+
 unsigned known_missed(const struct known *known, const struct wire_taken_over *taken,
                       struct known_barrier missed[KNOWN_MISSED_MOST])
 {
