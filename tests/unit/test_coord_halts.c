@@ -81,6 +81,29 @@ START_TEST(a_loss_after_the_end)
 }
 END_TEST
 
+/* A snapshot comes in between, when it is asked whether all wait: it is asked again after that. */
+START_TEST(all_wait_and_are_saved)
+{
+    start_four();
+    SAY(OBJECTS, .objects = {.host = 0, .calls = true});
+    SAY(QUIET, .quiet = {.host = 0, .quiet = true, .waits = ""});
+    ck_assert_uint_eq(said()->ask_quiet.round, 1);
+    save_now(false);
+    for (size_t i = 0; i < 4; i++)
+        halted((uint32_t[]){0, 3, 5, 7}[i], 1, 0, 0);
+    arrived(0, 0, WIRE_BARRIER_CALL);
+    arrived(7, 0, WIRE_BARRIER_CALL);
+    ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
+    SAY(QUIET, .quiet = {.host = 3, .round = 1, .quiet = true, .waits = ""});
+    captured(0, 0);
+    captured(7, 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    SAY(QUIET, .quiet = {.host = 0, .quiet = true, .waits = ""});
+    ck_assert(has_message(WIRE_ASK_QUIET));
+    ck_assert_uint_eq(said()->ask_quiet.round, 2);
+}
+END_TEST
+
 /* The same; the host of Processor Zero, 5, is lost. */
 static const uint64_t homes[] = {0, 7}, leads[] = {3, 0, 5, 7};
 
@@ -210,6 +233,7 @@ int main(void)
     const TTest *const tests[] = {where_processes_stop_at_calls,
                                   the_end_while_they_are_asked,
                                   a_loss_after_the_end,
+                                  all_wait_and_are_saved,
                                   stops_of_the_former_one,
                                   they_have_stopped,
                                   stops_in_the_midst_of_a_snapshot,
