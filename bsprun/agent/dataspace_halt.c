@@ -137,15 +137,23 @@ static bool take(struct agent *agent, struct agent_dataspace *shell,
                      &(struct stops_one){superstep, message->halt_at.round, requests->items});
 }
 
+/* A host without processes keeps what is said, as it may be the only one left to know that the
+ * barrier there was decided.  A Processor Zero that takes over may tell hosts that have never been
+ * asked. */
+static bool concerns(const struct agent *agent, const struct wire_message *message)
+{
+    if (agent_here(agent) == 0)
+        return message->kind == WIRE_HALT_AT;
+    return message->kind == WIRE_HALT || objects_shell(agent);
+}
+
 void agent_dataspace_halt(struct agent *agent, const struct wire_message *message)
 {
-    struct agent_dataspace *shell = objects_shell(agent);
+    struct agent_dataspace *shell;
 
     if (message->kind == WIRE_HALT)
         agent_known_asked(agent, message->envelope.superstep);
-    /* A Processor Zero that takes over may tell hosts that have never been asked. */
-    if (agent_here(agent) == 0 || (message->kind == WIRE_HALT_AT && !shell) ||
-        !objects_begin(agent))
+    if (!concerns(agent, message) || !objects_begin(agent))
         return;
     shell = objects_shell(agent);
     objects_lock(agent);

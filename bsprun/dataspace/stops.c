@@ -55,11 +55,15 @@ void stops_close(struct stops *stops)
 uint64_t stops_present(const struct stops *stops)
 {
     uint64_t most = 0, superstep;
+    bool any = false;
 
-    for (uint32_t pid = 0; pid < stops->nprocs; pid++)
-        if (stops->calls->where(stops->context, pid, &superstep) && superstep > most)
-            most = superstep;
-    return most;
+    for (uint32_t pid = 0; pid < stops->nprocs; pid++) {
+        if (!stops->calls->where(stops->context, pid, &superstep))
+            continue;
+        any = true;
+        most = superstep > most ? superstep : most;
+    }
+    return any ? most : UINT64_MAX;
 }
 
 /* ---- The first of them ----------------------------------------------------------------------- */

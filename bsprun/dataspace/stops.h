@@ -43,7 +43,8 @@ struct stops *stops_open(struct dataspace *space, uint32_t nprocs, const struct 
 void stops_close(struct stops *stops);
 
 /* The superstep in which the first process of this host is.  The others have come to the barrier
- * before it as well, and leave it one by one: they make no request of an earlier superstep. */
+ * before it as well, and leave it one by one: they make no request of an earlier superstep.  A host
+ * without processes is past all, and keeps the newest HALT_AT only. */
 uint64_t stops_present(const struct stops *stops);
 
 /* HALT and HALT_AT.  Links are in order, so HALT_AT is that of the newest HALT.  Another Processor

@@ -13,6 +13,7 @@ static struct {
     uint64_t limit, stop_in, stop_after;
     uint64_t in;    /* the superstep of the first process; the other one is behind */
     bool behind;    /* ... it still leaves the barrier */
+    bool none;      /* no process is here */
     bool withdraws; /* some process does not know yet what becomes of its request */
 } seen;
 
@@ -61,7 +62,7 @@ static bool on_where(void *context, uint32_t pid, uint64_t *superstep)
 {
     ck_assert_ptr_eq(context, &seen);
     *superstep = pid == 1 ? seen.in - seen.behind : pid == 0 ? seen.in : seen.in + 9;
-    return pid < 2; /* the third one is elsewhere */
+    return pid < 2 && !seen.none; /* the third one is elsewhere */
 }
 
 static const struct stops_calls calls = {.stop = on_stop, .where = on_where};
@@ -232,11 +233,23 @@ START_TEST(told_by_another_one)
 }
 END_TEST
 
+/* For another Processor Zero. */
+START_TEST(told_without_processes)
+{
+    seen.none = true;
+    set(2, 4, 6);
+    set(3, 5, 7);
+    ck_assert_uint_eq(seen.halts + seen.stops + seen.overs, 0);
+    ck_assert_uint_eq(stops_newest(stops)->superstep, 3);
+    ck_assert_ptr_null(stops_answer(stops));
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {asked_told_and_gone_on, asked_again,
-                                  behind_several,         told_before_they_come,
-                                  told_while_some_leave,  told_by_another_one};
+    const TTest *const tests[] = {
+        asked_told_and_gone_on, asked_again,         behind_several,        told_before_they_come,
+        told_while_some_leave,  told_by_another_one, told_without_processes};
 
     return suite_run_tests("dataspace_stops", tests, sizeof tests / sizeof *tests, set_up,
                            tear_down);
