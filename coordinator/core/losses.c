@@ -72,10 +72,13 @@ int coord_take_objects(struct coord *state, struct coord_host *host,
 static void go_on_without(struct coord *state, struct coord_host *host,
                           struct coord_effects *effects)
 {
+    uint64_t round = state->halt.round;
+
     if (state->has_objects)
         say_losses(state, effects);
     coord_go_on_without(state, host, effects);
-    coord_halt_again(state, effects);
+    if (state->halt.round == round) /* else they are asked anew, after a barrier */
+        coord_halt_again(state, effects);
 }
 
 int coord_take_link_lost(struct coord *state, struct coord_host *host,

@@ -476,7 +476,8 @@ void coord_plan_timer(struct coord *state, struct coord_effects *effects);
 void coord_plan_anew(struct coord *state, struct coord_effects *effects);
 /* Asks for the next possible barrier. */
 void coord_consult(struct coord *state, struct coord_effects *effects);
-/* The same when a snapshot has ended, since only then it is known when the next is due. */
+/* The same when a snapshot has ended, since only then it is known when the next is due; unless
+ * processes are asked to stop for that already. */
 void coord_plan_next(struct coord *state, struct coord_effects *effects);
 /* bsp_begin or bsp_sync returns on all hosts: the interval between snapshots starts now. */
 void coord_note_going_on(struct coord *state);

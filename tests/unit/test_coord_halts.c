@@ -104,6 +104,28 @@ START_TEST(all_wait_and_are_saved)
 }
 END_TEST
 
+/* They are to stop again while the images of before are written, and a host with some is lost. */
+START_TEST(a_loss_while_images_are_written)
+{
+    start_cells(SAVING(.rule = {POLICY_TIME, UINT64_C(60000000000), 0}, .replicas = 2,
+                       .by_node = true, .recover = true));
+    SAY(OBJECTS, .objects = {.host = 0, .calls = true});
+    save_now(false);
+    for (size_t i = 0; i < 4; i++)
+        halted((uint32_t[]){0, 3, 5, 7}[i], 1, 0, 0);
+    arrived(0, 0, WIRE_BARRIER_CALL);
+    arrived(7, 0, WIRE_BARRIER_CALL);
+    captured(0, 0);
+    captured(7, 0);
+    save_now(false);
+    ck_assert_uint_eq(said()->halt.round, 2);
+    ck_assert_int_eq(lost(7), 0);
+    ck_assert(has_message(WIRE_ABANDON));
+    ck_assert(has_message(WIRE_HALT));
+    ck_assert_uint_eq(effects.items[effects.count - 1].message.halt.round, 3);
+}
+END_TEST
+
 /* The same; the host of Processor Zero, 5, is lost. */
 static const uint64_t homes[] = {0, 7}, leads[] = {3, 0, 5, 7};
 
@@ -234,6 +256,7 @@ int main(void)
                                   the_end_while_they_are_asked,
                                   a_loss_after_the_end,
                                   all_wait_and_are_saved,
+                                  a_loss_while_images_are_written,
                                   stops_of_the_former_one,
                                   they_have_stopped,
                                   stops_in_the_midst_of_a_snapshot,
