@@ -551,8 +551,7 @@ static void handle(struct agent *agent, int pid, struct bspz_request *posted)
         return;
     }
     if (agent->dataspace->stops)
-        stops_passed(agent->dataspace->stops,
-                     atomic_load(&bspz_rank_of(agent_board(agent), pid)->superstep));
+        stops_passed(agent->dataspace->stops);
     dataspace_posted(agent->dataspace->space, (uint32_t)pid, &request);
     withdraw_if_wanted(agent, pid);
 }

@@ -23,15 +23,12 @@ static struct bspz_rank *rank_of(const struct agent *agent, int pid)
     return bspz_rank_of(agent_board(agent), pid);
 }
 
-/* The superstep of the first process here: one that is not seen there yet leaves the barrier. */
-static uint64_t present(const struct agent *agent)
+static bool on_where(void *context, uint32_t pid, uint64_t *superstep)
 {
-    uint64_t most = 0;
+    const struct agent *agent = context;
 
-    for (int pid = 0; pid < agent_nprocs(agent); pid++)
-        if (agent_is_here(agent, pid) && atomic_load(&rank_of(agent, pid)->superstep) > most)
-            most = atomic_load(&rank_of(agent, pid)->superstep);
-    return most;
+    *superstep = atomic_load(&rank_of(agent, (int)pid)->superstep);
+    return agent_is_here(agent, (int)pid);
 }
 
 /* Each looks at its next call. */
@@ -51,11 +48,12 @@ static void on_stop(void *context, const struct stops_one *stop)
         atomic_store(&agent_board(agent)->consult_from, stop->superstep);
 }
 
+static const struct stops_calls calls = {.stop = on_stop, .where = on_where};
+
 /* The next HALTED; false: none can be said now. */
-static bool find_answer(const struct agent *agent, const struct agent_dataspace *shell,
-                        struct wire_message *message)
+static bool find_answer(const struct agent_dataspace *shell, struct wire_message *message)
 {
-    const struct stops_one *answer = stops_answer(shell->stops, present(agent));
+    const struct stops_one *answer = stops_answer(shell->stops);
 
     if (!answer)
         return false;
@@ -74,7 +72,7 @@ static void say_halted(struct agent *agent)
 
     while (any && objects_shell(agent)) {
         objects_lock(agent);
-        any = find_answer(agent, objects_shell(agent), &message);
+        any = find_answer(objects_shell(agent), &message);
         objects_unlock(agent);
         if (any)
             agent_tell_zero(agent, &message);
@@ -98,11 +96,13 @@ static void on_late(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
     struct agent_dataspace *shell = objects_shell(agent);
-    uint64_t superstep = present(agent);
+    uint64_t superstep;
     int pid = 0;
 
-    if (!shell || shell->said_late || agent_job(agent) != JOB_RUNNING ||
-        agent_known(agent).decided > superstep)
+    if (!shell || !shell->stops || shell->said_late || agent_job(agent) != JOB_RUNNING)
+        return;
+    superstep = stops_present(shell->stops);
+    if (agent_known(agent).decided > superstep)
         return;
     while (pid < agent_nprocs(agent) && !is_late(agent, pid, superstep))
         pid++;
@@ -125,25 +125,35 @@ static bool take(struct agent *agent, struct agent_dataspace *shell,
     uint64_t superstep = message->envelope.superstep;
 
     if (!shell->stops)
-        shell->stops = stops_open(shell->space, shell->nprocs, on_stop, agent);
+        shell->stops = stops_open(shell->space, shell->nprocs, &calls, agent);
     if (!shell->stops)
         return false;
     shell->left = say_halted;
     if (message->kind == WIRE_HALT)
-        return stops_ask(shell->stops, present(agent), superstep, message->halt.round);
+        return stops_ask(shell->stops, superstep, message->halt.round);
     if (requests->count != shell->nprocs)
         return true;
-    return stops_set(shell->stops, present(agent),
+    return stops_set(shell->stops,
                      &(struct stops_one){superstep, message->halt_at.round, requests->items});
+}
+
+/* A host without processes keeps what is said, as it may be the only one left to know that the
+ * barrier there was decided.  A Processor Zero that takes over may tell hosts that have never been
+ * asked. */
+static bool concerns(const struct agent *agent, const struct wire_message *message)
+{
+    if (agent_here(agent) == 0)
+        return message->kind == WIRE_HALT_AT;
+    return message->kind == WIRE_HALT || objects_shell(agent);
 }
 
 void agent_dataspace_halt(struct agent *agent, const struct wire_message *message)
 {
-    struct agent_dataspace *shell = objects_shell(agent);
+    struct agent_dataspace *shell;
 
-    /* A Processor Zero that takes over may tell hosts that have never been asked. */
-    if (agent_here(agent) == 0 || (message->kind == WIRE_HALT_AT && !shell) ||
-        !objects_begin(agent))
+    if (message->kind == WIRE_HALT)
+        agent_known_asked(agent, message->envelope.superstep);
+    if (!concerns(agent, message) || !objects_begin(agent))
         return;
     shell = objects_shell(agent);
     objects_lock(agent);

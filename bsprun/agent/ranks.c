@@ -182,7 +182,7 @@ static void scan_consultation(struct agent *agent)
     if (consulted <= agent_decided_consulted(agent) || !all_here_arrived(agent, consulted - 1))
         return;
     arrive.barrier = barrier_of(agent, consulted - 1);
-    agent_decided_consult(agent, consulted, arrive.barrier == WIRE_BARRIER_END);
+    agent_decided_consult(agent, consulted, arrive.barrier);
     if (!agent_replica_files_are_good(agent) || agent_decided_take(agent, consulted - 1) ||
         agent_decided_holds(agent, consulted - 1) || agent_decided_unasked(agent, consulted - 1))
         return;

@@ -180,19 +180,14 @@ static void pass(struct agent *agent, uint64_t superstep, uint64_t next, bool en
         agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
 }
 
-/* What was decided that this host has not heard: it would have asked at the next barrier it knows
- * of, and may pass all up to the newest one. */
 static void catch_up(struct agent *agent, const struct wire_taken_over *taken)
 {
     const struct known known = agent_known(agent);
-    uint64_t next = known.next, newest = taken->decided - 1;
+    struct known_barrier missed[KNOWN_MISSED_MOST];
+    unsigned count = known_missed(&known, taken, missed);
 
-    if (taken->decided <= known.decided)
-        return;
-    if (known.runs && next < taken->decided && !(taken->ended && next == newest))
-        pass(agent, next, taken->ended ? newest : taken->consult, false);
-    if (taken->ended)
-        pass(agent, newest, WIRE_NEVER, true);
+    for (unsigned i = 0; i < count; i++)
+        pass(agent, missed[i].superstep, missed[i].next, missed[i].ended);
 }
 
 void agent_taken_over(struct agent *agent, const struct wire_message *message)

@@ -16,19 +16,21 @@ struct stop {
 struct stops {
     struct dataspace *space;
     uint32_t nprocs;
-    stops_stop *stop;
+    const struct stops_calls *calls;
     void *context;
     struct stop *first;
     const struct stop *due; /* the first, while processes are in its superstep; NULL: none is */
     struct stop *newest;    /* a copy of the newest that was set; NULL: none was */
 };
 
-struct stops *stops_open(struct dataspace *space, uint32_t nprocs, stops_stop *stop, void *context)
+struct stops *stops_open(struct dataspace *space, uint32_t nprocs, const struct stops_calls *calls,
+                         void *context)
 {
     struct stops *stops = malloc(sizeof *stops);
 
     if (stops)
-        *stops = (struct stops){.space = space, .nprocs = nprocs, .stop = stop, .context = context};
+        *stops =
+            (struct stops){.space = space, .nprocs = nprocs, .calls = calls, .context = context};
     return stops;
 }
 
@@ -50,6 +52,20 @@ void stops_close(struct stops *stops)
     free(stops);
 }
 
+uint64_t stops_present(const struct stops *stops)
+{
+    uint64_t most = 0, superstep;
+    bool any = false;
+
+    for (uint32_t pid = 0; pid < stops->nprocs; pid++) {
+        if (!stops->calls->where(stops->context, pid, &superstep))
+            continue;
+        any = true;
+        most = superstep > most ? superstep : most;
+    }
+    return any ? most : UINT64_MAX;
+}
+
 /* ---- The first of them ----------------------------------------------------------------------- */
 
 static const struct stop *due_in(const struct stops *stops, uint64_t present)
@@ -61,7 +77,7 @@ static void apply(struct stops *stops, const struct stop *due)
 {
     stops->due = due;
     if (due && due->state == STOP_SET) {
-        stops->stop(stops->context, &due->one);
+        stops->calls->stop(stops->context, &due->one);
         dataspace_halt_at(stops->space, due->requests);
     } else if (due) {
         dataspace_halt(stops->space);
@@ -70,8 +86,9 @@ static void apply(struct stops *stops, const struct stop *due)
     }
 }
 
-void stops_passed(struct stops *stops, uint64_t present)
+void stops_passed(struct stops *stops)
 {
+    uint64_t present = stops_present(stops);
     const struct stop *due = stops->due;
 
     while (stops->first && stops->first->one.superstep < present)
@@ -81,9 +98,9 @@ void stops_passed(struct stops *stops, uint64_t present)
 }
 
 /* If it concerns the superstep in which the processes are. */
-static void apply_if_due(struct stops *stops, const struct stop *stop, uint64_t present)
+static void apply_if_due(struct stops *stops, const struct stop *stop)
 {
-    if (stop == due_in(stops, present))
+    if (stop == due_in(stops, stops_present(stops)))
         apply(stops, stop);
 }
 
@@ -122,42 +139,43 @@ static void fill(const struct stops *stops, struct stop *stop, const struct stop
     stop->state = STOP_SET;
 }
 
-bool stops_ask(struct stops *stops, uint64_t present, uint64_t superstep, uint64_t round)
+bool stops_ask(struct stops *stops, uint64_t superstep, uint64_t round)
 {
     struct stop *stop;
 
-    stops_passed(stops, present);
+    stops_passed(stops);
     stop = find(stops, superstep);
     if (!stop)
         return false;
     stop->one.round = round;
     stop->state = STOP_ASKED;
-    apply_if_due(stops, stop, present);
+    apply_if_due(stops, stop);
     return true;
 }
 
-bool stops_set(struct stops *stops, uint64_t present, const struct stops_one *at)
+bool stops_set(struct stops *stops, const struct stops_one *at)
 {
     struct stop *stop;
 
-    stops_passed(stops, present);
+    stops_passed(stops);
     if (!stops->newest)
         stops->newest = make(stops, at->superstep);
     if (!stops->newest)
         return false;
     fill(stops, stops->newest, at);
-    if (at->superstep < present)
+    if (at->superstep < stops_present(stops))
         return true;
     stop = find(stops, at->superstep);
     if (!stop)
         return false;
     fill(stops, stop, at);
-    apply_if_due(stops, stop, present);
+    apply_if_due(stops, stop);
     return true;
 }
 
-const struct stops_one *stops_answer(struct stops *stops, uint64_t present)
+const struct stops_one *stops_answer(struct stops *stops)
 {
+    uint64_t present = stops_present(stops);
     struct stop *stop = stops->first;
 
     while (stop && (stop->state != STOP_ASKED ||

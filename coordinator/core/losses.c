@@ -72,10 +72,13 @@ int coord_take_objects(struct coord *state, struct coord_host *host,
 static void go_on_without(struct coord *state, struct coord_host *host,
                           struct coord_effects *effects)
 {
+    uint64_t round = state->halt.round;
+
     if (state->has_objects)
         say_losses(state, effects);
     coord_go_on_without(state, host, effects);
-    coord_halt_again(state, effects);
+    if (state->halt.round == round) /* else they are asked anew, after a barrier */
+        coord_halt_again(state, effects);
 }
 
 int coord_take_link_lost(struct coord *state, struct coord_host *host,
@@ -90,6 +93,8 @@ int coord_take_link_lost(struct coord *state, struct coord_host *host,
     quiet_restart(&state->quiet);
     if (survives)
         coord_survive(state, host, effects);
+    if (state->phase == COORD_ENDING && state->has_objects)
+        say_losses(state, effects); /* who is behind makes requests until its own end */
     if (taking_over) /* which finds out whether the term goes on */
         coord_take_over(state, effects);
     else if (!survives && !coord_goes_on_without(state, host))

@@ -41,7 +41,8 @@ struct coord_host {
     uint32_t ahead; /* processes that it has been told to restore ahead, of one snapshot */
     bool ahead_ready;
     uint64_t position[2];
-    bool accounted; /* in the place of another Processor Zero: it has said what it knows ... */
+    bool accounted;   /* in the place of another Processor Zero: it has said what it knows ... */
+    uint64_t decided; /* ... of barriers, as in ACCOUNT ... */
     uint64_t captures_at; /* ... and waits at the barrier of that snapshot; 0: of none */
     bool bears;           /* its processes can be restarted alone elsewhere: survive.c */
     bool waits;           /* accounted: it had arrived at the barrier to be decided */
@@ -476,7 +477,8 @@ void coord_plan_timer(struct coord *state, struct coord_effects *effects);
 void coord_plan_anew(struct coord *state, struct coord_effects *effects);
 /* Asks for the next possible barrier. */
 void coord_consult(struct coord *state, struct coord_effects *effects);
-/* The same when a snapshot has ended, since only then it is known when the next is due. */
+/* The same when a snapshot has ended, since only then it is known when the next is due; unless
+ * processes are asked to stop for that already. */
 void coord_plan_next(struct coord *state, struct coord_effects *effects);
 /* bsp_begin or bsp_sync returns on all hosts: the interval between snapshots starts now. */
 void coord_note_going_on(struct coord *state);

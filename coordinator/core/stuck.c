@@ -28,8 +28,10 @@ int coord_take_quiet(struct coord *state, struct coord_host *host,
 {
     if (message->quiet.round > state->quiet.round)
         return coord_broken(effects, "host %u answers a question that was not asked", host->id);
-    if (state->phase != COORD_RUNNING)
+    if (state->phase != COORD_RUNNING) {
+        quiet_restart(&state->quiet); /* the answer is not taken */
         return 0;
+    }
     for (uint32_t i = 0; i < state->host_count; i++)
         state->quiet.hosts[i].asked = state->hosts[i].count > 0 && !state->hosts[i].lost;
     switch (quiet_take(&state->quiet, (uint32_t)(host - state->hosts), &message->quiet)) {

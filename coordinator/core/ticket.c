@@ -262,7 +262,7 @@ void coord_plan_next(struct coord *state, struct coord_effects *effects)
     enum policy_kind kind = state->config.rule.kind;
     bool by_time = kind == POLICY_AUTO || kind == POLICY_TIME;
 
-    if (state->phase == COORD_RUNNING &&
+    if (state->phase == COORD_RUNNING && state->halt.state == COORD_HALT_NONE &&
         (by_time || state->halts || move_due_ns(state) != POLICY_NEVER))
         coord_plan_anew(state, effects);
 }

@@ -65,16 +65,82 @@ START_TEST(the_end_while_they_are_asked)
 }
 END_TEST
 
+/* Replicas that are behind the end still make requests, also of a host that is lost then. */
+START_TEST(a_loss_after_the_end)
+{
+    start_four();
+    SAY(OBJECTS, .objects = {.host = 0, .calls = true});
+    arrived(0, 0, WIRE_BARRIER_END);
+    arrived(7, 0, WIRE_BARRIER_END);
+    SAY(CLOSED);
+    ck_assert_int_eq(coord_phase(coord), COORD_ENDING);
+    ck_assert_int_eq(lost(7), 0);
+    ck_assert(has_message(WIRE_LOSSES));
+    ck_assert_uint_eq(said()->losses.hosts.count, 1);
+    ck_assert_uint_eq(said()->losses.hosts.items[0], 7);
+}
+END_TEST
+
+/* A snapshot comes in between, when it is asked whether all wait: it is asked again after that. */
+START_TEST(all_wait_and_are_saved)
+{
+    start_four();
+    SAY(OBJECTS, .objects = {.host = 0, .calls = true});
+    SAY(QUIET, .quiet = {.host = 0, .quiet = true, .waits = ""});
+    ck_assert_uint_eq(said()->ask_quiet.round, 1);
+    save_now(false);
+    for (size_t i = 0; i < 4; i++)
+        halted((uint32_t[]){0, 3, 5, 7}[i], 1, 0, 0);
+    arrived(0, 0, WIRE_BARRIER_CALL);
+    arrived(7, 0, WIRE_BARRIER_CALL);
+    ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
+    SAY(QUIET, .quiet = {.host = 3, .round = 1, .quiet = true, .waits = ""});
+    captured(0, 0);
+    captured(7, 0);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    SAY(QUIET, .quiet = {.host = 0, .quiet = true, .waits = ""});
+    ck_assert(has_message(WIRE_ASK_QUIET));
+    ck_assert_uint_eq(said()->ask_quiet.round, 2);
+}
+END_TEST
+
+/* They are to stop again while the images of before are written, and a host with some is lost. */
+START_TEST(a_loss_while_images_are_written)
+{
+    start_cells(SAVING(.rule = {POLICY_TIME, UINT64_C(60000000000), 0}, .replicas = 2,
+                       .by_node = true, .recover = true));
+    SAY(OBJECTS, .objects = {.host = 0, .calls = true});
+    save_now(false);
+    for (size_t i = 0; i < 4; i++)
+        halted((uint32_t[]){0, 3, 5, 7}[i], 1, 0, 0);
+    arrived(0, 0, WIRE_BARRIER_CALL);
+    arrived(7, 0, WIRE_BARRIER_CALL);
+    captured(0, 0);
+    captured(7, 0);
+    save_now(false);
+    ck_assert_uint_eq(said()->halt.round, 2);
+    ck_assert_int_eq(lost(7), 0);
+    ck_assert(has_message(WIRE_ABANDON));
+    ck_assert(has_message(WIRE_HALT));
+    ck_assert_uint_eq(effects.items[effects.count - 1].message.halt.round, 3);
+}
+END_TEST
+
 /* The same; the host of Processor Zero, 5, is lost. */
 static const uint64_t homes[] = {0, 7}, leads[] = {3, 0, 5, 7};
 
-static void start_succeeding(void)
+static void succeed(uint64_t committed)
 {
     start(4, SAVING(.rule = {POLICY_SUPERSTEPS, 4, 0}, .replicas = 2, .recover = true,
-                    .predecessor = {{homes, 2}, {leads, 4}, {0, 3}}));
+                    .predecessor = {{homes, 2}, {leads, 4}, {committed, 3}}));
     ck_assert_int_eq(coord_phase(coord), COORD_TAKING_OVER);
     ck_assert_int_eq(lost(5), 0);
     ck_assert_int_eq(coord_phase(coord), COORD_TAKING_OVER);
+}
+
+static void start_succeeding(void)
+{
+    succeed(0);
 }
 
 /* ---- Another Processor Zero ---- */
@@ -151,6 +217,24 @@ START_TEST(stops_in_the_midst_of_a_snapshot)
 }
 END_TEST
 
+/* bsprun knows of a snapshot; all that had been captured, and told where the others stop, are lost.
+ */
+START_TEST(stops_that_nobody_knows)
+{
+    for (int known = 0; known < 2; known++) {
+        succeed(6);
+        account_of_stops(0, 5, 0, 4, 7);
+        account_of_stops(7, 5, 0, 4, 7);
+        account_of_stops(3, known ? 6 : 5, 0, known ? 5 : 4, known ? 8 : 7);
+        ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+        SAY(OBJECTS, .objects = {.host = 0, .calls = true});
+        ck_assert_int_eq(coord_phase(coord), known ? COORD_RUNNING : COORD_FAILED);
+        ck_assert(known || coord_outcome(coord).again);
+        tear_down();
+    }
+}
+END_TEST
+
 /* Who is behind the end goes on, whatever it was told. */
 START_TEST(stops_at_the_end)
 {
@@ -183,9 +267,16 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {where_processes_stop_at_calls,    the_end_while_they_are_asked,
-                                  stops_of_the_former_one,          they_have_stopped,
-                                  stops_in_the_midst_of_a_snapshot, stops_at_the_end,
+    const TTest *const tests[] = {where_processes_stop_at_calls,
+                                  the_end_while_they_are_asked,
+                                  a_loss_after_the_end,
+                                  all_wait_and_are_saved,
+                                  a_loss_while_images_are_written,
+                                  stops_of_the_former_one,
+                                  they_have_stopped,
+                                  stops_in_the_midst_of_a_snapshot,
+                                  stops_that_nobody_knows,
+                                  stops_at_the_end,
                                   stops_of_other_processes};
 
     return suite_run_tests("coord_halts", tests, sizeof tests / sizeof *tests, NULL, tear_down);

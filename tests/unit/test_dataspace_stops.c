@@ -11,6 +11,9 @@
 static struct {
     unsigned halts, overs, stops; /* so often */
     uint64_t limit, stop_in, stop_after;
+    uint64_t in;    /* the superstep of the first process; the other one is behind */
+    bool behind;    /* ... it still leaves the barrier */
+    bool none;      /* no process is here */
     bool withdraws; /* some process does not know yet what becomes of its request */
 } seen;
 
@@ -55,10 +58,19 @@ static void on_stop(void *context, const struct stops_one *stop)
     seen.stop_after = stop->requests[1];
 }
 
+static bool on_where(void *context, uint32_t pid, uint64_t *superstep)
+{
+    ck_assert_ptr_eq(context, &seen);
+    *superstep = pid == 1 ? seen.in - seen.behind : pid == 0 ? seen.in : seen.in + 9;
+    return pid < 2 && !seen.none; /* the third one is elsewhere */
+}
+
+static const struct stops_calls calls = {.stop = on_stop, .where = on_where};
+
 static void set_up(void)
 {
     memset(&seen, 0, sizeof seen);
-    stops = stops_open(NULL, 2, on_stop, &seen);
+    stops = stops_open(NULL, 3, &calls, &seen);
     ck_assert_ptr_nonnull(stops);
 }
 
@@ -67,16 +79,27 @@ static void tear_down(void)
     stops_close(stops);
 }
 
-static void set(uint64_t present, uint64_t superstep, uint64_t round, uint64_t after)
+static void ask(uint64_t superstep, uint64_t round)
 {
-    const uint64_t requests[] = {after, after};
-
-    ck_assert(stops_set(stops, present, &(struct stops_one){superstep, round, requests}));
+    ck_assert(stops_ask(stops, superstep, round));
 }
 
-static void expect_answer(uint64_t present, uint64_t round)
+static void set(uint64_t superstep, uint64_t round, uint64_t after)
 {
-    const struct stops_one *answer = stops_answer(stops, present);
+    const uint64_t requests[] = {after, after, after};
+
+    ck_assert(stops_set(stops, &(struct stops_one){superstep, round, requests}));
+}
+
+static void passed(uint64_t present)
+{
+    seen.in = present;
+    stops_passed(stops);
+}
+
+static void expect_answer(uint64_t round)
+{
+    const struct stops_one *answer = stops_answer(stops);
 
     ck_assert_ptr_nonnull(answer);
     ck_assert_uint_eq(answer->round, round);
@@ -86,18 +109,19 @@ static void expect_answer(uint64_t present, uint64_t round)
 START_TEST(asked_told_and_gone_on)
 {
     seen.withdraws = true;
-    ck_assert(stops_ask(stops, 4, 4, 1));
+    seen.in = 4;
+    ask(4, 1);
     ck_assert_uint_eq(seen.halts, 1);
-    ck_assert_ptr_null(stops_answer(stops, 4)); /* it may still have taken effect */
+    ck_assert_ptr_null(stops_answer(stops)); /* it may still have taken effect */
     seen.withdraws = false;
-    expect_answer(4, 1);
-    ck_assert_ptr_null(stops_answer(stops, 4));
-    set(4, 4, 1, 7);
+    expect_answer(1);
+    ck_assert_ptr_null(stops_answer(stops));
+    set(4, 1, 7);
     ck_assert_uint_eq(seen.limit, 7);
     ck_assert_uint_eq(seen.stop_in, 4);
-    stops_passed(stops, 4);
+    passed(4);
     ck_assert_uint_eq(seen.overs, 0);
-    stops_passed(stops, 5);
+    passed(5);
     ck_assert_uint_eq(seen.overs, 1);
 }
 END_TEST
@@ -105,13 +129,13 @@ END_TEST
 /* A host was lost: what is answered now counts. */
 START_TEST(asked_again)
 {
-    ck_assert(stops_ask(stops, 0, 0, 1));
-    expect_answer(0, 1);
-    set(0, 0, 1, 7);
-    ck_assert(stops_ask(stops, 0, 0, 2));
+    ask(0, 1);
+    expect_answer(1);
+    set(0, 1, 7);
+    ask(0, 2);
     ck_assert_uint_eq(seen.halts, 2);
-    expect_answer(0, 2);
-    set(0, 0, 2, 6);
+    expect_answer(2);
+    set(0, 2, 6);
     ck_assert_uint_eq(seen.limit, 6);
 }
 END_TEST
@@ -119,23 +143,24 @@ END_TEST
 /* Others have passed two barriers: each stop has its turn here, and is answered at once. */
 START_TEST(behind_several)
 {
-    ck_assert(stops_ask(stops, 1, 1, 1));
-    expect_answer(1, 1);
-    set(1, 1, 1, 3);
+    seen.in = 1;
+    ask(1, 1);
+    expect_answer(1);
+    set(1, 1, 3);
     seen.withdraws = true; /* which does not matter for those to come */
-    ck_assert(stops_ask(stops, 1, 2, 2));
-    expect_answer(1, 2);
-    set(1, 2, 2, 5);
-    ck_assert(stops_ask(stops, 1, 3, 3));
-    expect_answer(1, 3);
+    ask(2, 2);
+    expect_answer(2);
+    set(2, 2, 5);
+    ask(3, 3);
+    expect_answer(3);
     ck_assert_uint_eq(seen.stops, 1);
     ck_assert_uint_eq(seen.limit, 3);
-    stops_passed(stops, 2);
+    passed(2);
     ck_assert_uint_eq(seen.limit, 5);
     ck_assert_uint_eq(seen.stop_in, 2);
-    stops_passed(stops, 3);
+    passed(3);
     ck_assert_uint_eq(seen.halts, 2); /* it is not known yet */
-    set(3, 3, 3, 8);
+    set(3, 3, 8);
     ck_assert_uint_eq(seen.limit, 8);
 }
 END_TEST
@@ -143,25 +168,44 @@ END_TEST
 /* The barrier before had no stop, or that one is gone already. */
 START_TEST(told_before_they_come)
 {
-    ck_assert(stops_ask(stops, 1, 2, 1));
-    expect_answer(1, 1);
-    set(1, 2, 1, 5);
-    stops_passed(stops, 1);
+    seen.in = 1;
+    ask(2, 1);
+    expect_answer(1);
+    set(2, 1, 5);
+    passed(1);
     ck_assert_uint_eq(seen.halts + seen.stops + seen.overs, 0);
-    stops_passed(stops, 2);
+    passed(2);
     ck_assert_uint_eq(seen.limit, 5);
     ck_assert_uint_eq(seen.stop_in, 2);
-    stops_passed(stops, 2);
+    passed(2);
     ck_assert_uint_eq(seen.stops, 1);
-    ck_assert(stops_ask(stops, 2, 3, 2));
-    stops_passed(stops, 3);
+    ask(3, 2);
+    passed(3);
     ck_assert_uint_eq(seen.halts, 1);
-    ck_assert(stops_ask(stops, 3, 5, 3));
-    stops_passed(stops, 4);
+    ask(5, 3);
+    passed(4);
     ck_assert_uint_eq(seen.overs, 1); /* no stop is in this one */
     ck_assert_uint_eq(seen.halts, 1);
-    stops_passed(stops, 5);
+    passed(5);
     ck_assert_uint_eq(seen.halts, 2);
+}
+END_TEST
+
+/* One process is still to leave the barrier before. */
+START_TEST(told_while_some_leave)
+{
+    seen.in = 3;
+    seen.behind = true;
+    ck_assert_uint_eq(stops_present(stops), 3);
+    ask(3, 1);
+    ck_assert_uint_eq(seen.halts, 1);
+    expect_answer(1);
+    set(3, 1, 5);
+    ck_assert_uint_eq(seen.limit, 5);
+    seen.behind = false;
+    passed(3);
+    ck_assert_uint_eq(seen.stops, 1);
+    ck_assert_uint_eq(seen.overs, 0);
 }
 END_TEST
 
@@ -170,16 +214,17 @@ END_TEST
 START_TEST(told_by_another_one)
 {
     ck_assert_ptr_null(stops_newest(stops));
-    ck_assert(stops_ask(stops, 2, 2, 9));
-    expect_answer(2, 9);
-    set(2, 2, 8, 4);
+    seen.in = 2;
+    ask(2, 9);
+    expect_answer(9);
+    set(2, 8, 4);
     ck_assert_uint_eq(seen.limit, 4);
-    set(2, 3, 10, 6);
+    set(3, 10, 6);
     ck_assert_uint_eq(seen.limit, 4);
-    stops_passed(stops, 3);
+    passed(3);
     ck_assert_uint_eq(seen.limit, 6);
-    stops_passed(stops, 4);
-    set(4, 3, 10, 7);
+    passed(4);
+    set(3, 10, 7);
     ck_assert_uint_eq(seen.limit, 6);
     ck_assert_uint_eq(seen.overs, 1);
     ck_assert_uint_eq(stops_newest(stops)->superstep, 3);
@@ -188,10 +233,23 @@ START_TEST(told_by_another_one)
 }
 END_TEST
 
+/* For another Processor Zero. */
+START_TEST(told_without_processes)
+{
+    seen.none = true;
+    set(2, 4, 6);
+    set(3, 5, 7);
+    ck_assert_uint_eq(seen.halts + seen.stops + seen.overs, 0);
+    ck_assert_uint_eq(stops_newest(stops)->superstep, 3);
+    ck_assert_ptr_null(stops_answer(stops));
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {asked_told_and_gone_on, asked_again, behind_several,
-                                  told_before_they_come, told_by_another_one};
+    const TTest *const tests[] = {
+        asked_told_and_gone_on, asked_again,         behind_several,        told_before_they_come,
+        told_while_some_leave,  told_by_another_one, told_without_processes};
 
     return suite_run_tests("dataspace_stops", tests, sizeof tests / sizeof *tests, set_up,
                            tear_down);

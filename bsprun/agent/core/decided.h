@@ -16,23 +16,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct agent;
+#include "bsprun/agent/core/gate.h"
 
-struct decided {
-    uint64_t superstep; /* whose end was decided */
-    uint64_t consult;   /* the next one that is */
-    bool end;           /* the barrier of bsp_end */
-    bool snapshot;      /* processes of other hosts are captured there */
-};
+struct agent;
 
 /* For the whole job: 0 or -ENOMEM. */
 int agent_decided_open(struct agent *agent);
 void agent_decided_free(struct agent *agent);
 
 /* The newest consultation of the processes here that was passed on, as the board counts them; 0:
- * none in this term.  end: it is the barrier of bsp_end. */
+ * none in this term. */
 uint64_t agent_decided_consulted(const struct agent *agent);
-void agent_decided_consult(struct agent *agent, uint64_t consulted, bool end);
+void agent_decided_consult(struct agent *agent, uint64_t consulted, enum wire_barrier barrier);
+/* Whether it is the barrier of bsp_end. */
 bool agent_decided_end_reported(const struct agent *agent);
 /* Whether Processor Zero has answered it, so that the processes leave. */
 void agent_decided_let_out(struct agent *agent, bool end);

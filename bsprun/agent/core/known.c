@@ -67,13 +67,12 @@ void agent_known_run(struct agent *agent, uint64_t next)
 
 void agent_known_decided(struct agent *agent, uint64_t superstep, uint64_t next, bool ended)
 {
-    struct known *known = &agent->known->facts;
+    known_decided(&agent->known->facts, superstep, next, ended);
+}
 
-    if (superstep + 1 <= known->decided)
-        return;
-    known->decided = superstep + 1;
-    known->next = next;
-    known->ended = ended;
+void agent_known_asked(struct agent *agent, uint64_t superstep)
+{
+    known_asked(&agent->known->facts, superstep);
 }
 
 /* It may get lost with the host of Processor Zero.  Without memory for a copy it does. */

@@ -15,11 +15,37 @@ struct wire_message; /* lib/wire/wire.h */
 
 struct known {
     uint64_t decided; /* supersteps up to the newest barrier that is decided; 0: none */
-    uint64_t next;    /* the next one, as named then or by RUN; WIRE_NEVER: not known */
+    uint64_t next;    /* the next one, as named then, by RUN or by HALT; WIRE_NEVER: not known */
     bool ended;       /* the newest one is that of bsp_end */
     bool ready;       /* the processes of this host are, for RUN */
     bool runs;        /* RUN has come */
 };
+
+/* ---- Pure: known_facts.c ---- */
+
+/* The barrier of a superstep is decided, and the processes go on. */
+void known_decided(struct known *known, uint64_t superstep, uint64_t next, bool ended);
+
+/* Processes are asked to stop at calls (HALT): the barrier there is the next one to be decided,
+ * which the decision of the one before has not named. */
+void known_asked(struct known *known, uint64_t superstep);
+
+/* A barrier that was decided. */
+struct known_barrier {
+    uint64_t superstep, next; /* as in known_decided */
+    bool ended;
+};
+#define KNOWN_MISSED_MOST 2u
+
+struct wire_taken_over; /* lib/wire/wire.h */
+
+/* What a former Processor Zero has decided, as another one says, and this host has not heard: it
+ * would have asked at the next barrier it knows of, and may pass all up to the newest one.  In
+ * order; returns how many. */
+unsigned known_missed(const struct known *known, const struct wire_taken_over *taken,
+                      struct known_barrier missed[KNOWN_MISSED_MOST]);
+
+/* ---- In an agent ---- */
 
 /* For the whole job: 0 or -ENOMEM. */
 int agent_known_open(struct agent *agent);
@@ -36,6 +62,7 @@ void agent_known_begin(struct agent *agent);
 void agent_known_ready(struct agent *agent);
 void agent_known_run(struct agent *agent, uint64_t next);
 void agent_known_decided(struct agent *agent, uint64_t superstep, uint64_t next, bool ended);
+void agent_known_asked(struct agent *agent, uint64_t superstep);
 /* Whether the message may be sent to Processor Zero now. */
 bool agent_known_lets(struct agent *agent, const struct wire_message *message);
 

@@ -38,8 +38,10 @@ static void post(struct world *world, uint32_t pid, uint32_t host)
     if (replica->transfer.request.kind == DATASPACE_PUT &&
         is_faulty(world, pid, host, replica->at) && !world->fault.tag)
         replica->transfer.window[replica->transfer.request.length - 1] ^= 1;
-    if (world->halts.on)
-        halts_posted(world, host);
+    if (world->halts.on && !halts_posted(world, pid, host)) {
+        replica->transfer.posted = false;
+        return;
+    }
     dataspace_posted(world->hosts[host].space, pid, &replica->transfer.request);
     hosts_go_on(world, &world->hosts[host]);
     saved_look(world, &world->hosts[host]);
@@ -111,22 +113,23 @@ static void act(struct world *world, uint32_t pid, uint32_t host)
     struct process *process = &world->processes[pid];
     struct replica *replica = &process->replicas[host];
 
-    if (world->hosts[host].lost || replica->transfer.posted)
+    if (world->hosts[host].lost || replica->transfer.posted || replica->stays != STAYS_NOT ||
+        replica->on_board)
         return;
     if (transfer_is_held(&replica->transfer) && saved_holds(world, pid, host)) {
-        saved_arrive(world, host);
+        saved_arrive(world, pid, host);
     } else if (replica->transfer.busy && replica->transfer.done < replica->transfer.request.size) {
         post(world, pid, host);
     } else if (replica->transfer.busy) {
         finish_call(world, pid, host);
     } else if (saved_holds(world, pid, host)) {
-        saved_arrive(world, host);
+        saved_arrive(world, pid, host);
     } else if (!acts_are_over(process, replica)) {
         if (replica->at == process->made)
             make_call(world, pid);
         call(world, pid, host);
     } else if (world->halts.on) {
-        halts_arrive(world, host);
+        barriers_arrive(world, pid, host);
     }
 }
 
@@ -186,7 +189,7 @@ static void plan_fault(struct world *world)
 {
     struct fault *fault = &world->fault;
 
-    fault->planned = pick(world, 8) == 0;
+    fault->planned = pick(world, 8) == 0 && !world->halts.on;
     fault->pid = (uint32_t)pick(world, world->process_count);
     fault->host = (uint32_t)pick(world, world->host_count);
     while (!world->processes[fault->pid].replicas[fault->host].is)
@@ -236,7 +239,9 @@ static uint32_t check_process(struct world *world, uint32_t pid)
         at = replica->at;
         if (replica->transfer.busy && replica->transfer.request.kind == DATASPACE_PUT)
             fail(world, "the put of pid %u on host %u never returns", pid, host);
-        if (replica->transfer.busy != !!dataspace_waits_for(world->hosts[host].space, pid))
+        if (world->halts.on && world->stuck && replica->transfer.done == 0)
+            ; /* asked to stop when all waited already */
+        else if (replica->transfer.busy != !!dataspace_waits_for(world->hosts[host].space, pid))
             fail(world, "pid %u %s on host %u", pid,
                  replica->transfer.busy ? "hangs" : "is waited for", host);
         if (!replica->transfer.busy && !acts_are_over(process, replica))
@@ -273,6 +278,8 @@ void acts_check_end(struct world *world)
     calls_check(&world->time, world->histories, TAGS, world->over);
     if (world->over)
         return;
+    if (world->halts.on)
+        zero_check_end(world);
     for (uint32_t pid = 0; pid < world->process_count; pid++)
         waits += check_process(world, pid);
     if (world->stuck != (waits > 0))

@@ -1,13 +1,9 @@
-/* halts.c - snapshots at calls in the made-up world: where the replicas of each process stop, again
- * and again, with a Processor Zero on one of the hosts, which may be lost.
+/* halts.c - hosts of the made-up world, where there are snapshots at calls: what agents do with
+ * what Processor Zero says (bsprun/agent: orders.c, succession.c, snapshot/phases.c,
+ * dataspace_halt.c).
  *
- * Hosts keep what they are told as agents do (bsprun/dataspace/stops.h).  Processor Zero does what
- * coordinator/core/halt.c and takeover.c do: it asks, says where processes stop, asks again when a
- * host is lost, and takes a snapshot when for each cell some host has come there; others come
- * later, some after the next ones have been asked for.  If its host is lost another one hears from
- * all hosts what they know, in the midst of what the former one had said.
- *
- * Checked: all come to each stop that is asked for.
+ * Processor Zero (zero.c) and what a host keeps of where processes stop (bsprun/dataspace/stops.h)
+ * are the real ones.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,640 +11,435 @@
 #include "bsprun/dataspace/stops.h"
 #include "tests/sim/dataspace/cells/world.h"
 
-#define NEVER      UINT64_MAX
-#define NEVER_STOP 60000u
-#define HALTS_MOST 4u
-#define APART      500u /* of one and the next, at most */
-
 static struct {
-    uint64_t asked, again, went_on, spared, behind, taken_over, in_capture, told_again, ended;
+    uint64_t leaving, ahead, on_board, again, resumed, caught_up;
 } summary;
 
-static bool has_replicas(const struct world *world, uint32_t host)
+/* ---- What a host says ------------------------------------------------------------------------ */
+
+static void say_objects(struct world *world, uint32_t host)
 {
+    halts_say(
+        world, host,
+        (struct wire_message){.kind = WIRE_OBJECTS, .objects.calls = has_replicas(world, host)});
+}
+
+static void say_captured(struct world *world, uint32_t host)
+{
+    halts_say(world, host,
+              (struct wire_message){.kind = WIRE_CAPTURED,
+                                    .envelope.superstep = halting_of(world, host)->captures - 1});
+}
+
+void halts_begun(struct world *world, uint32_t host)
+{
+    if (halting_of(world, host)->begun)
+        return;
+    halting_of(world, host)->begun = true;
+    say_objects(world, host);
+}
+
+/* ---- Requests -------------------------------------------------------------------------------- */
+
+bool halts_posted(struct world *world, uint32_t pid, uint32_t host)
+{
+    struct replica *replica = replica_on(world, pid, host);
+    struct halting *here = halting_of(world, host);
+
+    halts_begun(world, host);
+    replica->on_board = gate_holds(here->gate, replica->superstep);
+    summary.on_board += replica->on_board;
+    if (!replica->on_board)
+        stops_passed(here->stops);
+    return !replica->on_board;
+}
+
+/* For those that were held. */
+static void scan(struct world *world, uint32_t host)
+{
+    for (uint32_t pid = 0; pid < world->process_count; pid++) {
+        struct replica *replica = replica_on(world, pid, host);
+
+        if (!replica->on_board || gate_holds(halting_of(world, host)->gate, replica->superstep))
+            continue;
+        replica->on_board = false;
+        acts_plan(world, pid, host, 1);
+    }
+    barriers_ask(world, host);
+}
+
+/* ---- What is decided ------------------------------------------------------------------------- */
+
+static void resume(struct world *world, uint32_t host, uint64_t next)
+{
+    struct halting *here = halting_of(world, host);
+
+    summary.resumed++;
+    here->captures = 0;
+    here->consult = next;
     for (uint32_t pid = 0; pid < world->process_count; pid++)
-        if (world->processes[pid].replicas[host].is)
+        if (replica_on(world, pid, host)->is &&
+            replica_on(world, pid, host)->stays == STAYS_CAPTURED) {
+            replica_on(world, pid, host)->stays = STAYS_NOT;
+            acts_plan(world, pid, host, 1 + timeline_apart(&world->time, 60));
+        }
+}
+
+static void pass(struct world *world, uint32_t host, uint64_t superstep, uint64_t next, bool end)
+{
+    const struct decided decided = {.superstep = superstep, .consult = next, .end = end};
+    struct halting *here = halting_of(world, host);
+
+    known_decided(&here->known, superstep, next, end);
+    if (here->captures == superstep + 1)
+        resume(world, host, next);
+    else if (!gate_add(here->gate, &decided))
+        fail(world, "no memory");
+}
+
+static bool is_of(const struct wire_numbers *hosts, uint32_t host)
+{
+    for (uint32_t i = 0; i < hosts->count; i++)
+        if (hosts->items[i] == host)
             return true;
     return false;
 }
 
-/* ---- Messages -------------------------------------------------------------------------------- */
-
-static struct halt_said *new_said(struct world *world, uint32_t *number)
+static void hear_release(struct world *world, uint32_t host, const struct wire_message *message)
 {
-    struct halts *halts = &world->halts;
+    const struct wire_release *release = &message->release;
+    struct halting *here = halting_of(world, host);
+    uint64_t superstep = message->envelope.superstep;
 
-    if (halts->said_count == HALT_SAYINGS)
-        fail(world, "too much is said of halts");
-    *number = halts->said_count++;
-    halts->said[*number] = (struct halt_said){.superstep = 0};
-    return &halts->said[*number];
-}
-
-static void say_to_all(struct world *world, enum action_kind kind, uint32_t number)
-{
-    for (uint32_t i = 0; i < world->host_count; i++) {
-        struct action *action = losses_plan(world, kind, &world->hosts[i].last_asked);
-
-        action->from = world->halts.zero.host;
-        action->to = i;
-        action->number = number;
-        action->era = world->halts.zero.era;
-    }
-}
-
-static void say_to_zero(struct world *world, const struct host *host, enum action_kind kind,
-                        uint32_t number)
-{
-    struct action *action;
-
-    if (world->halts.hosts[host->number].waits && kind != DO_ACCOUNT)
-        return;
-    action = losses_plan(world, kind, &world->hosts[host->number].last_quiet);
-    action->from = host->number;
-    action->number = number;
-    action->era = world->halts.hosts[host->number].era;
-}
-
-/* ---- Processor Zero -------------------------------------------------------------------------- */
-
-static void say_superstep(struct world *world, enum action_kind kind, uint64_t superstep)
-{
-    uint32_t number;
-
-    new_said(world, &number)->superstep = superstep;
-    say_to_all(world, kind, number);
-}
-
-/* Its host is, in the midst of what it says. */
-static void lose_zero(struct world *world)
-{
-    struct action *action;
-
-    if (timeline_apart(&world->time, 6) > 0 || !seeds_keeps_fault(&world->time.job, LOSSES))
-        return;
-    action = timeline_plan(&world->time, timeline_apart(&world->time, 40));
-    action->kind = DO_LOSE_HOST;
-    action->from = world->halts.zero.host;
-}
-
-static void say_where(struct world *world, uint64_t superstep, const uint64_t *after)
-{
-    uint32_t number;
-    struct halt_said *said = new_said(world, &number);
-
-    said->superstep = superstep;
-    said->round = world->halts.zero.round;
-    for (uint32_t pid = 0; pid < world->process_count; pid++)
-        said->requests[pid] = after ? after[pid] : NEVER;
-    say_to_all(world, DO_HALT_AT, number);
-    lose_zero(world);
-}
-
-static void ask(struct world *world)
-{
-    struct halt_zero *zero = &world->halts.zero;
-    struct action *action;
-    uint32_t number;
-    struct halt_said *said = new_said(world, &number);
-
-    zero->halt = HALT_IS_ASKED;
-    said->superstep = zero->superstep;
-    said->round = ++zero->round;
-    zero->missing = 0;
-    memset(zero->reached, 0, sizeof zero->reached);
-    for (uint32_t i = 0; i < world->host_count; i++) {
-        zero->answered[i] = world->saved.known_lost[i] || !has_replicas(world, i);
-        zero->missing += !zero->answered[i];
-    }
-    summary.asked++;
-    say_to_all(world, DO_HALT, number);
-    action = timeline_plan(&world->time, NEVER_STOP);
-    action->kind = DO_HALT_LIMIT;
-    action->number = zero->superstep;
-}
-
-static void ask_later(struct world *world)
-{
-    struct action *action;
-
-    if (world->halts.left == 0)
-        return;
-    world->halts.left--;
-    action = timeline_plan(&world->time, timeline_apart(&world->time, APART));
-    action->kind = DO_HALT_DUE;
-}
-
-static void halted(struct world *world, uint32_t from, const struct halt_said *answer)
-{
-    struct halt_zero *zero = &world->halts.zero;
-
-    if (answer->round != zero->round || zero->halt != HALT_IS_ASKED || zero->answered[from])
-        return;
-    zero->answered[from] = true;
-    for (uint32_t pid = 0; pid < world->process_count; pid++)
-        if (zero->reached[pid] < answer->requests[pid])
-            zero->reached[pid] = answer->requests[pid];
-    if (--zero->missing > 0)
-        return;
-    zero->halt = HALT_IS_SAID;
-    memcpy(zero->after, zero->reached, sizeof zero->after);
-    for (uint32_t pid = 0; pid < world->process_count; pid++)
-        note(world, "pid %u stops after %llu calls", pid, (unsigned long long)zero->after[pid]);
-    say_where(world, zero->superstep, zero->after);
-}
-
-static void resume(struct world *world)
-{
-    struct halt_zero *zero = &world->halts.zero;
-
-    say_superstep(world, DO_HALT_RESUME, zero->superstep++);
-    zero->phase = HALT_ZERO_RUNS;
-    memset(zero->arrived, 0, sizeof zero->arrived);
-    lose_zero(world);
-    ask_later(world);
-}
-
-static void resume_when_captured(struct world *world)
-{
-    struct halt_zero *zero = &world->halts.zero;
-    bool taken = !world->saved.failed;
-
-    if (zero->phase != HALT_ZERO_CAPTURES)
-        return;
-    for (uint32_t i = 0; i < world->host_count; i++)
-        if (!zero->captured[i] && !world->saved.known_lost[i])
-            return;
-    note(world, "the snapshot of superstep %llu %s", (unsigned long long)zero->superstep,
-         taken ? "is taken" : "has failed");
-    if (taken && saved_taken(world, zero->after))
-        world->halts.left = 0; /* all go back to it */
-    resume(world);
-}
-
-static void choose(struct world *world)
-{
-    struct halt_zero *zero = &world->halts.zero;
-    uint32_t number;
-    struct halt_said *said = new_said(world, &number);
-
-    said->superstep = zero->superstep;
-    memset(zero->captured, true, sizeof zero->captured);
-    for (uint32_t lead = 0; lead < world->host_count; lead++) {
-        uint32_t first = saved_first(world, lead, zero->arrived);
-
-        if (first == HOSTS)
-            continue;
-        said->keepers[said->keeper_count++] = first;
-        zero->captured[first] = false;
-    }
-    world->saved.kept_count = 0;
-    world->saved.failed = false;
-    zero->phase = HALT_ZERO_CAPTURES;
-    say_to_all(world, DO_HALT_RELEASE, number);
-}
-
-static void decide_when_complete(struct world *world)
-{
-    struct halt_zero *zero = &world->halts.zero;
-
-    if (zero->phase != HALT_ZERO_RUNS || !saved_all_arrived(world, zero->arrived))
-        return;
-    summary.went_on += zero->halt == HALT_IS_ASKED;
-    if (zero->halt == HALT_IS_ASKED)
-        say_where(world, zero->superstep, zero->calls ? zero->after : NULL);
-    zero->halt = HALT_IS_NONE;
-    if (!zero->calls) { /* all are at their end */
-        summary.ended++;
-        zero->phase = HALT_ZERO_ENDS;
-        say_superstep(world, DO_HALT_END, zero->superstep);
-        lose_zero(world);
-    } else if (zero->superstep == zero->spared) {
-        summary.spared++;
-        resume(world);
-    } else {
-        choose(world);
-    }
-    zero->calls = false;
-}
-
-static void arrive(struct world *world, uint32_t from, const struct halt_said *said)
-{
-    struct halt_zero *zero = &world->halts.zero;
-
-    if (zero->phase != HALT_ZERO_RUNS || said->superstep < zero->superstep) {
-        summary.behind++;
+    if (release->decision != WIRE_DECISION_SNAPSHOT) {
+        pass(world, host, superstep, release->consult, release->decision == WIRE_DECISION_END);
         return;
     }
-    if (said->superstep > zero->superstep)
-        fail(world, "host %u arrives at a barrier to come", from);
-    zero->arrived[from] = ++zero->arrivals;
-    zero->calls |= said->calls;
-    decide_when_complete(world);
-}
-
-/* ---- ... in the place of another one --------------------------------------------------------- */
-
-static void take_over(struct world *world)
-{
-    struct halts *halts = &world->halts;
-    uint32_t host = 0;
-
-    while (world->saved.known_lost[host])
-        host++;
-    note(world, "host %u is Processor Zero", host);
-    summary.taken_over++;
-    halts->zero = (struct halt_zero){
-        .host = host, .era = halts->zero.era + 1, .spared = NEVER, .phase = HALT_ZERO_ASKS};
-    world->saved.failed = true; /* what is being taken */
-    say_to_all(world, DO_TAKE_OVER, 0);
-}
-
-static void begin_anew(struct world *world)
-{
-    struct halts *halts = &world->halts;
-    struct halt_zero *zero = &halts->zero;
-    uint64_t decided = 0, captures = 0;
-    bool ended = false;
-
-    for (uint32_t i = 0; i < world->host_count; i++) {
-        const struct halt_said *account = &halts->said[zero->accounts[i]];
-
-        if (world->saved.known_lost[i])
-            continue;
-        decided = account->decided > decided ? account->decided : decided;
-        ended |= account->ended;
-        captures = account->captures > captures ? account->captures : captures;
-        if (account->round > zero->round) {
-            zero->round = account->round;
-            zero->after_at = account->superstep;
-            memcpy(zero->after, account->requests, sizeof zero->after);
-        }
-    }
-    bool resumes = captures > decided && !ended;
-    zero->superstep = resumes ? captures - 1 : decided;
-    zero->phase = ended ? HALT_ZERO_ENDS : resumes ? HALT_ZERO_CAPTURES : HALT_ZERO_RUNS;
-    for (uint32_t i = 0; i < world->host_count; i++)
-        zero->captured[i] =
-            world->saved.known_lost[i] || halts->said[zero->accounts[i]].captures != captures;
-    say_superstep(world, DO_TAKEN_OVER, decided);
-    summary.in_capture += resumes;
-    if (zero->round > 0 && (zero->after_at < zero->superstep || resumes)) {
-        summary.told_again++;
-        say_where(world, zero->after_at, zero->after);
-    }
-    if (ended)
-        say_where(world, zero->superstep, NULL);
-    if (resumes || ended)
+    if (here->known.decided > superstep || here->captures == superstep + 1)
         return;
-    zero->spared = zero->superstep;
-    ask(world);
-}
-
-static void begin_anew_when_complete(struct world *world)
-{
-    if (world->halts.zero.phase != HALT_ZERO_ASKS)
-        return;
-    for (uint32_t i = 0; i < world->host_count; i++)
-        if (!world->halts.zero.accounted[i] && !world->saved.known_lost[i])
-            return;
-    begin_anew(world);
-}
-
-void halts_lost(struct world *world, uint32_t host)
-{
-    struct halt_zero *zero = &world->halts.zero;
-
-    world->saved.failed |= zero->phase == HALT_ZERO_CAPTURES;
-    if (host == zero->host) {
-        take_over(world);
+    if (release->objects) {
+        halts_begun(world, host);
+        dataspace_gather(world->hosts[host].space, superstep + 1, release->captures.items,
+                         release->captures.count);
+    }
+    if (!is_of(&release->captures, host)) {
+        summary.ahead++;
+        if (!gate_go_ahead(here->gate, superstep))
+            fail(world, "no memory");
         return;
     }
-    begin_anew_when_complete(world);
-    resume_when_captured(world);
-    decide_when_complete(world);
-    if (zero->phase == HALT_ZERO_RUNS && zero->halt != HALT_IS_NONE &&
-        !world->hosts[zero->host].lost) {
-        summary.again++;
-        ask(world);
-    }
+    if (!barriers_await(world, host) || here->superstep != superstep)
+        fail(world, "host %u is to be captured, and is not at barrier %llu", host,
+             (unsigned long long)superstep);
+    here->captures = superstep + 1;
+    here->captured = false;
+    barriers_pass(world, host,
+                  &(struct decided){.superstep = superstep, .consult = release->consult});
 }
 
-/* ---- Hosts ----------------------------------------------------------------------------------- */
+/* ---- Snapshots ------------------------------------------------------------------------------- */
 
-static bool is_over(const struct world *world, uint32_t pid, uint32_t host)
+static void plan_image(struct world *world, uint32_t pid, uint32_t host)
 {
-    return acts_are_over(&world->processes[pid], &world->processes[pid].replicas[host]);
+    struct action *action = timeline_plan(&world->time, timeline_apart(&world->time, 200));
+
+    action->kind = DO_IMAGE;
+    action->pid = pid;
+    action->to = host;
+    action->number = halting_of(world, host)->captures;
 }
 
-bool halts_hold(const struct world *world, uint32_t pid, uint32_t host)
+/* When all here are captured, and the objects of other hosts have come. */
+static void keep_when_complete(struct world *world, struct host *host)
 {
-    const struct halting *here = &world->halts.hosts[host];
+    struct halting *here = halting_of(world, host->number);
+    bool counts = here->captures == world->saved.snapshot && !world->saved.failed;
 
-    return here->stop_in == here->superstep + 1 &&
-           world->processes[pid].replicas[host].at >= here->after[pid];
-}
-
-static bool all_are_here(const struct world *world, uint32_t host, bool *calls)
-{
-    bool any = false;
-
-    *calls = false;
+    if (here->captures == 0 || here->captured || !dataspace_gathered(host->space) ||
+        !barriers_stay(world, host->number, STAYS_CAPTURED))
+        return;
+    here->captured = true;
+    saved_keep(world, host, counts);
+    say_captured(world, host->number);
     for (uint32_t pid = 0; pid < world->process_count; pid++) {
-        const struct replica *replica = &world->processes[pid].replicas[host];
-        bool over = is_over(world, pid, host) && !replica->transfer.busy;
+        const struct replica *replica = replica_on(world, pid, host->number);
 
         if (!replica->is)
             continue;
-        if (!over && (!halts_hold(world, pid, host) ||
-                      (replica->transfer.busy && !transfer_is_held(&replica->transfer))))
-            return false;
-        *calls |= !over;
-        any = true;
+        if (counts)
+            world->saved.kept_after[pid] = replica->at;
+        plan_image(world, pid, host->number);
     }
-    return any;
 }
 
-static void say_arrived(struct world *world, uint32_t host, bool calls)
+static void say_image(struct world *world, uint32_t pid, uint32_t host, uint64_t snapshot)
 {
-    uint32_t number;
-    struct halt_said *said = new_said(world, &number);
-
-    said->superstep = world->halts.hosts[host].superstep;
-    said->calls = calls;
-    say_to_zero(world, &world->hosts[host], DO_HALT_ARRIVE, number);
+    halts_say(world, host,
+              (struct wire_message){.kind = WIRE_IMAGE_DURABLE,
+                                    .envelope.superstep = snapshot,
+                                    .image_durable = {.pid = pid, .facts.size = 7}});
 }
 
-/* They have passed the barrier. */
-static void pass(struct world *world, uint32_t host)
-{
-    struct halting *here = &world->halts.hosts[host];
-
-    here->superstep++;
-    here->captures = 0;
-    here->arrived = false;
-    for (uint32_t pid = 0; pid < world->process_count; pid++) {
-        const struct replica *replica = &world->processes[pid].replicas[host];
-
-        if (replica->is && !replica->transfer.posted && !is_over(world, pid, host))
-            acts_plan(world, pid, host, 1 + timeline_apart(&world->time, 20));
-    }
-    world->withdrawn_at = world->time.now;
-    halts_arrive(world, host);
-}
-
-void halts_arrive(struct world *world, uint32_t host)
-{
-    struct halting *here = &world->halts.hosts[host];
-    bool calls;
-
-    if (here->arrived || world->hosts[host].lost || !all_are_here(world, host, &calls))
-        return;
-    here->arrived = true;
-    if (here->decided > here->superstep)
-        pass(world, host);
-    else
-        say_arrived(world, host, calls);
-}
-
-void halts_posted(struct world *world, uint32_t host)
-{
-    stops_passed(world->halts.hosts[host].stops, world->halts.hosts[host].superstep);
-}
+/* ---- Where they stop ------------------------------------------------------------------------- */
 
 static void on_stop(void *context, const struct stops_one *stop)
 {
     struct host *host = context;
-    struct halting *here = &host->world->halts.hosts[host->number];
+    struct halting *here = halting_of(host->world, host->number);
 
     here->stop_in = stop->superstep + 1;
     memcpy(here->after, stop->requests, host->world->process_count * sizeof *here->after);
+    if (here->consult > stop->superstep)
+        here->consult = stop->superstep;
 }
 
-static void keep_when_gathered(struct world *world, struct host *host)
+static bool on_where(void *context, uint32_t pid, uint64_t *superstep)
 {
-    struct halting *here = &world->halts.hosts[host->number];
-    uint32_t number;
+    struct host *host = context;
+    const struct replica *replica = replica_on(host->world, pid, host->number);
 
-    if (!here->keeps || !dataspace_gathered(host->space))
+    *superstep = replica->superstep;
+    return replica->is;
+}
+
+static const struct stops_calls calls = {.stop = on_stop, .where = on_where};
+
+static bool some_leave(struct world *world, uint32_t host)
+{
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        if (replica_on(world, pid, host)->is &&
+            replica_on(world, pid, host)->superstep < halting_of(world, host)->superstep)
+            return true;
+    return false;
+}
+
+static void hear_halt(struct world *world, uint32_t host, const struct wire_message *message)
+{
+    struct halting *here = halting_of(world, host);
+    uint64_t superstep = message->envelope.superstep;
+    const struct stops_one at = {superstep, message->halt_at.round,
+                                 message->halt_at.requests.items};
+
+    if (message->kind == WIRE_HALT)
+        known_asked(&here->known, superstep);
+    if (has_replicas(world, host) ? message->kind == WIRE_HALT_AT && !here->begun
+                                  : message->kind == WIRE_HALT)
         return;
-    here->keeps = false;
-    saved_keep(world, host);
-    new_said(world, &number)->superstep = here->superstep;
-    say_to_zero(world, host, DO_HALT_CAPTURED, number);
+    halts_begun(world, host);
+    summary.leaving += some_leave(world, host) && stops_present(here->stops) == superstep;
+    world->withdrawn_at = world->time.now;
+    if (message->kind == WIRE_HALT ? !stops_ask(here->stops, superstep, message->halt.round)
+                                   : !stops_set(here->stops, &at))
+        fail(world, "no memory");
 }
 
 void halts_look(struct world *world, struct host *host)
 {
-    struct halting *here = &world->halts.hosts[host->number];
+    struct halting *here = halting_of(world, host->number);
     const struct stops_one *answer;
 
     if (host->lost)
         return;
-    while ((answer = stops_answer(here->stops, here->superstep))) {
-        uint32_t number;
-        struct halt_said *said = new_said(world, &number);
-
-        said->round = answer->round;
-        memcpy(said->requests, answer->requests, world->process_count * sizeof *said->requests);
-        say_to_zero(world, host, DO_HALTED, number);
-    }
-    keep_when_gathered(world, host);
+    while ((answer = stops_answer(here->stops)))
+        halts_say(world, host->number,
+                  (struct wire_message){
+                      .kind = WIRE_HALTED,
+                      .halted = {.round = answer->round,
+                                 .requests = {answer->requests, world->process_count}}});
+    keep_when_complete(world, host);
 }
 
-static void resumed(struct world *world, struct host *host, uint64_t decided)
+bool halts_know(const struct world *world, uint32_t host, uint64_t superstep)
 {
-    struct halting *here = &world->halts.hosts[host->number];
+    const struct halting *here = &world->halts.hosts[host];
+    const struct stops_one *newest = here->begun ? stops_newest(here->stops) : NULL;
 
-    if (here->decided < decided)
-        here->decided = decided;
-    if (here->arrived && here->decided > here->superstep)
-        pass(world, host->number);
+    return newest && newest->superstep + 1 >= superstep;
 }
 
-static void released(struct world *world, struct host *host, const struct halt_said *said)
+/* ---- Another Processor Zero ------------------------------------------------------------------ */
+
+static void take_over(struct world *world, uint32_t host, uint32_t era)
 {
-    struct halting *here = &world->halts.hosts[host->number];
+    struct halting *here = halting_of(world, host);
+    const struct stops_one *newest = here->begun ? stops_newest(here->stops) : NULL;
+    struct wire_message message = {.kind = WIRE_ACCOUNT};
 
-    for (uint32_t i = 0; i < said->keeper_count; i++)
-        if (said->keepers[i] == host->number) {
-            here->captures = said->superstep + 1;
-            here->keeps = true;
-        }
-    dataspace_gather(host->space, said->superstep + 1, said->keepers, said->keeper_count);
-}
-
-static void account(struct world *world, struct host *host, uint32_t era)
-{
-    struct halting *here = &world->halts.hosts[host->number];
-    const struct stops_one *newest = stops_newest(here->stops);
-    uint32_t number;
-    struct halt_said *said = new_said(world, &number);
-
+    if (world->hosts[host].lost || era <= here->era)
+        return;
     here->era = era;
     here->waits = true;
-    said->decided = here->decided;
-    said->captures = here->captures;
-    said->ended = here->ended;
+    for (uint32_t i = 0; i < world->host_count; i++)
+        if (world->saved.known_lost[i])
+            world->hosts[i].heard_until[host] = 0; /* the link is dropped */
+    message.account = (struct wire_account){.decided = here->known.decided,
+                                            .ended = here->known.ended,
+                                            .consult = here->known.next,
+                                            .captures = here->captures,
+                                            .committed = {here->committed - 1, 1},
+                                            .shared = world->halts.shared,
+                                            .ready = true,
+                                            .runs = true,
+                                            .arrived = barriers_await(world, host),
+                                            .asked = here->consult < here->known.next};
     if (newest) {
-        said->superstep = newest->superstep;
-        said->round = newest->round;
-        memcpy(said->requests, newest->requests, world->process_count * sizeof *said->requests);
+        message.account.halt_superstep = newest->superstep;
+        message.account.halt_round = newest->round;
+        message.account.halt_requests =
+            (struct wire_numbers){newest->requests, world->process_count};
     }
-    say_to_zero(world, host, DO_ACCOUNT, number);
+    halts_say(world, host, message);
 }
 
-static void taken_over(struct world *world, struct host *host, uint64_t decided)
+/* What was decided that the host has not heard. */
+static void catch_up(struct world *world, uint32_t host, const struct wire_taken_over *taken)
 {
-    struct halting *here = &world->halts.hosts[host->number];
-    bool calls, again = here->arrived;
+    struct known_barrier missed[KNOWN_MISSED_MOST];
+    unsigned count = known_missed(&halting_of(world, host)->known, taken, missed);
+
+    summary.caught_up += count;
+    for (unsigned i = 0; i < count; i++)
+        pass(world, host, missed[i].superstep, missed[i].next, missed[i].ended);
+}
+
+static void arrive_again(struct world *world, uint32_t host)
+{
+    struct halting *here = halting_of(world, host);
+    bool ends = gate_end_reported(here->gate);
+    uint64_t passed;
+
+    summary.again++;
+    if (gate_ask_again(here->gate, &passed))
+        barriers_say(world, host, passed, WIRE_BARRIER_SYNC);
+    else if (barriers_await(world, host))
+        barriers_say(world, host, here->superstep, ends ? WIRE_BARRIER_END : WIRE_BARRIER_CALL);
+    else
+        summary.again--;
+}
+
+static void hear_taken_over(struct world *world, uint32_t host, const struct wire_taken_over *taken)
+{
+    struct halting *here = halting_of(world, host);
+
+    if (here->begun)
+        dataspace_gather(world->hosts[host].space, 0, NULL, 0);
+    catch_up(world, host, taken);
+    if (here->begun)
+        say_objects(world, host);
+    arrive_again(world, host);
+    if (here->captures > 0 && here->captured)
+        say_captured(world, host);
+}
+
+/* ---- What it hears --------------------------------------------------------------------------- */
+
+static void obey(struct world *world, uint32_t host, const struct wire_message *message)
+{
+    struct halting *here = halting_of(world, host);
+    uint64_t superstep = message->envelope.superstep;
 
     here->waits = false;
-    dataspace_gather(host->space, 0, NULL, 0);
-    resumed(world, host, decided);
-    if (again && here->arrived && all_are_here(world, host->number, &calls))
-        say_arrived(world, host->number, calls);
-    if (here->captures > 0 && !here->keeps) {
-        uint32_t number;
-
-        new_said(world, &number)->superstep = here->superstep;
-        say_to_zero(world, host, DO_HALT_CAPTURED, number);
+    switch (message->kind) {
+    case WIRE_RELEASE:
+        hear_release(world, host, message);
+        break;
+    case WIRE_RESUME:
+        pass(world, host, superstep, message->resume.consult, false);
+        break;
+    case WIRE_PERSIST:
+        halts_say(world, host,
+                  (struct wire_message){.kind = WIRE_PERSISTED, .envelope.superstep = superstep});
+        break;
+    case WIRE_COMMITTED:
+        here->committed = superstep + 1;
+        halts_say(world, host,
+                  (struct wire_message){.kind = WIRE_KNOWN, .envelope.superstep = superstep});
+        break;
+    case WIRE_LOSSES:
+        halts_begun(world, host);
+        for (uint32_t i = 0; i < message->losses.hosts.count; i++)
+            losses_told(world, &world->hosts[host], (uint32_t)message->losses.hosts.items[i]);
+        break;
+    case WIRE_HALT:
+    case WIRE_HALT_AT:
+        hear_halt(world, host, message);
+        break;
+    case WIRE_ASK_QUIET:
+        halts_say(world, host,
+                  (struct wire_message){
+                      .kind = WIRE_QUIET,
+                      .quiet = losses_quiet(world, &world->hosts[host], message->ask_quiet.round)});
+        break;
+    case WIRE_TAKEN_OVER:
+        hear_taken_over(world, host, &message->taken_over);
+        break;
+    default:
+        break;
     }
+    scan(world, host);
 }
 
-/* ---- The world ------------------------------------------------------------------------------- */
-
-static void tell_host(struct world *world, const struct action *action)
+static void hear(struct world *world, const struct action *action)
 {
     struct host *host = &world->hosts[action->to];
-    struct halting *here = &world->halts.hosts[action->to];
-    const struct halt_said *said = &world->halts.said[action->number];
-    const struct stops_one at = {said->superstep, said->round, said->requests};
 
-    if (!host_hears(host, &world->hosts[action->from]) ||
-        (action->kind == DO_TAKE_OVER ? action->era <= here->era : action->era != here->era))
-        return;
-    switch (action->kind) {
-    case DO_HALT:
-        if (!has_replicas(world, action->to))
-            break;
-        world->withdrawn_at = world->time.now;
-        if (!stops_ask(here->stops, here->superstep, said->superstep, said->round))
-            fail(world, "no memory");
-        break;
-    case DO_HALT_AT:
-        if (!stops_set(here->stops, here->superstep, &at))
-            fail(world, "no memory");
-        halts_arrive(world, action->to);
-        break;
-    case DO_HALT_RELEASE:
-        released(world, host, said);
-        break;
-    case DO_HALT_RESUME:
-        resumed(world, host, said->superstep + 1);
-        break;
-    case DO_HALT_END:
-        here->ended = true;
-        break;
-    case DO_TAKE_OVER:
-        account(world, host, action->era);
-        break;
-    default:
-        taken_over(world, host, said->superstep);
-        break;
+    if (host_hears(host, &world->hosts[action->from]) && !world->stuck &&
+        action->era == halting_of(world, action->to)->era) {
+        obey(world, action->to, action->message);
+        hosts_go_on(world, host);
     }
-    hosts_go_on(world, host);
-    halts_look(world, host);
-}
-
-static void tell_zero(struct world *world, const struct action *action)
-{
-    struct halt_zero *zero = &world->halts.zero;
-    const struct halt_said *said = &world->halts.said[action->number];
-
-    if (action->era != zero->era || world->hosts[zero->host].lost ||
-        world->saved.known_lost[action->from])
-        return;
-    switch (action->kind) {
-    case DO_HALTED:
-        halted(world, action->from, said);
-        break;
-    case DO_HALT_ARRIVE:
-        arrive(world, action->from, said);
-        break;
-    case DO_HALT_CAPTURED:
-        zero->captured[action->from] |= zero->phase == HALT_ZERO_CAPTURES;
-        resume_when_captured(world);
-        break;
-    default:
-        zero->accounts[action->from] = (uint32_t)action->number;
-        zero->accounted[action->from] = true;
-        begin_anew_when_complete(world);
-        break;
-    }
+    host_drop(action->message);
 }
 
 void halts_carry_out(struct world *world, const struct action *action)
 {
-    struct halt_zero *zero = &world->halts.zero;
-
     switch (action->kind) {
-    case DO_HALT_DUE:
-        if (zero->phase == HALT_ZERO_RUNS && zero->halt == HALT_IS_NONE && !world->stuck &&
-            !world->hosts[zero->host].lost)
-            ask(world);
+    case DO_TO_HOST:
+        hear(world, action);
         break;
-    case DO_HALT_LIMIT:
-        if (!world->stuck && zero->superstep == action->number && zero->halt != HALT_IS_NONE &&
-            zero->phase == HALT_ZERO_RUNS)
-            fail(world, "processes never stop");
+    case DO_TAKE_OVER:
+        take_over(world, action->to, action->era);
         break;
-    case DO_HALTED:
-    case DO_HALT_ARRIVE:
-    case DO_HALT_CAPTURED:
-    case DO_ACCOUNT:
-        tell_zero(world, action);
+    case DO_MEET:
+        barriers_meet(world, action);
+        break;
+    case DO_LEAVE:
+        barriers_leave(world, action->pid, action->to);
         break;
     default:
-        tell_host(world, action);
+        say_image(world, action->pid, action->to, action->number);
         break;
     }
+    halts_look(world, &world->hosts[action->to]);
 }
+
+/* ---- The world ------------------------------------------------------------------------------- */
 
 void halts_open_host(struct world *world, struct host *host)
 {
-    struct halting *here = &world->halts.hosts[host->number];
+    struct halting *here = halting_of(world, host->number);
 
-    *here = (struct halting){.stops = stops_open(host->space, world->process_count, on_stop, host)};
+    barriers_open_host(world, host);
+    here->stops = stops_open(host->space, world->process_count, &calls, host);
+    here->known.ready = here->known.runs = true;
+    here->committed = 1; /* snapshot 0 */
     if (!here->stops)
         fail(world, "no memory");
 }
 
 void halts_close_host(struct world *world, uint32_t host)
 {
-    stops_close(world->halts.hosts[host].stops);
-}
-
-void halts_begin(struct world *world)
-{
-    struct halts *halts = &world->halts;
-
-    halts->zero = (struct halt_zero){
-        .host = (uint32_t)timeline_apart(&world->time, world->host_count), .spared = NEVER};
-    halts->left = 1 + (uint32_t)timeline_apart(&world->time, HALTS_MOST);
-    ask_later(world);
+    stops_close(halting_of(world, host)->stops);
+    gate_close(halting_of(world, host)->gate);
 }
 
 int halts_report(void)
 {
-    printf("asked %llu times where they stop, %llu of them again as a host was lost, %llu times "
-           "decided meanwhile; %llu barriers without a snapshot, %llu hosts came later, %llu ends; "
-           "%llu times another Processor Zero, %llu in the midst of a snapshot, %llu said again "
-           "where they stop\n",
-           (unsigned long long)summary.asked, (unsigned long long)summary.again,
-           (unsigned long long)summary.went_on, (unsigned long long)summary.spared,
-           (unsigned long long)summary.behind, (unsigned long long)summary.ended,
-           (unsigned long long)summary.taken_over, (unsigned long long)summary.in_capture,
-           (unsigned long long)summary.told_again);
+    printf("%llu times told to stop while some left the barrier before; %llu hosts passed while "
+           "others were captured, %llu requests waited for that; %llu went on after a snapshot; "
+           "%llu asked another Processor Zero again, %llu had not heard what was decided\n",
+           (unsigned long long)summary.leaving, (unsigned long long)summary.ahead,
+           (unsigned long long)summary.on_board, (unsigned long long)summary.resumed,
+           (unsigned long long)summary.again, (unsigned long long)summary.caught_up);
     return seeds_missing(&summary, sizeof summary);
 }

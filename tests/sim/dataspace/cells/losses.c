@@ -77,17 +77,13 @@ struct action *losses_plan(struct world *world, enum action_kind kind, uint64_t 
     return action;
 }
 
-static bool has_processes(const struct world *world, uint32_t host)
-{
-    for (uint32_t pid = 0; pid < world->process_count; pid++)
-        if (world->processes[pid].replicas[host].is)
-            return true;
-    return false;
-}
-
 static void decide(struct world *world, uint32_t lost)
 {
     world->decided++;
+    if (world->halts.on) {
+        zero_lost(world, lost);
+        return;
+    }
     world->quiet.hosts[lost].asked = false;
     quiet_restart(&world->quiet);
     for (uint32_t i = 0; i < world->host_count; i++) {
@@ -102,9 +98,9 @@ static void decide(struct world *world, uint32_t lost)
     saved_lost(world, lost);
 }
 
-static void told(struct world *world, struct host *host, uint32_t lost)
+void losses_told(struct world *world, struct host *host, uint32_t lost)
 {
-    if (host->lost)
+    if (host->lost || host->knows[lost])
         return;
     note(world, "host %u is told that host %u is lost", host->number, lost);
     dataspace_lost(host->space, lost);
@@ -116,31 +112,46 @@ static void told(struct world *world, struct host *host, uint32_t lost)
 /* ---- Whether all wait ------------------------------------------------------------------------ */
 
 /* At the end there is a barrier, which is complete when all processes have reached it. */
-static void tell(struct world *world, struct host *host, uint64_t round)
+struct wire_quiet losses_quiet(const struct world *world, const struct host *host, uint64_t round)
 {
     struct wire_quiet quiet = host_quiet(host, round);
-    uint32_t here = 0, over = 0;
-    struct action *action;
+    uint32_t here = 0;
+    bool over = false, going = false;
 
-    quiet.arrived = 1;
     for (uint32_t pid = 0; pid < world->process_count; pid++) {
         const struct process *process = &world->processes[pid];
         const struct replica *replica = &process->replicas[host->number];
+        bool at_end = !replica->transfer.busy && acts_are_over(process, replica);
 
         if (!replica->is)
             continue;
         here++;
-        if (!replica->transfer.busy && acts_are_over(process, replica)) {
-            over++;
-            quiet.held = 0;
-        } else {
-            quiet.arrived = 0;
-            quiet.quiet &= replica->transfer.busy && dataspace_waits_for(host->space, pid);
-        }
+        over |= at_end;
+        going |= !at_end;
+        quiet.quiet &= (world->halts.on ? barriers_wait(world, pid, host->number) : at_end) ||
+                       (replica->transfer.busy && dataspace_waits_for(host->space, pid));
     }
     quiet.quiet = quiet.quiet && here > 0;
+    if (world->halts.on) {
+        barriers_quiet(world, host->number, &quiet);
+    } else {
+        quiet.arrived = !going;
+        quiet.held = over ? 0 : WIRE_NEVER;
+    }
+    return quiet;
+}
+
+static void tell(struct world *world, struct host *host, uint64_t round)
+{
+    struct wire_quiet quiet = losses_quiet(world, host, round);
+    struct action *action;
+
     if (!quiet.quiet && round == 0)
         return;
+    if (world->halts.on) {
+        halts_say(world, host->number, (struct wire_message){.kind = WIRE_QUIET, .quiet = quiet});
+        return;
+    }
     action = losses_plan(world, DO_HEAR_QUIET, &host->last_quiet);
     action->from = host->number;
     action->message = host_tells(&quiet);
@@ -164,6 +175,13 @@ static void check_stuck(struct world *world)
         }
 }
 
+void losses_stuck(struct world *world)
+{
+    note(world, "stuck");
+    check_stuck(world);
+    world->stuck = true;
+}
+
 static void hear(struct world *world, const struct wire_quiet *quiet)
 {
     switch (quiet_take(&world->quiet, quiet->host, quiet)) {
@@ -179,9 +197,7 @@ static void hear(struct world *world, const struct wire_quiet *quiet)
         }
         break;
     case QUIET_STUCK:
-        note(world, "stuck");
-        check_stuck(world);
-        world->stuck = true;
+        losses_stuck(world);
         break;
     case QUIET_NOTHING:
         break;
@@ -212,7 +228,7 @@ void losses_carry_out(struct world *world, const struct action *action)
         decide(world, action->from);
         break;
     case DO_TOLD:
-        told(world, to, action->from);
+        losses_told(world, to, action->from);
         break;
     case DO_LOOK:
         look(world, from);
@@ -240,7 +256,7 @@ void losses_look(struct world *world)
 
         action->kind = DO_LOOK;
         action->from = i;
-        world->quiet.hosts[i].asked = has_processes(world, i);
+        world->quiet.hosts[i].asked = has_replicas(world, i);
     }
 }
 

@@ -2,7 +2,8 @@
  * messages take their time, links are full, pieces are small, some replicas are slow, requests are
  * withdrawn for a while as for a snapshot, hosts are lost as long as each process has a replica
  * (losses.c), a replica does something else than the others, a snapshot is taken, to which all go
- * back (saved.c).
+ * back (saved.c).  In every fourth job snapshots are at calls, as the real Processor Zero decides
+ * (zero.c, halts.c, barriers.c), whose host may be lost, too.
  *
  *   dataspace_cells [OPTIONS of seeds.h]
  *
@@ -227,7 +228,11 @@ static void make_world(struct world *world, const struct seeds_job *job)
 {
     memset(world, 0, sizeof *world);
     timeline_begin(&world->time, sizeof(struct action), job);
-    make_cells(world);
+    world->halts.on = pick(world, 4) == 0;
+    if (world->halts.on)
+        zero_begin(world);
+    else
+        make_cells(world);
     world->copies = pick_copies(world);
     world->cut_every = 1 + (uint32_t)pick(world, 4);
     world->log = pick(world, 3) == 0 ? UINT64_MAX : pick(world, 800);
@@ -240,11 +245,18 @@ static void make_world(struct world *world, const struct seeds_job *job)
         world_open_host(world, i);
 }
 
+/* For processes that wait for ever, at whose end nothing else happens. */
+static bool is_of_search(const struct action *action)
+{
+    return (action->kind == DO_TO_ZERO && action->message->kind == WIRE_QUIET) ||
+           (action->kind == DO_TO_HOST && action->message->kind == WIRE_ASK_QUIET);
+}
+
 static void carry_out(struct world *world, const struct action *action)
 {
     struct host *to = &world->hosts[action->to];
 
-    if (action->kind < DO_LOOK)
+    if (action->kind < DO_LOOK && !is_of_search(action))
         world->looks = 0;
     switch (action->kind) {
     case DO_ACT:
@@ -254,6 +266,8 @@ static void carry_out(struct world *world, const struct action *action)
     case DO_DELIVER:
         world->hosts[action->from].queued[action->to]--;
         if (losses_let_pass(world, action)) {
+            if (world->halts.on)
+                halts_begun(world, action->to);
             dataspace_message(to->space, action->from, action->message);
             hosts_go_on(world, to);
             saved_look(world, to);
@@ -273,19 +287,18 @@ static void carry_out(struct world *world, const struct action *action)
     case DO_PUT_BACK:
         saved_carry_out(world, action);
         break;
-    case DO_HALT:
-    case DO_HALTED:
-    case DO_HALT_AT:
-    case DO_HALT_ARRIVE:
-    case DO_HALT_RELEASE:
-    case DO_HALT_CAPTURED:
-    case DO_HALT_RESUME:
-    case DO_HALT_END:
-    case DO_HALT_DUE:
+    case DO_TO_ZERO:
+    case DO_TIMER:
+    case DO_SAVE:
+    case DO_CLOSED:
     case DO_HALT_LIMIT:
+        zero_carry_out(world, action);
+        break;
+    case DO_TO_HOST:
     case DO_TAKE_OVER:
-    case DO_ACCOUNT:
-    case DO_TAKEN_OVER:
+    case DO_MEET:
+    case DO_LEAVE:
+    case DO_IMAGE:
         halts_carry_out(world, action);
         break;
     default:
@@ -299,7 +312,7 @@ void world_drop_plan(struct world *world)
     struct action action;
 
     while (timeline_next(&world->time, &action))
-        if (action.kind == DO_DELIVER || action.kind == DO_HEAR_QUIET)
+        if (action.message)
             host_drop(action.message);
 }
 
@@ -325,12 +338,15 @@ static void run(const struct seeds_job *job)
         carry_out(&world, &action);
     acts_check_end(&world);
     if (!world.over) {
-        hosts_check_traffic(world.hosts, world.host_count, "at the end");
+        /* Processor Zero says nothing of losses any more when none can go on. */
+        if (!world.halts.on || !world.stuck || world.lost == 0)
+            hosts_check_traffic(world.hosts, world.host_count, "at the end");
         check_logs(&world);
     }
     world_drop_plan(&world); /* what all that went back had on its way */
     for (uint32_t i = 0; i < world.host_count; i++)
         world_close_host(&world, i);
+    zero_end(&world);
     losses_end(&world);
     timeline_end(&world.time);
 }
@@ -351,7 +367,7 @@ static int report(uint64_t count)
         (unsigned long long)summary.given_up);
     return seeds_verdict("dataspace_cells", seeds_missing(&summary, sizeof summary) +
                                                 acts_report() + losses_report() + saved_report() +
-                                                halts_report());
+                                                zero_report() + barriers_report() + halts_report());
 }
 
 int main(int argc, char **argv)

@@ -5,7 +5,7 @@
  * lets all go on when they have.  Hosts that are lost before that make it a failure.  Later all
  * hosts and processes begin again there, one process puts the objects back, and what was done since
  * is forgotten.  A barrier that is not reached for long is called off, as processes may wait for
- * what others would do behind it.  See halts.c for snapshots at calls.
+ * what others would do behind it.  See zero.c for snapshots at calls.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +34,10 @@ static void say_to_all(struct world *world, enum action_kind kind)
     }
 }
 
-uint32_t saved_first(const struct world *world, uint32_t lead, const uint32_t *arrived)
+/* Of the hosts of that lead the first one that has arrived; HOSTS: none has. */
+static uint32_t first_of(const struct world *world, uint32_t lead)
 {
+    const uint32_t *arrived = world->saved.arrived;
     uint32_t first = HOSTS;
 
     for (uint32_t i = 0; i < world->host_count; i++)
@@ -53,10 +55,11 @@ static bool is_lead_of_any(const struct world *world, uint32_t lead)
     return false;
 }
 
-bool saved_all_arrived(const struct world *world, const uint32_t *arrived)
+/* For each process some host has. */
+static bool all_arrived(const struct world *world)
 {
     for (uint32_t lead = 0; lead < world->host_count; lead++)
-        if (is_lead_of_any(world, lead) && saved_first(world, lead, arrived) == HOSTS)
+        if (is_lead_of_any(world, lead) && first_of(world, lead) == HOSTS)
             return false;
     return true;
 }
@@ -65,12 +68,12 @@ static void decide_when_complete(struct world *world)
 {
     struct saved *saved = &world->saved;
 
-    if (saved->state != SAVED_WANTED || !saved_all_arrived(world, saved->arrived))
+    if (saved->state != SAVED_WANTED || !all_arrived(world))
         return;
     saved->keeper_count = 0;
     for (uint32_t lead = 0; lead < world->host_count; lead++)
         if (is_lead_of_any(world, lead))
-            saved->keepers[saved->keeper_count++] = saved_first(world, lead, saved->arrived);
+            saved->keepers[saved->keeper_count++] = first_of(world, lead);
     saved->state = SAVED_CAPTURING;
     note(world, "a snapshot of %u hosts", saved->keeper_count);
     say_to_all(world, DO_RELEASE);
@@ -82,8 +85,14 @@ static void resume(struct world *world)
     say_to_all(world, DO_RESUME);
 }
 
-/* All go back to a snapshot that is taken, or not. */
-static bool goes_back(struct world *world)
+void saved_back(struct world *world)
+{
+    world->saved.goes_back = true;
+    ((struct action *)timeline_plan(&world->time, 0))->kind = DO_GO_BACK;
+}
+
+/* All go back to the snapshot that is taken, or not. */
+static void may_go_back(struct world *world)
 {
     struct saved *saved = &world->saved;
     struct action *action;
@@ -91,18 +100,26 @@ static bool goes_back(struct world *world)
     summary.taken++;
     saved->back_count = saved->kept_count;
     memcpy(saved->back, saved->kept, sizeof saved->back);
-    if (timeline_apart(&world->time, 4) == 0)
-        return false;
+    if (saved->goes_back || timeline_apart(&world->time, 4) == 0)
+        return;
+    saved->goes_back = true;
     action = timeline_plan(&world->time, timeline_apart(&world->time, BACK_AFTER));
     action->kind = DO_GO_BACK;
-    return true;
 }
 
-bool saved_taken(struct world *world, const uint64_t *after)
+void saved_committed(struct world *world, uint64_t snapshot)
 {
+    struct saved *saved = &world->saved;
+
+    if (snapshot <= saved->committed)
+        return; /* another Processor Zero says it again */
+    if (snapshot != saved->snapshot)
+        fail(world, "snapshot %llu is committed, and not taken", (unsigned long long)snapshot);
+    note(world, "snapshot %llu is committed", (unsigned long long)snapshot);
+    saved->committed = snapshot;
     for (uint32_t pid = 0; pid < world->process_count; pid++)
-        world->processes[pid].barrier = (uint32_t)after[pid];
-    return goes_back(world);
+        world->processes[pid].barrier = (uint32_t)saved->kept_after[pid];
+    may_go_back(world);
 }
 
 static void resume_when_captured(struct world *world)
@@ -118,16 +135,12 @@ static void resume_when_captured(struct world *world)
     summary.failed += saved->failed;
     resume(world);
     if (!saved->failed)
-        goes_back(world);
+        may_go_back(world);
 }
 
 void saved_lost(struct world *world, uint32_t host)
 {
     world->saved.known_lost[host] = true;
-    if (world->halts.on) {
-        halts_lost(world, host);
-        return;
-    }
     world->saved.failed |= world->saved.state == SAVED_CAPTURING;
     resume_when_captured(world);
     decide_when_complete(world);
@@ -140,23 +153,23 @@ bool saved_holds(const struct world *world, uint32_t pid, uint32_t host)
     const struct process *process = &world->processes[pid];
 
     if (world->halts.on)
-        return halts_hold(world, pid, host);
+        return barriers_hold(world, pid, host);
     return world->saved.state != SAVED_NONE && !world->saved.stops[host].resumed &&
            process->replicas[host].at == process->barrier;
 }
 
-void saved_arrive(struct world *world, uint32_t host)
+void saved_arrive(struct world *world, uint32_t pid, uint32_t host)
 {
     struct action *action;
 
     if (world->halts.on) {
-        halts_arrive(world, host);
+        barriers_arrive(world, pid, host);
         return;
     }
-    for (uint32_t pid = 0; pid < world->process_count; pid++) {
-        const struct replica *replica = &world->processes[pid].replicas[host];
+    for (uint32_t other = 0; other < world->process_count; other++) {
+        const struct replica *replica = &world->processes[other].replicas[host];
 
-        if (replica->is && (!saved_holds(world, pid, host) || replica->transfer.busy))
+        if (replica->is && (!saved_holds(world, other, host) || replica->transfer.busy))
             return;
     }
     if (world->saved.stops[host].says_arrived)
@@ -174,7 +187,7 @@ static void arrive(struct world *world, uint32_t host)
 }
 
 /* Reads all objects, piece by piece. */
-void saved_keep(struct world *world, struct host *host)
+void saved_keep(struct world *world, struct host *host, bool counts)
 {
     struct keeper *keeper = dataspace_keep(host->space);
     struct saved *saved = &world->saved;
@@ -187,7 +200,7 @@ void saved_keep(struct world *world, struct host *host)
         at += keeper_read(keeper, bytes + at, 1 + (uint32_t)timeline_apart(&world->time, 20));
     keeper_end(keeper);
     summary.of_others += size > 0 && dataspace_totals(host->space).objects == 0;
-    for (at = 0; at < size && !saved->failed;) { /* else some may be there twice */
+    for (at = 0; at < size && counts;) {
         struct bspz_kept_object object;
         struct kept *kept = &saved->kept[saved->kept_count++];
 
@@ -216,7 +229,7 @@ void saved_look(struct world *world, struct host *host)
         !dataspace_gathered(host->space))
         return;
     world->saved.stops[host->number].captures = false;
-    saved_keep(world, host);
+    saved_keep(world, host, !world->saved.failed); /* else some may be there twice */
     action = losses_plan(world, DO_CAPTURED, &host->last_quiet);
     action->from = host->number;
 }
@@ -279,7 +292,7 @@ static void put_next(struct world *world)
     const struct kept *kept = &saved->back[saved->back_at];
 
     if (saved->back_at == saved->back_count) {
-        saved->goes_back = false;
+        saved->puts_back = false;
         for (uint32_t pid = 0; pid < world->process_count; pid++)
             for (uint32_t i = 0; i < world->host_count; i++)
                 if (world->processes[pid].replicas[i].is)
@@ -304,7 +317,7 @@ bool saved_answered(struct world *world, uint32_t length)
     struct saved *saved = &world->saved;
     struct action *action;
 
-    if (!saved->goes_back)
+    if (!saved->puts_back)
         return false;
     saved->back_done += length;
     if (saved->back_done == saved->back[saved->back_at].size) {
@@ -341,7 +354,7 @@ static void go_back(struct world *world)
     world->looks = 0;
     world->saved.state = SAVED_NONE;
     memset(world->saved.stops, 0, sizeof world->saved.stops);
-    world->saved.goes_back = true;
+    world->saved.puts_back = true;
     losses_look(world);
     put_next(world);
 }
@@ -382,13 +395,10 @@ void saved_begin(struct world *world)
 {
     struct action *action;
 
-    if (world->fault.planned || timeline_apart(&world->time, 2) == 0)
+    if (world->halts.on)
+        zero_plan(world);
+    if (world->halts.on || world->fault.planned || timeline_apart(&world->time, 2) == 0)
         return;
-    world->halts.on = timeline_apart(&world->time, 2) == 0;
-    if (world->halts.on) {
-        halts_begin(world);
-        return;
-    }
     world->saved.state = SAVED_WANTED;
     for (uint32_t pid = 0; pid < world->process_count; pid++)
         world->processes[pid].barrier =

@@ -2,6 +2,9 @@
 #ifndef SIM_CELLS_WORLD_H
 #define SIM_CELLS_WORLD_H
 
+#include "bsprun/agent/core/gate.h"
+#include "bsprun/agent/core/known.h"
+#include "coordinator/core/coord.h"
 #include "coordinator/core/quiet.h"
 #include "tests/sim/dataspace/hosts.h"
 
@@ -15,8 +18,8 @@
 #define LOSSES        4u    /* of hosts ... */
 #define LOSSES_WITHIN 1200u /* ... both that early */
 #define COPIES        3u    /* of each part, at most */
-#define HALT_SAYINGS  2000u
-#define SLOW          12u /* times as slow as another one */
+#define BARRIERS      64u   /* at calls, at most */
+#define SLOW          12u   /* times as slow as another one */
 
 enum action_kind {
     DO_ACT,
@@ -28,19 +31,16 @@ enum action_kind {
     DO_CAPTURED, /* Processor Zero hears that host `from` has kept them */
     DO_RESUME,   /* host `to` hears that all may go on */
     DO_CALL_OFF,
-    DO_HALT,        /* host `to` is asked how far its replicas are */
-    DO_HALTED,      /* Processor Zero hears that from host `from` */
-    DO_HALT_AT,     /* host `to` hears where they stop */
-    DO_HALT_ARRIVE, /* as above, of a barrier at calls */
-    DO_HALT_RELEASE,
-    DO_HALT_CAPTURED,
-    DO_HALT_RESUME,
-    DO_HALT_END,   /* host `to` hears that all are at their end */
-    DO_HALT_DUE,   /* a snapshot is */
+    DO_TO_ZERO,    /* Processor Zero of that era hears a message of host `from` ... */
+    DO_TO_HOST,    /* ... and host `to` one of it */
+    DO_TIMER,      /* `pid` of that Processor Zero */
+    DO_SAVE,       /* bsprun wants a snapshot */
+    DO_CLOSED,     /* ... and agrees to the end */
+    DO_TAKE_OVER,  /* it says to host `to` who is Processor Zero */
+    DO_MEET,       /* host `to` hears that those on host `from` have come to a barrier */
+    DO_LEAVE,      /* a process leaves it, on host `to` */
+    DO_IMAGE,      /* its image is written */
     DO_HALT_LIMIT, /* all must have stopped */
-    DO_TAKE_OVER,  /* host `to` is told who is Processor Zero, which ... */
-    DO_ACCOUNT,    /* ... hears what host `from` knows, and ... */
-    DO_TAKEN_OVER, /* ... says what was decided */
     DO_GO_BACK,
     DO_PUT_BACK, /* the next piece of an object */
     DO_LOSE_HOST,
@@ -57,15 +57,22 @@ struct action {
     uint32_t from, to; /* hosts */
     uint32_t pid;
     struct wire_message *message;
-    uint64_t number; /* of the round, or of what is said */
+    uint64_t number; /* of the round, the barrier, the snapshot, or the setting of a timer */
     uint32_t era;    /* of Processor Zero */
+    bool calls;      /* some are at calls, and not at their ends */
 };
+
+/* Whether a replica is at a barrier, or its image is being made behind it. */
+enum stays { STAYS_NOT, STAYS_AT_BARRIER, STAYS_CAPTURED };
 
 /* A replica of a process, on the host of that number. */
 struct replica {
     bool is; /* ... there */
     uint32_t at;
-    uint32_t slow; /* as many times as another one */
+    uint32_t slow;      /* as many times as another one */
+    uint64_t superstep; /* with snapshots at calls */
+    enum stays stays;
+    bool on_board; /* its request waits there */
     struct transfer transfer;
 };
 
@@ -81,44 +88,43 @@ struct stop {
     bool says_arrived, captures, resumed;
 };
 
-/* What hosts and Processor Zero say of snapshots at calls: halts.c. */
-struct halt_said {
-    uint64_t superstep, round, requests[PROCESSES];
-    uint64_t decided, captures, keepers[HOSTS];
-    uint32_t keeper_count;
-    bool calls, ended;
+/* Processor Zero: one, and others in its place, each when the host of the one before is lost. */
+struct zero {
+    struct coord *coord;
+    uint32_t host;
+    unsigned timers[COORD_TIMER_COUNT]; /* settings */
 };
 
-/* What a host knows of them. */
+/* What a host knows of barriers, as agents do. */
 struct halting {
     struct stops *stops;
+    bool begun;   /* it has something to do with the dataspace */
     uint32_t era; /* whom it obeys ... */
     bool waits;   /* ... when that one has answered */
-    uint64_t superstep, decided;
-    bool arrived, keeps, ended;
-    uint64_t captures;                  /* as in ACCOUNT */
-    uint64_t stop_in, after[PROCESSES]; /* of that superstep, from 1 */
-};
-
-/* Processor Zero. */
-struct halt_zero {
-    uint32_t host, era;
-    enum { HALT_ZERO_RUNS, HALT_ZERO_CAPTURES, HALT_ZERO_ENDS, HALT_ZERO_ASKS } phase;
-    enum { HALT_IS_NONE, HALT_IS_ASKED, HALT_IS_SAID } halt;
-    uint64_t superstep, round, spared;
-    uint32_t missing, arrivals, arrived[HOSTS], accounts[HOSTS];
-    bool answered[HOSTS], captured[HOSTS], accounted[HOSTS];
-    bool calls; /* some have arrived at calls, and not at their ends */
-    uint64_t reached[PROCESSES], after[PROCESSES], after_at;
+    struct known known;
+    uint64_t committed; /* + 1 */
+    uint64_t consult;   /* barriers from there on are to be decided */
+    uint64_t superstep; /* at the end of which processes here are at a barrier, or come to it */
+    struct gate *gate;
+    bool left;         /* they are past that of their end */
+    uint64_t captures; /* the snapshot of which their images are; 0: of none */
+    bool captured;
+    enum { MET_NOT, MET_AT_END, MET_AT_CALL } met[BARRIERS][HOSTS]; /* by lead */
+    uint64_t stop_in, after[PROCESSES];                             /* of that superstep, from 1 */
 };
 
 struct halts {
     bool on;
-    uint32_t left; /* to be asked for */
-    struct halt_zero zero;
+    struct coord_config config;
+    struct wire_host listed[HOSTS];
+    uint64_t homes[PROCESSES], pairs[2 * HOSTS]; /* as PLACE has said */
+    uint32_t pair_count;
+    struct bspz_snapshot_name told; /* the newest snapshot, as bsprun knows */
+    struct zero zeros[HOSTS + 1];
+    uint32_t era; /* the last of them */
+    bool shared;  /* the directory of snapshots */
     struct halting hosts[HOSTS];
-    struct halt_said said[HALT_SAYINGS];
-    uint32_t said_count;
+    uint64_t passed[BARRIERS][PROCESSES]; /* calls before that barrier, + 1; 0: none is past it */
 };
 
 /* A snapshot, as Processor Zero sees it, and going back to it. */
@@ -131,10 +137,13 @@ struct saved {
     struct stop stops[HOSTS];
     struct kept kept[TAGS];
     uint32_t kept_count;
-    struct kept back[TAGS];       /* those of the last one that was taken */
-    uint32_t back_count, back_at; /* ... of which so many are put back */
-    uint64_t back_done;           /* bytes of the next one */
-    bool goes_back;
+    uint64_t snapshot, kept_after[PROCESSES]; /* at calls: its number; calls before the images */
+    struct kept back[TAGS];                   /* those of the last one that was taken */
+    uint32_t back_count, back_at;             /* ... of which so many are put back */
+    uint64_t back_done;                       /* bytes of the next one */
+    uint64_t committed;                       /* the newest one at calls */
+    bool goes_back;                           /* some time */
+    bool puts_back;                           /* ... now */
 };
 
 struct process {
@@ -183,6 +192,24 @@ static inline uint64_t pick(struct world *world, uint64_t below)
     return timeline_random(&world->time, below);
 }
 
+static inline struct halting *halting_of(struct world *world, uint32_t host)
+{
+    return &world->halts.hosts[host];
+}
+
+static inline struct replica *replica_on(struct world *world, uint32_t pid, uint32_t host)
+{
+    return &world->processes[pid].replicas[host];
+}
+
+static inline bool has_replicas(const struct world *world, uint32_t host)
+{
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        if (world->processes[pid].replicas[host].is)
+            return true;
+    return false;
+}
+
 /* ---- main.c ---- */
 
 /* Sends what waits for room, now and later. */
@@ -222,6 +249,12 @@ bool losses_let_pass(struct world *world, const struct action *action);
 void losses_part_lost(struct world *world, const struct host *host);
 /* DO_LOSE_HOST to DO_ASK_QUIET. */
 void losses_carry_out(struct world *world, const struct action *action);
+/* What the host says, whether or not it waits, to a question or of its own accord. */
+struct wire_quiet losses_quiet(const struct world *world, const struct host *host, uint64_t round);
+/* Processor Zero says that none can go on. */
+void losses_stuck(struct world *world);
+/* The host is told of it. */
+void losses_told(struct world *world, struct host *host, uint32_t lost);
 int losses_report(void);
 
 /* ---- saved.c: a snapshot, and going back ---- */
@@ -229,39 +262,79 @@ int losses_report(void);
 void saved_begin(struct world *world);
 /* Whether the replica is at the barrier, and may not pass it. */
 bool saved_holds(const struct world *world, uint32_t pid, uint32_t host);
-/* A replica on that host has come to it. */
-void saved_arrive(struct world *world, uint32_t host);
+/* The replica on that host has come to it. */
+void saved_arrive(struct world *world, uint32_t pid, uint32_t host);
 /* Processor Zero knows that the host is lost. */
 void saved_lost(struct world *world, uint32_t host);
 /* The host has heard of something. */
 void saved_look(struct world *world, struct host *host);
 /* Whether the answer is to what is put back: so many bytes of it. */
 bool saved_answered(struct world *world, uint32_t length);
-/* Of the hosts of that lead the first one that has arrived, as the which; HOSTS: none has. */
-uint32_t saved_first(const struct world *world, uint32_t lead, const uint32_t *arrived);
-/* For each process some host has. */
-bool saved_all_arrived(const struct world *world, const uint32_t *arrived);
-/* The host keeps its objects. */
-void saved_keep(struct world *world, struct host *host);
-/* There is a snapshot, of processes after so many calls; whether all go back to it. */
-bool saved_taken(struct world *world, const uint64_t *after);
+/* The host keeps its objects; counts: they are of the snapshot that is taken. */
+void saved_keep(struct world *world, struct host *host, bool counts);
+/* That snapshot at calls is committed.  All may go back to it. */
+void saved_committed(struct world *world, uint64_t snapshot);
+/* All go back to it now. */
+void saved_back(struct world *world);
 /* DO_ARRIVE to DO_CALL_OFF, DO_GO_BACK, DO_PUT_BACK. */
 void saved_carry_out(struct world *world, const struct action *action);
 int saved_report(void);
 
-/* ---- halts.c: snapshots at calls ---- */
+/* ---- zero.c: Processor Zero, and bsprun, of snapshots at calls ---- */
 
-void halts_begin(struct world *world);
+/* Says who has which processes. */
+void zero_begin(struct world *world);
+void zero_end(struct world *world);
+/* Plans what may happen to it. */
+void zero_plan(struct world *world);
+/* bsprun knows that the host is lost. */
+void zero_lost(struct world *world, uint32_t host);
+/* DO_TO_ZERO, DO_TIMER, DO_SAVE, DO_CLOSED, DO_HALT_LIMIT. */
+void zero_carry_out(struct world *world, const struct action *action);
+/* All that were to come to their ends have. */
+void zero_check_end(const struct world *world);
+int zero_report(void);
+
+/* ---- barriers.c: with snapshots at calls ---- */
+
+/* The host says that to Processor Zero, unless it waits for another one. */
+void halts_say(struct world *world, uint32_t host, struct wire_message message);
+/* ARRIVE. */
+void barriers_say(struct world *world, uint32_t host, uint64_t superstep,
+                  enum wire_barrier barrier);
+/* The replica is where it is to stop; has come to the barrier. */
+bool barriers_hold(const struct world *world, uint32_t pid, uint32_t host);
+void barriers_arrive(struct world *world, uint32_t pid, uint32_t host);
+/* All processes of the host stay so. */
+bool barriers_stay(const struct world *world, uint32_t host, enum stays how);
+/* Whether they wait for what Processor Zero decides. */
+bool barriers_await(const struct world *world, uint32_t host);
+/* The host asks, if all have come. */
+void barriers_ask(struct world *world, uint32_t host);
+/* Those that wait go on, one after the other. */
+void barriers_pass(struct world *world, uint32_t host, const struct decided *decided);
+/* DO_MEET, DO_LEAVE. */
+void barriers_meet(struct world *world, const struct action *action);
+void barriers_leave(struct world *world, uint32_t pid, uint32_t host);
+/* Whether a process waits at a barrier to which others have still to come, as far as that host
+ * knows; what it says of barriers in QUIET. */
+bool barriers_wait(const struct world *world, uint32_t pid, uint32_t host);
+void barriers_quiet(const struct world *world, uint32_t host, struct wire_quiet *quiet);
+void barriers_open_host(struct world *world, struct host *host);
+int barriers_report(void);
+
+/* ---- halts.c: hosts, with snapshots at calls ---- */
+
 void halts_open_host(struct world *world, struct host *host);
 void halts_close_host(struct world *world, uint32_t host);
-/* As those of saved.c. */
-bool halts_hold(const struct world *world, uint32_t pid, uint32_t host);
-void halts_arrive(struct world *world, uint32_t host);
-void halts_lost(struct world *world, uint32_t host);
 void halts_look(struct world *world, struct host *host);
-/* A replica there is about to make a request. */
-void halts_posted(struct world *world, uint32_t host);
-/* DO_HALT to DO_TAKEN_OVER. */
+/* The host has to do with the dataspace. */
+void halts_begun(struct world *world, uint32_t host);
+/* A replica there makes a request; false: that waits on the board. */
+bool halts_posted(struct world *world, uint32_t pid, uint32_t host);
+/* Whether it has been told where processes stop at the barrier before that superstep. */
+bool halts_know(const struct world *world, uint32_t host, uint64_t superstep);
+/* DO_TO_HOST, DO_TAKE_OVER, DO_MEET, DO_LEAVE, DO_IMAGE. */
 void halts_carry_out(struct world *world, const struct action *action);
 int halts_report(void);
 
