@@ -230,8 +230,8 @@ def misuse_at_the_terminal():
 
 def error_in_a_window():
     """The time limit passes while the debugger is there, and does not end the job."""
-    place = script('sleep 4; shift; "$@" > "$0.log" 2>&1 < /dev/null\n', name="window")
-    result = apart("--xterm", "--timeout", 3, PROG, "signal", 1, 6,
+    place = script('sleep 7; shift; "$@" > "$0.log" 2>&1 < /dev/null\n', name="window")
+    result = apart("--xterm", "--timeout", 6, PROG, "signal", 1, 6,
                    env={"BSPZERO_XTERM": f"{place}/window -e", "HOME": scratch})
     expect(result, 134)
     with open(os.path.join(place, "window.log"), encoding="utf-8", errors="replace") as text:

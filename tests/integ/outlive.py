@@ -76,6 +76,11 @@ def check_answer(job, rounds):
     job.check_gone()
 
 
+def behind_a_snapshot(job):
+    """Returns when one has just been committed, so that none is being taken: all would go back."""
+    job.wait_for("snapshot of superstep", len(re.findall("snapshot of superstep", str(job))) + 1)
+
+
 def one_host():
     """The processes of the others are never restarted; those of the lost one go on elsewhere, from their snapshot."""
     rounds = 400
@@ -100,11 +105,12 @@ def one_host():
 def one_after_the_other():
     """As long as there is another host: those that had come from the first lost one move on."""
     rounds = 700
-    with Job([*command("--every", "0.4s"), *work(rounds)]) as job:
+    with Job([*command("-v", "--every", "0.4s"), *work(rounds)]) as job:
         job.wait_for("round 80", 5)
         kept = set(ranks_of(job, "h0"))
         victims = not_zero(job, "h1", "h2", "h3")
         for number, victim in enumerate(victims):
+            behind_a_snapshot(job)
             lose(job, victim)
             if len(victims) == 2 or number < 2:
                 job.wait_for(f"host {victim} was lost", 1)
