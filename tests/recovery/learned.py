@@ -261,9 +261,12 @@ def two_jobs_at_once():
         other.env["XDG_STATE_HOME"] = place.env["XDG_STATE_HOME"]
         running = []
         for here in (place, other):
+            here.hold(1, 2)
             here.hold(1, 20)
             running.append(here.learner(2, 30, "-t", 5))
         for here in (place, other):
+            here.wait_committed(0)  # none is due before
+            here.release(1, 2)
             here.wait_executed(1, 20)
             here.wait_committed(1)
         for here in (place, other):
