@@ -58,6 +58,18 @@ static void tell_no_load(void *notices, const char *text)
     notices_say(notices, "--load: %s", text);
 }
 
+/* Hosts may take long to answer, or never do. */
+static void sort_by_load(struct launcher *launcher, struct options *options)
+{
+    bool held = launcher->common.saved.holds_signals;
+
+    saved_let_signals_go(&launcher->common.saved);
+    if (!load_sort(&options->hosts, tell_no_load, &launcher->common.notices))
+        notices_say(&launcher->common.notices, "--load: out of memory");
+    if (held)
+        saved_hold_signals(&launcher->common.saved);
+}
+
 /* 0, or a status: said why. */
 static int find_hosts(struct launcher *launcher, struct options *options)
 {
@@ -71,9 +83,8 @@ static int find_hosts(struct launcher *launcher, struct options *options)
     launcher->common.replicas = options->hosts.replicas;
     if (options->note[0])
         notices_say(&launcher->common.notices, "%s", options->note);
-    if (options->hosts.load && !options->hosts.only_here &&
-        !load_sort(&options->hosts, tell_no_load, &launcher->common.notices))
-        notices_say(&launcher->common.notices, "--load: out of memory");
+    if (options->hosts.load && !options->hosts.only_here)
+        sort_by_load(launcher, options);
     if (options->hosts.only_here || launcher->common.saved.store)
         return 0;
     if (saved_open_private(&launcher->common.saved, error) == 0)
@@ -226,6 +237,7 @@ static int run(struct launcher *launcher)
     if (status)
         return status;
     launcher_catch_signals(launcher);
+    saved_let_signals_go(&launcher->common.saved);
     if (launcher->common.options->progress)
         uv_timer_start(&launcher->progress_timer, on_progress_timer, interval, interval);
     if (launcher->past.file)

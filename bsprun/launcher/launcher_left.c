@@ -6,10 +6,13 @@
  * What can fail: some of its images are on hosts that were lost; none of it is on this host.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bsprun/hosts/launch_command.h"
 #include "bsprun/launcher/launcher_inside.h"
+#include "lib/base/units.h"
 
 #define LACKS_MOST 4u /* most images that are named */
 #define HOLDERS    16u
@@ -27,6 +30,26 @@ struct look {
     struct lack lacks[LACKS_MOST];
     uint32_t count;
 };
+
+/* The command that goes on with the job, to be pasted into a shell; at: "" or @SUPERSTEP.  It is
+ * freed by the caller. */
+static char *restart_command(const struct launcher *launcher, const char *at)
+{
+    const char *directory = launcher->common.saved.directory, *own = strrchr(directory, '@');
+    char *word = NULL, *quoted, *command = NULL;
+    uint64_t number;
+    /* A name that ends as if a superstep were given is told from that by a slash. */
+    bool ambiguous = !at[0] && own && bspz_whole(own + 1, 0, WIRE_NEVER - 1, &number);
+
+    if (asprintf(&word, "%s%s%s", directory, ambiguous ? "/" : "", at) < 0)
+        word = NULL;
+    quoted = word ? launch_quoted(word) : NULL;
+    if (asprintf(&command, "bsprun --restart %s", quoted ? quoted : "DIR") < 0)
+        command = NULL;
+    free(quoted);
+    free(word);
+    return command;
+}
 
 static bool is_there(const struct launcher *launcher, const char *name)
 {
@@ -78,6 +101,8 @@ static void note_lack(void *context, const struct store_fault *fault)
 static void tell_lacks(struct launcher *launcher, const struct look *look,
                        const struct manifest *manifest, const char *at)
 {
+    char *command = restart_command(launcher, at);
+
     for (uint32_t i = 0; i < look->count; i++) {
         const struct lack *lack = &look->lacks[i];
 
@@ -87,18 +112,18 @@ static void tell_lacks(struct launcher *launcher, const struct look *look,
                     (unsigned long long)lack->name.superstep, lack->name.term, lack->pid, lack->pid,
                     launcher->common.saved.directory, lack->hosts[0] ? lack->hosts : "(unknown)");
     }
-    notices_say(
-        &launcher->common.notices,
-        "the snapshots are kept: bsprun --restart %s%s continues from superstep %llu when %s "
-        "of these hosts is up and one of the hosts of the job (--hosts)",
-        launcher->common.saved.directory, at, (unsigned long long)manifest->name.superstep,
-        look->count > 1 ? "one for each image" : "one");
+    notices_say(&launcher->common.notices,
+                "the snapshots are kept: %s continues from superstep %llu when %s "
+                "of these hosts is up and one of the hosts of the job (--hosts)",
+                command ? command : "", (unsigned long long)manifest->name.superstep,
+                look->count > 1 ? "one for each image" : "one");
+    free(command);
 }
 
 /* The snapshots are on other hosts, without a common directory. */
 static void tell_elsewhere(struct launcher *launcher)
 {
-    char hosts[512] = "";
+    char hosts[512] = "", *command = restart_command(launcher, "");
     size_t used = 0;
 
     for (uint32_t i = 0; i < launcher->agents.count; i++)
@@ -109,10 +134,10 @@ static void tell_elsewhere(struct launcher *launcher)
         notices_say(&launcher->common.notices,
                     "the snapshot of superstep %llu is not on this host but on %s, each of which "
                     "has some of it in %s (or bspzero-store-%u-NUMBER of its TMPDIR): on one of "
-                    "them, with the others up, bsprun --restart %s continues from there",
+                    "them, with the others up, %s continues from there",
                     (unsigned long long)launcher->committed.superstep, hosts,
-                    launcher->common.saved.directory, (unsigned)getuid(),
-                    launcher->common.saved.directory);
+                    launcher->common.saved.directory, (unsigned)getuid(), command ? command : "");
+    free(command);
 }
 
 /* The hosts of the job as --hosts takes them; many of them as LIST. */
@@ -143,13 +168,23 @@ static void list_hosts(const struct launcher *launcher, char *text, size_t size)
 /* All of it is there, but the hosts have too little memory. */
 static void tell_crowded(struct launcher *launcher, const char *at, uint64_t superstep)
 {
-    char hosts[1024];
+    char hosts[1024], *command = restart_command(launcher, at);
 
     list_hosts(launcher, hosts, sizeof hosts);
     notices_say(&launcher->common.notices,
-                "the snapshots are kept: bsprun --restart %s%s --hosts %s,HOST continues from "
-                "superstep %llu with a further HOST that has enough memory",
-                launcher->common.saved.directory, at, hosts, (unsigned long long)superstep);
+                "the snapshots are kept: %s --hosts %s,HOST continues from superstep %llu with a "
+                "further HOST that has enough memory",
+                command ? command : "", hosts, (unsigned long long)superstep);
+    free(command);
+}
+
+static void tell_all_there(struct launcher *launcher, const char *at, uint64_t superstep)
+{
+    char *command = restart_command(launcher, at);
+
+    notices_say(&launcher->common.notices, "%s continues from superstep %llu",
+                command ? command : "", (unsigned long long)superstep);
+    free(command);
 }
 
 void launcher_tell_left(struct launcher *launcher)
@@ -177,8 +212,6 @@ void launcher_tell_left(struct launcher *launcher)
     else if (crowded)
         tell_crowded(launcher, at, manifest.name.superstep);
     else
-        notices_say(
-            &launcher->common.notices, "bsprun --restart %s%s continues from superstep %llu",
-            launcher->common.saved.directory, at, (unsigned long long)manifest.name.superstep);
+        tell_all_there(launcher, at, manifest.name.superstep);
     manifest_free(&manifest);
 }

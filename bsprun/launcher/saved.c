@@ -38,6 +38,27 @@ static int open_locked(struct saved *saved, enum store_mode mode, char error[SAV
     return status;
 }
 
+void saved_hold_signals(struct saved *saved)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    sigset_t set;
+
+    if (saved->holds_signals)
+        return;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        sigaddset(&set, ends[i]);
+    sigprocmask(SIG_BLOCK, &set, &saved->signals);
+    saved->holds_signals = true;
+}
+
+void saved_let_signals_go(struct saved *saved)
+{
+    if (saved->holds_signals)
+        sigprocmask(SIG_SETMASK, &saved->signals, NULL);
+    saved->holds_signals = false;
+}
+
 /* Absolute, since agents may be elsewhere. */
 static int find_job_directory(struct saved *saved, char error[SAVED_TEXT])
 {
@@ -60,8 +81,10 @@ static int find_job_directory(struct saved *saved, char error[SAVED_TEXT])
 
 static int open_new(struct saved *saved, char error[SAVED_TEXT])
 {
-    if (open_locked(saved, STORE_CREATE, error) < 0 ||
-        store_job_create(saved->store, saved->job, bspz_wall_ns(), error) < 0)
+    if (open_locked(saved, STORE_CREATE, error) < 0)
+        return STATUS_FAILED;
+    saved_hold_signals(saved);
+    if (store_job_create(saved->store, saved->job, bspz_wall_ns(), error) < 0)
         return STATUS_FAILED;
     return find_job_directory(saved, error);
 }
@@ -202,6 +225,7 @@ int saved_open(struct saved *saved, struct options *options, char error[SAVED_TE
 
 int saved_open_private(struct saved *saved, char error[SAVED_TEXT])
 {
+    saved_hold_signals(saved);
     saved->private_directory = saved_make_private(error);
     saved->directory = saved->private_directory;
     return saved->directory ? open_new(saved, error) : STATUS_FAILED;
@@ -269,4 +293,5 @@ void saved_close(struct saved *saved, bool worth_keeping)
         saved_remove_private(saved->private_directory);
     free(saved->private_directory);
     saved->private_directory = NULL;
+    saved_let_signals_go(saved);
 }

@@ -7,6 +7,7 @@
 #define BSPRUN_SAVED_H
 
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,7 +33,14 @@ struct saved {
     bool finished; /* the job to restart has ended */
     int32_t finished_status;
     char note[SAVED_TEXT]; /* a line for stderr, or "" */
+    bool holds_signals;
+    sigset_t signals; /* blocked before */
 };
+
+/* Signals that would end bsprun wait until they are let go: what has been made for a new job could
+ * not be removed then.  saved_open and saved_open_private hold them, saved_close lets them go. */
+void saved_hold_signals(struct saved *saved);
+void saved_let_signals_go(struct saved *saved);
 
 /* Opens nothing, a new job, or the job to restart, whose options are then taken over. */
 int saved_open(struct saved *saved, struct options *options, char error[SAVED_TEXT]);

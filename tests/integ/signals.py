@@ -1,9 +1,11 @@
 """Signals from the terminal, from kill, from batch systems that signal whole trees."""
 import os
 import signal
+import tempfile
 import time
 
-from harness import BSPRUN, PROG, Job, check, main, run
+from harness import BSPRUN, PROG, Job, check, committed, jobs, main, run, scratch
+from kills import RSH, chance, new_store
 
 CTRL_C = b"\x03"
 BSPRUN_NAME = os.path.basename(BSPRUN)
@@ -187,9 +189,24 @@ def stopped_and_continued():
         check("p = 2" in job.text(), job.text()[-500:])
 
 
+def while_it_starts():
+    """What has been made for the job by then is removed: its record, its private directory."""
+    for places in ((), ("--launcher", RSH, "--hosts", "h0:1,h1:1")):
+        for _ in range(8):
+            temporary, store = tempfile.mkdtemp(dir=scratch), new_store()
+            saved = ("--ckpt", store) if not places or chance.random() < 0.5 else ()
+            with Job([BSPRUN, "-np", "2", *places, *saved, PROG, "loop", "0"], env={"TMPDIR": temporary}) as job:
+                time.sleep(chance.random() * 0.06)
+                job.signal(chance.choice((signal.SIGINT, signal.SIGTERM)))
+                job.finish()
+                job.check_gone()
+                check(not os.listdir(temporary), "left:", os.listdir(temporary), job)
+                check(not os.path.isdir(store) or not jobs(store) or committed(store), "a job without a snapshot:", job)
+
+
 if __name__ == "__main__":
     main([interrupt_key, where_they_were, interrupt_key_without_bsprun, interrupt_key_twice,
           interrupt_key_once_for_the_deaf, signals_to_bsprun, signal_to_the_whole_tree,
           ranks_ignore_signals_of_others, ignored_hangup, ignored_signals_reach_the_program,
           timeout_command_around, agent_alone_is_told, signals_to_a_bare_program,
-          terminal_closed, end_of_a_session, stopped_and_continued])
+          terminal_closed, end_of_a_session, stopped_and_continued, while_it_starts])

@@ -197,6 +197,22 @@ def saved_and_stopped():
         check(committed(store)[-1] > 0, committed(store))
 
 
+def the_command_that_goes_on():
+    """It can be pasted into a shell, whatever the directory is called."""
+    for name in ("two words", "it's", "größe", "$HOME", "as of@7"):
+        store = os.path.join(tempfile.mkdtemp(dir=scratch), name)
+        for words in ([BSPRUN, "-np", "2", "--ckpt", store, "--every", "1", PROG, "loop", "0"], None):
+            with Job(words or ["/bin/sh", "-c", command]) as job:
+                job.wait_for(r"^ready") if words else wait_until(lambda: committed(store)[-1] > before, "a snapshot")
+                wait_committed(job, store, 1)
+                for pid, program in job.members().items():
+                    if program == os.path.basename(BSPRUN):
+                        os.kill(pid, signal.SIGTERM)
+                check(job.finish() == 123, job.text())
+                command = "exec " + BSPRUN + re.findall("^bsprun: bsprun( .*) continues from", job.text(), re.M)[0]
+                before = committed(store)[-1]
+
+
 def stopped_before_begin():
     """There is nothing to save yet."""
     store = fresh()
@@ -348,6 +364,6 @@ def what_the_dead_left():
 if __name__ == "__main__":
     main([what_makes_no_sense, environment, told_on_request, report_after_a_restart, report_since_the_start,
           report_of_a_rollback, an_ended_job, the_same_command,
-          signals_without_snapshots, saved_and_stopped, stopped_before_begin, second_signal,
+          signals_without_snapshots, saved_and_stopped, the_command_that_goes_on, stopped_before_begin, second_signal,
           interrupted, time_limit, reader_goes_away, locked_until_all_is_gone, restarts_run_out,
           linked_with_it, several_jobs, what_the_dead_left])
