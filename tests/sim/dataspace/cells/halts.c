@@ -269,6 +269,7 @@ static void take_over(struct world *world, uint32_t host, uint32_t era)
                                             .consult = here->known.next,
                                             .captures = here->captures,
                                             .committed = {here->committed - 1, 1},
+                                            .shared = world->halts.shared,
                                             .ready = true,
                                             .runs = true,
                                             .arrived = barriers_await(world, host),

@@ -122,8 +122,11 @@ struct halts {
     struct bspz_snapshot_name told; /* the newest snapshot, as bsprun knows */
     struct zero zeros[HOSTS + 1];
     uint32_t era; /* the last of them */
+    bool shared;  /* the directory of snapshots */
+    bool stalls;  /* a host has stood still */
     struct halting hosts[HOSTS];
-    uint64_t passed[BARRIERS][PROCESSES]; /* calls before that barrier, + 1; 0: none is past it */
+    uint64_t passed[BARRIERS][PROCESSES]
+                   [HOSTS]; /* calls before that barrier, + 1; 0: not past it */
 };
 
 /* A snapshot, as Processor Zero sees it, and going back to it. */
