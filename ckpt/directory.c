@@ -209,6 +209,14 @@ bool store_is_job(int directory)
 
 /* ---- Removing -------------------------------------------------------------------------------- */
 
+/* Another process may be removing the same directory: what is gone by now is removed. */
+static int unlink_if_there(const struct store *store, int directory, const char *name)
+{
+    int status = store->io.unlink(store->io.context, directory, name, 0);
+
+    return status == -ENOENT ? 0 : status;
+}
+
 /* Removes the file of that name, durably, if the directory has it. */
 static int remove_named(const struct store *store, int directory, char **names, size_t count,
                         const char *name)
@@ -218,7 +226,7 @@ static int remove_named(const struct store *store, int directory, char **names, 
 
     for (size_t i = 0; i < count && status == 0; i++)
         if (strcmp(names[i], name) == 0) {
-            status = io->unlink(io->context, directory, name, 0);
+            status = unlink_if_there(store, directory, name);
             if (status == 0)
                 status = io->sync(io->context, directory);
         }
@@ -250,7 +258,7 @@ int store_remove_directory(const struct store *store, int parent, const char *na
         status = remove_named(store, directory, names, count, MANIFEST_NAME);
     for (size_t i = 0; i < count && status == 0; i++)
         if (!is_manifest(names[i]))
-            status = io->unlink(io->context, directory, names[i], 0);
+            status = unlink_if_there(store, directory, names[i]);
     store_names_free(names, count);
     io->close(io->context, directory);
     return status < 0 ? status : io->unlink(io->context, parent, name, AT_REMOVEDIR);

@@ -71,7 +71,7 @@ typedef int store_visit(const struct store *store, const struct store_visited *a
 int store_walk(const struct store *store, store_visit *visit, void *context);
 
 /* Removes a directory and the files in it; the manifest first, so that a half-removed snapshot is
- * never taken for a complete one. */
+ * never taken for a complete one.  -ENOENT: another process has done so meanwhile. */
 int store_remove_directory(const struct store *store, int parent, const char *name);
 
 /* The manifest in a snapshot's open directory (name: MANIFEST_NAME), or its copy; it must be that

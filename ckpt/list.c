@@ -29,44 +29,61 @@ static uint64_t bytes_in(int directory)
     return bytes;
 }
 
-/* Without a manifest: determines whether its copy is usable. */
-static void describe_unfinished(struct store *store, int directory, struct store_entry *entry)
+static bool has_usable_copy(struct store *store, int directory, const struct store_entry *entry)
 {
     struct manifest manifest;
 
-    entry->state = STORE_UNFINISHED;
     if (store_load_manifest(store, directory, MANIFEST_COPY, entry->name, &manifest, NULL) < 0)
-        return;
+        return false;
     manifest_free(&manifest);
-    entry->state = STORE_DAMAGED;
-    entry->status = -EBADMSG;
-    snprintf(entry->why, sizeof(entry->why),
-             "manifest: missing; bspckpt repair puts it back from its copy");
+    return true;
 }
 
-/* terms: NULL when unknown. */
-static void describe(struct store *store, const struct manifest_terms *terms, const char *name,
+/* Loads the manifest; sets `state` and `why` if it cannot be.  The copy is written after it: where
+ * only the copy was found, the snapshot may just have been committed, and in the time between the
+ * two looks, however short, nobody may take it for a damaged one, which is removed. */
+static int load(struct store *store, int directory, struct store_entry *entry,
+                struct manifest *manifest)
+{
+    int status =
+        store_load_manifest(store, directory, MANIFEST_NAME, entry->name, manifest, entry->why);
+    bool has_copy = status == -ENOENT && has_usable_copy(store, directory, entry);
+
+    if (has_copy) {
+        status =
+            store_load_manifest(store, directory, MANIFEST_NAME, entry->name, manifest, entry->why);
+        has_copy = status == -ENOENT && has_usable_copy(store, directory, entry);
+    }
+    entry->state = status == -ENOENT && !has_copy ? STORE_UNFINISHED : STORE_DAMAGED;
+    entry->status = status;
+    if (has_copy) {
+        entry->status = -EBADMSG;
+        snprintf(entry->why, sizeof(entry->why),
+                 "manifest: missing; bspckpt repair puts it back from its copy");
+    }
+    return status;
+}
+
+/* terms: NULL when unknown.  False: it has been removed meanwhile. */
+static bool describe(struct store *store, const struct manifest_terms *terms, const char *name,
                      struct store_entry *entry)
 {
     struct manifest manifest;
 
     int directory = store_open_directory(store, store->job, name);
+    if (directory == -ENOENT)
+        return false;
     if (directory < 0) {
         entry->state = STORE_DAMAGED;
         entry->status = directory;
         snprintf(entry->why, sizeof(entry->why), "%s", store_error_text(directory));
-        return;
+        return true;
     }
     entry->bytes = bytes_in(directory);
-    int status =
-        store_load_manifest(store, directory, MANIFEST_NAME, entry->name, &manifest, entry->why);
-    entry->state = STORE_DAMAGED;
-    entry->status = status;
-    if (status == -ENOENT)
-        describe_unfinished(store, directory, entry);
+    int status = load(store, directory, entry, &manifest);
     store->io.close(store->io.context, directory);
     if (status < 0)
-        return;
+        return true;
     entry->state = !terms                             ? STORE_UNKNOWN
                    : store_counts(terms, entry->name) ? STORE_COMMITTED
                                                       : STORE_RETIRED;
@@ -77,6 +94,7 @@ static void describe(struct store *store, const struct manifest_terms *terms, co
         if (manifest.images.items[i].facts.generation > entry->generation)
             entry->generation = manifest.images.items[i].facts.generation;
     manifest_free(&manifest);
+    return true;
 }
 
 static int by_age(const void *a, const void *b)
@@ -98,7 +116,7 @@ static int list(struct store *store, const struct manifest_terms *terms,
     struct store_entry *found_ones = calloc(name_count + 1, sizeof(*found_ones));
     for (size_t i = 0; found_ones && i < name_count; i++)
         if (store_parse_snapshot(names[i], &found_ones[found].name))
-            describe(store, terms, names[i], &found_ones[found++]);
+            found += describe(store, terms, names[i], &found_ones[found]);
     store_names_free(names, name_count);
     if (!found_ones)
         return store_fail_system(store, -ENOMEM, error, "job %s", store->job_name);

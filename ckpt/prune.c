@@ -12,11 +12,18 @@ static bool ends_with(const char *name, const char *ending)
     return length > tail && strcmp(name + length - tail, ending) == 0;
 }
 
+/* Agents on hosts that share the directory, and bsprun, may remove the same at the same time: one
+ * whose job goes on without it, say, and one in its place. */
+static int unless_gone(int status)
+{
+    return status == -ENOENT ? 0 : status;
+}
+
 /* When bsprun was killed, its agents may be clearing up too, or have a last image written: what is
  * gone by now is swept, and what has come by now is left to the next sweep. */
 static int unless_shared(int status)
 {
-    return status == -ENOENT || status == -ENOTEMPTY ? 0 : status;
+    return status == -ENOTEMPTY ? 0 : unless_gone(status);
 }
 
 /* Temporary files of a directory, which nobody writes any more. */
@@ -89,7 +96,7 @@ int store_job_discard(struct store *store, char *error)
     free(entries);
     if (count > 0)
         return 0;
-    status = store_remove_directory(store, store->base, store->job_name);
+    status = unless_gone(store_remove_directory(store, store->base, store->job_name));
     return status < 0 ? store_fail_system(store, status, error, "job %s cannot be removed",
                                           store->job_name)
                       : 0;
@@ -107,11 +114,11 @@ int store_job_remove(struct store *store, char *error)
     /* From the newest: what is based on another goes before it. */
     for (size_t i = count; i-- > 0 && status == 0;) {
         store_snapshot_name(name, entries[i].name);
-        status = store_remove_directory(store, store->job, name);
+        status = unless_gone(store_remove_directory(store, store->job, name));
     }
     free(entries);
     if (status == 0)
-        status = store_remove_directory(store, store->base, store->job_name);
+        status = unless_gone(store_remove_directory(store, store->base, store->job_name));
     return status < 0 ? store_fail_system(store, status, error, "job %s cannot be removed",
                                           store->job_name)
                       : 0;
@@ -144,15 +151,20 @@ int store_prune_but(struct store *store, uint32_t keep, struct bspz_snapshot_nam
     status = store_roles(store, entries, count, keep, roles, error);
     if (status == 0)
         status = store_roles_with(store, entries, count, but, roles, error);
+    if (status == -ENOENT) { /* somebody else removes some, and may know of newer ones to be kept */
+        status = 0;
+        count = 0;
+    }
     /* From the newest: what is based on another goes before it. */
     for (size_t i = count; i-- > 0 && status == 0;) {
         if (roles[i] != STORE_UNNEEDED)
             continue;
         store_snapshot_name(name, entries[i].name);
         status = store_remove_directory(store, store->job, name);
+        gone += status == 0;
+        status = unless_gone(status);
         if (status < 0)
             store_fail_system(store, status, error, "snapshot %s cannot be removed", name);
-        gone += status == 0;
     }
     free(roles);
     free(entries);

@@ -79,3 +79,12 @@ int store_manifest_open(struct store *store, struct bspz_snapshot_name snapshot,
 {
     return open_file(store, snapshot, MANIFEST_NAME, size, error);
 }
+
+bool store_is_removed(struct store *store, struct bspz_snapshot_name snapshot)
+{
+    int file = store_manifest_open(store, snapshot, NULL, NULL);
+
+    if (file >= 0)
+        store->io.close(store->io.context, file);
+    return file == -ENOENT;
+}

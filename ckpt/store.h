@@ -162,6 +162,10 @@ int store_image_open(struct store *store, struct bspz_snapshot_name snapshot, ui
 int store_manifest_open(struct store *store, struct bspz_snapshot_name snapshot, uint64_t *size,
                         char *error);
 
+/* Whether the manifest is not there: of a snapshot that was listed as having one, that it has been
+ * removed since, by a job that runs, and that what is missing of it is no fault. */
+bool store_is_removed(struct store *store, struct bspz_snapshot_name snapshot);
+
 /* What is wrong with a file of a snapshot. */
 struct store_fault {
     struct bspz_snapshot_name name;

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bsprun/agent/core/agent_inside.h"
 #include "bsprun/agent/core/binding.h"
@@ -151,21 +150,10 @@ static void take_back_arrival(struct agent *agent, int pid, uint64_t superstep)
 
 /* ---- SURVIVED ------------------------------------------------------------------------------- */
 
-/* The place of the process on this board, as that of another host's until now.  The others here may
- * still read what it has published at the last barrier. */
+/* The place of the process on this board, as that of another host's until now. */
 static void make_place(struct agent *agent, int pid, uint64_t superstep)
 {
-    struct bspz_rank *rank = bspz_rank_of(agent_board(agent), pid);
-    uint32_t host = agent_host(agent), names = atomic_load(&rank->file_count);
-    struct bspz_line last = *line_of(agent, pid, superstep + 1);
-
-    memset(rank, 0, sizeof *rank);
-    *line_of(agent, pid, superstep + 1) = last;
-    atomic_store(&rank->host, host);
-    atomic_store(&rank->file_count, names);
-    atomic_store(&rank->superstep, superstep);
-    atomic_store(&rank->applied, superstep);
-    atomic_store(&rank->core, -1);
+    bspz_board_receive(agent_board(agent), pid, agent_host(agent), superstep);
     agent_member_received(agent, pid);
     agent_board(agent)->here =
         1; /* whoever arrives rings, as they do not do so together any more */

@@ -61,12 +61,12 @@ static void elect_when_complete(struct job_machine *machine, const struct job_ev
     machine->fenced = false;
     machine->retry_timer_ms = 0;
     machine->elected = true;
-    machine_forget_asked(machine);
     machine_forget_roll(machine);
     for (uint32_t i = 0; i < machine->config.host_count; i++)
         machine->hosts[i].given_up = machine->hosts[i].bears = machine->hosts[i].asked = false;
     machine_move(machine, JOB_MACHINE_RUNNING);
     machine_add(machine, effects, JOB_EFFECT_ELECT)->anew = machine->anew != ANEW_NOT;
+    machine_renew_asked(machine, effects);
     if (machine->anew == ANEW_WANTED)
         machine->anew = ANEW_UNTIL_COMMIT;
     /* Process 0 is where it began. */
@@ -120,9 +120,12 @@ static void take_of_term(struct job_machine *machine, const struct job_event *ev
         machine->committed = event->name;
         machine->fault.restarts = 0;
         machine->lost_before.count = 0;
-        machine->asked_snapshot = false;
+        machine_note_snapshot(machine, event);
         if (machine->anew == ANEW_UNTIL_COMMIT)
             machine->anew = ANEW_NOT;
+        break;
+    case JOB_EVENT_UNSAVED:
+        machine_note_snapshot(machine, event);
         break;
     case JOB_EVENT_CLOSING:
         machine->closed = true;

@@ -33,6 +33,9 @@
  * on, and the term is asked to end when that is up.  While fewer hosts take part than at the
  * beginning, lost ones are tried again in this way now and then.
  *
+ * A snapshot that the user asks for is owed until one that was taken later is committed, or has
+ * failed: each Processor Zero is asked for it, also that of the next term.
+ *
  * Where the processes of a host can be restarted alone on others (BEARABLE), its loss is Processor
  * Zero's to decide: the term goes on (SURVIVED), or is over (TERM_OVER).  If it is the host of
  * Processor Zero another one is named (TAKE_OVER), and decides that.
@@ -70,7 +73,8 @@ enum job_event_kind {
     JOB_EVENT_REGISTERED, /* host: process 0 is in bsp_begin */
     JOB_EVENT_CHOSEN,     /* term, name: Processor Zero wants to begin from there */
     JOB_EVENT_RECORDED,   /* term, name, error: RECORD_TERM is done */
-    JOB_EVENT_COMMITTED,  /* term, name */
+    JOB_EVENT_COMMITTED,  /* term, name, age_ms */
+    JOB_EVENT_UNSAVED,    /* term, age_ms: a snapshot has failed */
     JOB_EVENT_CLOSING,    /* term, cut_short: every process is in bsp_end, or is ended before */
     JOB_EVENT_TERM_OVER,  /* term, outcome: a fault */
     JOB_EVENT_LINK_LOST,  /* term, host: it no longer hears peer; peer == host: bsprun */
@@ -111,6 +115,7 @@ struct job_event {
     enum job_use use;
     uint32_t signal;
     uint64_t grace_ms;
+    uint64_t age_ms; /* COMMITTED, UNSAVED: since the processes went on from there */
     bool bears;
     uint32_t replicas; /* REPLICAS: the most of one process, from the next term on */
 };
@@ -226,6 +231,8 @@ bool job_machine_removed(const struct job_machine *machine, uint32_t host);
 bool job_machine_drained(const struct job_machine *machine, uint32_t host);
 /* Whether there would be a host for processes if this one were drained. */
 bool job_machine_can_drain(const struct job_machine *machine, uint32_t host);
+/* Whether the user has asked for a snapshot that has neither been committed nor failed. */
+bool job_machine_owes_snapshot(const struct job_machine *machine);
 /* For ELECT: whether the term begins from a snapshot, which ones count, which to avoid. */
 bool job_machine_restores(const struct job_machine *machine);
 uint64_t job_machine_wanted(const struct job_machine *machine);

@@ -82,6 +82,8 @@ void machine_take_request(struct job_machine *machine, const struct job_event *e
     } else if (machine->state == JOB_MACHINE_GATHERING) {
         if (ends)
             machine_give_up(machine, effects);
+        else
+            machine_note_asked(machine, event, false);
     } else if (machine->state == JOB_MACHINE_RUNNING) {
         struct job_effect *effect =
             machine_add(machine, effects, stop ? JOB_EFFECT_STOP : JOB_EFFECT_SAVE);

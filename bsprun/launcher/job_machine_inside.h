@@ -102,7 +102,9 @@ struct job_machine {
     /* What Processor Zero of the present term was asked for and has not done: to be asked again of
      * one in its place. */
     struct job_event asked_to_end; /* STOP, or SAVE with stop; term 0: nothing */
-    bool asked_snapshot, asked_moves;
+    bool asked_moves;
+    bool owes_snapshot; /* also by the one of the next term */
+    uint64_t owed_since_ms;
     struct coord_outcome outcome;
 };
 
@@ -154,8 +156,10 @@ void machine_succeed(struct job_machine *machine, struct job_effects *effects);
 void machine_depose(struct job_machine *machine, struct job_effects *effects);
 /* Notes what Processor Zero is asked for: by that event, NULL: by none; to move processes. */
 void machine_note_asked(struct job_machine *machine, const struct job_event *event, bool moves);
-/* A term begins, or a snapshot is committed. */
-void machine_forget_asked(struct job_machine *machine);
+/* A term begins: what is asked for again comes with it. */
+void machine_renew_asked(struct job_machine *machine, struct job_effects *effects);
+/* COMMITTED, UNSAVED: it may be the snapshot that was asked for. */
+void machine_note_snapshot(struct job_machine *machine, const struct job_event *event);
 
 /* ---- job_machine_joins.c ---- */
 

@@ -109,6 +109,11 @@ bool job_machine_drained(const struct job_machine *machine, uint32_t host)
     return found && found->use != JOB_USE_OPEN;
 }
 
+bool job_machine_owes_snapshot(const struct job_machine *machine)
+{
+    return machine->owes_snapshot;
+}
+
 bool job_machine_can_drain(const struct job_machine *machine, uint32_t host)
 {
     for (uint32_t i = 0; i < machine->config.host_count; i++) {

@@ -36,7 +36,7 @@ bool machine_can_outlive_zero(const struct job_machine *machine)
 static void ask_again(struct job_machine *machine, struct job_effects *effects)
 {
     const struct job_event *end = &machine->asked_to_end;
-    if (machine->asked_snapshot && end->term == 0)
+    if (machine->owes_snapshot && end->term == 0)
         machine_add(machine, effects, JOB_EFFECT_SAVE);
     if (machine->asked_moves && end->term == 0)
         machine_add(machine, effects, JOB_EFFECT_SAVE)->move = true;
@@ -79,12 +79,23 @@ void machine_note_asked(struct job_machine *machine, const struct job_event *eve
         machine->asked_to_end = *event;
         machine->asked_to_end.term = machine->term;
     }
-    machine->asked_snapshot = machine->asked_snapshot || (event && !ends);
+    if (event && !ends) {
+        machine->owes_snapshot = true;
+        machine->owed_since_ms = event->now_ms;
+    }
     machine->asked_moves = machine->asked_moves || moves;
 }
 
-void machine_forget_asked(struct job_machine *machine)
+void machine_renew_asked(struct job_machine *machine, struct job_effects *effects)
 {
-    machine->asked_snapshot = machine->asked_moves = false;
+    machine->asked_moves = false;
     machine->asked_to_end.term = 0;
+    if (machine->owes_snapshot)
+        machine_add(machine, effects, JOB_EFFECT_SAVE);
+}
+
+void machine_note_snapshot(struct job_machine *machine, const struct job_event *event)
+{
+    if (event->now_ms - event->age_ms >= machine->owed_since_ms)
+        machine->owes_snapshot = false;
 }

@@ -118,6 +118,12 @@ static void note_snapshot(struct launcher *launcher, const struct wire_saved *sa
                     (double)saved->commit_ns / 1e6);
 }
 
+/* For how long the processes have been going on from there. */
+static uint64_t age_ns(const struct wire_saved *saved)
+{
+    return saved->commit_ns > saved->pause_ns ? saved->commit_ns - saved->pause_ns : 0;
+}
+
 static void tell_saved(struct launcher *launcher, const struct wire_message *message)
 {
     struct bspz_snapshot_name name = {message->envelope.superstep, message->envelope.term};
@@ -140,7 +146,6 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
     launcher->committed = name;
     wanted_moves_saved(&launcher->wanted_moves, message->envelope.term);
     launcher->saved_ms = launcher_now_ms();
-    status_socket_done(launcher->status_socket, 1u << STATUS_SNAPSHOT);
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         launcher->savers[i] = job_machine_member(launcher->machine, i);
     note_snapshot(launcher, &message->saved);
@@ -150,7 +155,27 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
                   launcher->saved_ms - message->saved.commit_ns / 1000000u);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_COMMITTED,
                                                 .term = message->envelope.term,
-                                                .name = name});
+                                                .name = name,
+                                                .age_ms = age_ns(&message->saved) / 1000000u});
+    if (!job_machine_owes_snapshot(launcher->machine))
+        status_socket_done(launcher->status_socket, 1u << STATUS_SNAPSHOT);
+}
+
+/* Who waits for it need not wait for another one. */
+static void tell_unsaved(struct launcher *launcher, const struct wire_message *message)
+{
+    char text[512];
+
+    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_UNSAVED,
+                                                .term = message->envelope.term,
+                                                .age_ms = message->unsaved.age_ns / 1000000u});
+    if (job_machine_owes_snapshot(launcher->machine))
+        return;
+    snprintf(text, sizeof text, "no snapshot after superstep %llu: %.400s",
+             (unsigned long long)message->envelope.superstep, message->unsaved.text);
+    for (char *at = text; (at = strchr(at, '\n'));)
+        *at = ' '; /* it is a line */
+    status_socket_tell_all(launcher->status_socket, 1u << STATUS_SNAPSHOT, text);
 }
 
 /* Messages of an agent that has not been in a term yet belong to the first. */
@@ -326,7 +351,7 @@ static bool claims_to_be_zero(const struct launcher *launcher, const struct laun
                               uint32_t kind)
 {
     return (kind == WIRE_CHOSEN || kind == WIRE_CLOSING || kind == WIRE_SAVED ||
-            kind == WIRE_TERM_OVER || kind == WIRE_BEARABLE) &&
+            kind == WIRE_UNSAVED || kind == WIRE_TERM_OVER || kind == WIRE_BEARABLE) &&
            agent->host != job_machine_zero(launcher->machine);
 }
 
@@ -446,6 +471,9 @@ static void on_message(void *context, struct launcher_agent *agent,
         break;
     case WIRE_SAVED:
         tell_saved(launcher, message);
+        break;
+    case WIRE_UNSAVED:
+        tell_unsaved(launcher, message);
         break;
     case WIRE_TERM_OVER:
         tell_term_over(launcher, message);

@@ -10,15 +10,21 @@ void link_even_begin(struct link_even *even)
 {
     *even = (struct link_even){.after_ns = LINK_EVEN_UNKNOWN,
                                .theirs_ns = LINK_EVEN_UNKNOWN,
+                               .apart = LINK_EVEN_FIRST,
                                .calm = LINK_EVEN_CALM - LINK_EVEN_FIRST};
 }
 
-/* While a job begins hosts are late for many reasons, which say nothing about what follows. */
+/* One that is not late at once again was late by chance; or both had drifted apart, as no host of
+ * their columns waits for one of the other.  When each has sent to all for some barriers, the later
+ * one comes to them with the earlier one.  While a job begins hosts are late for many reasons,
+ * which say nothing about what follows. */
 static void lapse(struct link_even *even)
 {
-    even->calm = even->ever ? 0 : LINK_EVEN_CALM - LINK_EVEN_FIRST;
-    if (!even->ever)
-        even->mean_ns = 0;
+    if (even->calm > LINK_EVEN_CALM - even->apart)
+        even->calm = LINK_EVEN_CALM - even->apart;
+    even->mean_ns = 0;
+    if (even->ever && even->apart < LINK_EVEN_CALM)
+        even->apart *= 2;
 }
 
 static bool exceeds(int64_t late_ns, uint64_t most_ns)
@@ -36,9 +42,11 @@ static void judge(struct link_even *even, uint64_t step_ns)
     even->mean_ns += (late_ns - even->mean_ns) / 8;
     if (exceeds(late_ns, step_ns / ONCE) || exceeds(even->mean_ns, step_ns / MEAN))
         lapse(even);
-    else if (even->calm < LINK_EVEN_CALM)
+    else if (even->calm < 2 * LINK_EVEN_CALM)
         even->calm++;
-    even->ever |= even->calm == LINK_EVEN_CALM;
+    even->ever |= link_even_is(even);
+    if (even->calm == 2 * LINK_EVEN_CALM)
+        even->apart = LINK_EVEN_FIRST;
 }
 
 void link_arrivals_add(struct link_arrivals *arrivals, uint64_t key, uint64_t now_ns)

@@ -10,9 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LINK_EVEN_ARRIVALS 8u  /* of this host that are remembered */
-#define LINK_EVEN_CALM     64u /* barriers in time after one that was not, before it is even again */
-#define LINK_EVEN_FIRST    8u  /* ... at the beginning */
+#define LINK_EVEN_ARRIVALS 8u /* of this host that are remembered */
+/* Barriers in time before it is even: at first and after one that was not; when it is late again
+ * and again. */
+#define LINK_EVEN_FIRST    8u
+#define LINK_EVEN_CALM     64u
 #define LINK_EVEN_UNKNOWN  INT64_MAX
 
 /* When this host has come to its last barriers; all zero at first. */
@@ -26,7 +28,8 @@ struct link_even {
     uint64_t heard_key, heard_ns; /* the newest that it has said that it has come to */
     int64_t after_ns, theirs_ns;  /* how long after its own each has heard of the other's */
     int64_t mean_ns;              /* by which it has been later, over about eight barriers */
-    unsigned calm;                /* barriers in time, LINK_EVEN_CALM at most */
+    unsigned calm;                /* barriers in time, 2 LINK_EVEN_CALM at most */
+    unsigned apart;               /* of them before it is even again, when it is late next */
     bool ever;                    /* it has been even */
 };
 

@@ -52,12 +52,19 @@ static void add(struct verifying *verifying, const struct finding *found)
     verifying->count++;
 }
 
+/* Forgets the findings from that index on. */
+static void forget(struct verifying *verifying, size_t from)
+{
+    while (verifying->count > from) {
+        verifying->count--;
+        free(verifying->items[verifying->count].file);
+        free(verifying->items[verifying->count].text);
+    }
+}
+
 static void free_all(struct verifying *verifying)
 {
-    for (size_t i = 0; i < verifying->count; i++) {
-        free(verifying->items[i].file);
-        free(verifying->items[i].text);
-    }
+    forget(verifying, 0);
     free(verifying->items);
     free(verifying->order);
 }
@@ -219,8 +226,11 @@ static int verify_job(struct verifying *verifying, struct store *store, const ch
             continue;
         snprintf(name, sizeof(name), "%s/%" PRIu64 ".%" PRIu32, job, entries[i].name.superstep,
                  entries[i].name.term);
+        size_t before = verifying->count;
         add(verifying, &found);
         verify_entry(verifying, store, &entries[i]);
+        if (entries[i].state != STORE_DAMAGED && store_is_removed(store, entries[i].name))
+            forget(verifying, before);
     }
     free(entries);
     return STATUS_OK;

@@ -110,6 +110,17 @@ static bool failure_stops(const struct coord *state)
     return late ? state->config.stop_on_late_failure : state->config.stop_on_failure;
 }
 
+/* Tells bsprun, which may have asked for it, that there will be none, and why. */
+static void say_unsaved(struct coord *state, const char *text, struct coord_effects *effects)
+{
+    struct wire_unsaved *unsaved = &say_of_ticket(state, effects, WIRE_UNSAVED)->unsaved;
+    uint64_t going_ns = state->ticket.begun_ns + state->facts.costs.pause_ns;
+
+    if (state->phase != COORD_CAPTURING && state->now_ns > going_ns)
+        unsaved->age_ns = state->now_ns - going_ns;
+    unsaved->text = text;
+}
+
 /* A killed writer does not predict the next failure: it never ends the job. */
 static void fail_ticket(struct coord *state, enum wire_cause cause, int32_t pid, const char *text,
                         struct coord_effects *effects)
@@ -124,6 +135,7 @@ static void fail_ticket(struct coord *state, enum wire_cause cause, int32_t pid,
         return;
     }
     snprintf(state->failure, sizeof(state->failure), NO_NEW ": %s", text ? text : "");
+    say_unsaved(state, state->failure + sizeof(NO_NEW ": ") - 1, effects);
     if (!killed)
         state->facts.retry_ns = state->now_ns + policy_retry_ns(++state->failures);
     ticket_is_over(state, effects);

@@ -217,7 +217,7 @@ void coord_effect_text(const struct coord_effect *effect, char *text, size_t siz
     case COORD_EFFECT_TELL:
     case COORD_EFFECT_SEND:
         order_details(message, more, sizeof(more));
-        if (message->kind == WIRE_SAVED)
+        if (message->kind == WIRE_SAVED || message->kind == WIRE_UNSAVED)
             snprintf(text, size, "%s", "");
         else
             snprintf(text, size, "effect %s term %u%s", name_of(message->kind),

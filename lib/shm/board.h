@@ -620,6 +620,10 @@ int bspz_board_map_again(int fd, const struct bspz_layout *layout, void *at);
  * words of frozen copies and the hashes of images are kept, too. */
 void bspz_board_reset(struct bspz_board *board, int fd, int nprocs);
 
+/* Called by the agent: a process of another host comes to this one, in that superstep.  Its slot is
+ * empty then, but for what the former one has said at barriers: others may not have read it yet. */
+void bspz_board_receive(struct bspz_board *board, int pid, uint32_t host, uint64_t superstep);
+
 /* Wakes the agent. */
 void bspz_board_ring(struct bspz_board *board);
 /* The same without a system call if nobody sleeps there; only for the links. */

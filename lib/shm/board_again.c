@@ -25,6 +25,23 @@ int bspz_board_map_again(int fd, const struct bspz_layout *layout, void *at)
     return 0;
 }
 
+void bspz_board_receive(struct bspz_board *board, int pid, uint32_t host, uint64_t superstep)
+{
+    struct bspz_rank *rank = bspz_rank_of(board, pid);
+    uint32_t names = atomic_load(&rank->file_count);
+    struct bspz_line *line = &rank->line[superstep & 1];
+
+    atomic_store(&line->stamp, 0); /* it has to come to this one again */
+    atomic_store(&line->matched, 0);
+    atomic_store(&line->replied, 0);
+    memset((char *)rank + sizeof rank->line, 0, sizeof *rank - sizeof rank->line);
+    atomic_store(&rank->host, host);
+    atomic_store(&rank->file_count, names);
+    atomic_store(&rank->superstep, superstep);
+    atomic_store(&rank->applied, superstep);
+    atomic_store(&rank->core, -1);
+}
+
 static void reset_slot(struct bspz_board *board, int pid)
 {
     memset(bspz_rank_of(board, pid), 0, sizeof(struct bspz_rank));

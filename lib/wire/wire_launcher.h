@@ -385,6 +385,12 @@
     F(u64, size, WIRE_U64_MAX)                                                                     \
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
+/* The snapshot of the envelope's superstep has failed, and why; the processes have been going on
+ * from there for so long. */
+#define WIRE_FIELDS_UNSAVED(F, E)                                                                  \
+    F(u64, age_ns, WIRE_U64_MAX)                                                                   \
+    F(text, text, WIRE_TEXT_MAX)
+
 /* The job is to end: answer CLOSED.  whole: every process is in bsp_end after the envelope's
  * superstep, and CLOSED waits for all output up to then; else the job is cut short. */
 #define WIRE_FIELDS_CLOSING(F, E) F(flag, whole, 0)

@@ -246,6 +246,7 @@
     M(TERM_OVER, term_over, WIRE_FIELDS_TERM_OVER, TO_BSPRUN)                                      \
     M(CHOSEN, chosen, WIRE_FIELDS_CHOSEN, TO_BSPRUN)                                               \
     M(SAVED, saved, WIRE_FIELDS_SAVED, TO_BSPRUN)                                                  \
+    M(UNSAVED, unsaved, WIRE_FIELDS_UNSAVED, TO_BSPRUN)                                            \
     M(CLOSING, closing, WIRE_FIELDS_CLOSING, TO_BSPRUN)                                            \
     M(MARK, mark, WIRE_FIELDS_MARK, BOTH_WAYS)                                                     \
     M(INPUT_TAKEN, input_taken, WIRE_FIELDS_INPUT_TAKEN, TO_BSPRUN)                                \

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Tests bspckpt on a directory made for it: bspckpt.py BSPCKPT MAKE_STORE."""
+import ctypes
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -140,6 +142,37 @@ def test_verify(directory, job):
     run("verify", f"{directory}@9", status=1)
 
 
+def when_opened(path, act):
+    """Runs bspckpt verify, and what is to be done while it is at it: as soon as it opens that file."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    opened = 0x20  # IN_OPEN
+    with open(libc.inotify_init(), "rb", buffering=0) as events:
+        check("a watch", libc.inotify_add_watch(events.fileno(), os.fsencode(path), opened) >= 0)
+        process = subprocess.Popen([bspckpt, "verify", os.path.dirname(os.path.dirname(os.path.dirname(path)))],
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        check("it is opened", select.select([events], [], [], 60)[0])
+        act()
+        out, _ = process.communicate()
+    return process.returncode, out
+
+
+def test_verify_beside_a_job(directory, job):
+    """A job that runs removes older snapshots: what is missing of one that has just been removed is no fault."""
+    kept = os.path.join(directory, "kept")
+    names = ["manifest.copy", "manifest", "1.img", "0.img"]  # in the order in which a job removes them
+
+    def remove():
+        for name in names:
+            os.rename(os.path.join(directory, job, "5.1", name), os.path.join(kept, name))
+    os.mkdir(kept)
+    status, out = when_opened(os.path.join(directory, job, "0.1", "0.img"), remove)
+    check("no fault", status == 0 and out.endswith(", 0 damaged files\n"), out)
+    for name in names:
+        os.rename(os.path.join(kept, name), os.path.join(directory, job, "5.1", name))
+    os.rmdir(kept)
+    run("verify", directory)
+
+
 def test_lost(directory, job):
     """Records, manifests and images that are gone: noticed, and what can be is made again."""
     def path(*names):
@@ -230,6 +263,7 @@ def main():
         test_show(directory, job)
         test_diff(directory)
         test_verify(directory, job)
+        test_verify_beside_a_job(directory, job)
         test_lost(directory, job)
         test_wrong_calls(directory)
         test_prune(directory, job)

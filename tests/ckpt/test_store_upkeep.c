@@ -240,6 +240,13 @@ static int too_late(void *context, int at, const char *name, int flags)
     return store_io_system.unlink(context, at, name, flags);
 }
 
+static void open_again(const struct store_io *io)
+{
+    store_close(store);
+    ck_assert_int_eq(store_open(&store, directory, STORE_WRITE, io, complaint), 0);
+    ck_assert_int_eq(store_job_open(store, NULL, complaint), 0);
+}
+
 START_TEST(leftovers_that_others_sweep_too)
 {
     static const char *const left[] = {"4.1/0.img.tmp", "3.1/manifest.tmp", "3.1/7.img.tmp",
@@ -252,14 +259,106 @@ START_TEST(leftovers_that_others_sweep_too)
     ck_assert_int_eq(mkdir(path_of("4.1"), 0700), 0);
     for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
         close(open(path_of(left[i]), O_WRONLY | O_CREAT, 0600));
-    store_close(store);
-    ck_assert_int_eq(store_open(&store, directory, STORE_WRITE, &io, complaint), 0);
-    ck_assert_int_eq(store_job_open(store, NULL, complaint), 0);
+    open_again(&io);
     ck_assert_msg(store_sweep(store, &removed, complaint) == 0, "%s", complaint);
     ck_assert_uint_eq(removed, 0);
     for (size_t i = 0; i < sizeof(left) / sizeof(left[0]); i++)
         ck_assert_int_eq(access(path_of(left[i]), F_OK), -1);
     expect_newest(3, 1);
+}
+END_TEST
+
+START_TEST(snapshots_that_others_remove_too)
+{
+    struct store_io io = store_io_system;
+    size_t removed;
+
+    io.unlink = too_late;
+    for (uint64_t superstep = 1; superstep < 5; superstep++)
+        snapshot(superstep, 1, true);
+    open_again(&io);
+    ck_assert_msg(store_prune(store, 1, &removed, complaint) == 0, "%s", complaint);
+    ck_assert_uint_eq(removed, 0);
+    expect_list("4.1");
+    ck_assert_int_eq(store_job_remove(store, complaint), 0);
+    ck_assert_int_ne(access(path_of("."), F_OK), 0);
+}
+END_TEST
+
+static unsigned manifests; /* that can still be opened */
+
+static int open_few(void *context, int at, const char *name, int flags, mode_t mode)
+{
+    if (strcmp(name, "manifest") == 0 && manifests-- == 0)
+        return -ENOENT;
+    return store_io_system.open(context, at, name, flags, mode);
+}
+
+/* What the list says is out of date then: whoever removes it knows what is to be kept. */
+START_TEST(snapshots_that_others_remove_first)
+{
+    struct store_io io = store_io_system;
+    size_t removed;
+
+    io.open = open_few;
+    for (uint64_t superstep = 1; superstep < 4; superstep++)
+        snapshot(superstep, 1, true);
+    open_again(&io);
+    manifests = 3; /* those that are listed */
+    ck_assert_msg(store_prune(store, 1, &removed, complaint) == 0, "%s", complaint);
+    ck_assert_uint_eq(removed, 0);
+    manifests = 3;
+    expect_list("1.1 2.1 3.1");
+}
+END_TEST
+
+static unsigned too_early; /* so often the manifest is not there yet */
+
+static int open_too_early(void *context, int at, const char *name, int flags, mode_t mode)
+{
+    if (strcmp(name, "manifest") == 0 && too_early > 0 && too_early-- == 1)
+        return -ENOENT;
+    return store_io_system.open(context, at, name, flags, mode);
+}
+
+/* It is committed between the looks for the manifest and for its copy. */
+START_TEST(a_snapshot_that_is_committed_meanwhile_is_kept)
+{
+    struct store_io io = store_io_system;
+    size_t removed;
+
+    io.open = open_too_early;
+    for (uint64_t superstep = 1; superstep < 4; superstep++)
+        snapshot(superstep, 1, true);
+    open_again(&io);
+    too_early = 3;
+    ck_assert_msg(store_prune(store, 1, &removed, complaint) == 0, "%s", complaint);
+    expect_list("3.1");
+    ck_assert_uint_eq(removed, 2);
+    expect_newest(3, 1);
+    ck_assert_int_eq(unlink(path_of("3.1/manifest")), 0);
+    expect_list("3.1d");
+}
+END_TEST
+
+static int open_all_but_one(void *context, int at, const char *name, int flags, mode_t mode)
+{
+    return strcmp(name, "2.1") == 0 ? -ENOENT
+                                    : store_io_system.open(context, at, name, flags, mode);
+}
+
+START_TEST(what_is_removed_meanwhile_is_not_listed)
+{
+    struct store_io io = store_io_system;
+
+    io.open = open_all_but_one;
+    for (uint64_t superstep = 1; superstep < 4; superstep++)
+        snapshot(superstep, 1, true);
+    ck_assert(!store_is_removed(store, NAME(2, 1)));
+    open_again(&io);
+    expect_list("1.1 3.1");
+    ck_assert(store_is_removed(store, NAME(2, 1)));
+    ck_assert(!store_is_removed(store, NAME(3, 1)));
 }
 END_TEST
 
@@ -323,6 +422,10 @@ int main(void)
     tcase_add_test(tests, a_base_of_another_term_is_kept_too);
     tcase_add_test(tests, leftovers_are_swept);
     tcase_add_test(tests, leftovers_that_others_sweep_too);
+    tcase_add_test(tests, snapshots_that_others_remove_too);
+    tcase_add_test(tests, snapshots_that_others_remove_first);
+    tcase_add_test(tests, what_is_removed_meanwhile_is_not_listed);
+    tcase_add_test(tests, a_snapshot_that_is_committed_meanwhile_is_kept);
     tcase_add_test(tests, a_job_without_snapshots_can_be_discarded);
     tcase_add_test(tests, names_that_are_nearly_snapshots_are_left_alone);
     tcase_add_test(tests, an_interrupted_snapshot_may_be_taken_again);

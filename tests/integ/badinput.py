@@ -120,6 +120,9 @@ def limits():
     result = run([PROG], env={"BSP_PROCS": "2"},
                  preexec_fn=at_most(resource.RLIMIT_FSIZE, 4096))
     check(result.status != 0 and "bspzero: " in result.err, result)
+    # Room for all of it, but not for memory of the program that could be as long as any.
+    expect(bsprun("-np", 2, "--ckpt", os.path.join(scratch, "limited"), PROG,
+                  preexec_fn=at_most(resource.RLIMIT_FSIZE, 1 << 30)), 0, out="^p = 2$", no_err=True)
     # An agent that may not watch as many processes as were made.
     result = bsprun("-np", 60, PROG, preexec_fn=at_most(resource.RLIMIT_NOFILE, 40))
     one_message(result, 1, "^bsprun: 60 processes are too many to watch: Too many open files")

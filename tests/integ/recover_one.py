@@ -8,7 +8,7 @@ import os
 import signal
 import time
 
-from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, run, scratch, wait_until
+from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, process_stat, run, scratch, wait_until
 from kills import ONE, SEVERAL, chance, kill_one, new_store, ranks_of, seed, shown_by
 
 BSPSTAT = os.path.join(BIN, "bspstat")
@@ -98,6 +98,30 @@ def nobody_can_put_it():
         check(job.text().count("ready") == 4, job.text())
 
 
+def writer_alone(job):
+    """The copy of a process that writes its image alone, to a file without a name; None."""
+    for pid, name in job.members().items():
+        try:
+            if name == "bspzero-copy" and any(" (deleted)" in os.readlink(f"/proc/{pid}/fd/{fd}") and "memfd" not in
+                                              os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")):
+                os.kill(pid, signal.SIGSTOP)
+                return pid
+        except OSError:
+            continue
+    return None
+
+
+def an_image_gives_way():
+    """Whoever writes the image of a process alone is ended before all are saved: it must not report that one as the other."""
+    with Job([BSPRUN, *ONE, f"--ckpt={new_store()}", "--every", "2s", OBJECTS, "large", "100000", "20000000"]) as job:
+        job.wait_for("round 0", 4)
+        writer = wait_until(lambda: writer_alone(job), "an image of a process alone")
+        expect(run([BSPCTL, "--wait", str(job.os_pid), "save"]), 0)
+        wait_until(lambda: process_stat(writer) is None, "the end of its writer")
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 123, job.status, job.text())
+
+
 def saved_after_it():
     """Snapshots of all, requests to bspctl and --restart go on working."""
     store = new_store()
@@ -178,4 +202,4 @@ def input_again():
 
 if __name__ == "__main__":
     main([storm_on_one_host, storm_on_several_hosts, from_the_beginning, all_if_wanted, a_fault_of_its_own, nobody_can_put_it,
-          saved_after_it, counted, files, input_again])
+          an_image_gives_way, saved_after_it, counted, files, input_again])

@@ -86,6 +86,22 @@ def twice_on_purpose():
         check(re.search("ended by signal 15|without a new snapshot", job.said()), job)
 
 
+def before_a_fault():
+    """The job goes back before it comes to the barrier: the snapshot that was asked for is taken then."""
+    with Place() as place:
+        job = held(place, 2)
+        place.wait_committed(0)
+        send(job.os_pid, signal.SIGUSR1)
+        wait_until(lambda: "event SAVE" in job.said(), "Processor Zero to know")
+        place.kill(place.executed(1, AT)[-1])
+        for pid in range(2):
+            place.wait_executed(pid, AT, 2)
+            place.release(pid, AT)
+        place.wait_committed(1)
+        job.check_all(Reference.of(2, SUPERSTEPS))
+        place.check_clean()
+
+
 def without_snapshots():
     """There is nothing to save: the first one ends the job, as ever."""
     with Place() as place:
@@ -100,4 +116,4 @@ if __name__ == "__main__":
     main([("whole_tree_of_1", whole_tree(1)), ("whole_tree_of_3", whole_tree(3)), agent_first,
           ("whole_tree_by_USR2", whole_tree(2, number=signal.SIGUSR2)),
           ("whole_tree_below_a_shell", whole_tree(2, ["/bin/sh", "-c", '"$@"; exit $?', "sh"])),
-          the_agent_alone, by_timeout, twice_on_purpose, without_snapshots])
+          the_agent_alone, by_timeout, twice_on_purpose, before_a_fault, without_snapshots])

@@ -481,6 +481,32 @@ def a_stop_that_cannot_be_saved():
         place.check_clean()
 
 
+def a_snapshot_that_is_asked_for_and_fails():
+    """bspctl --wait does not wait for another one."""
+    with Place() as place:
+        place.hold(0, 6)
+        job = place.ticker(2, 12, options=("--every", "1000", "--on-refuse", "continue", "-vv"))
+        place.wait_executed(0, 6)
+        place.wait_committed(0)
+        open(directory(place, (7, 1)), "w").close()
+        asked = subprocess.Popen([BSPCTL, "--wait", str(job.os_pid), "save"], stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, text=True)
+        wait_until(lambda: "event SAVE" in job.said(), "Processor Zero to know of the request")
+        place.hold(0, 9)
+        place.release(0, 6)
+        try:
+            said, _ = asked.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            asked.kill()
+            asked.communicate()
+            raise Failed("bspctl waits for ever", job) from None
+        check(asked.returncode == 1 and re.search("^bspctl: job .*: no snapshot after superstep 7: .*7.1", said), said)
+        place.release(0, 9)
+        job.check_all(Reference.of(2, 12))
+        os.unlink(directory(place, (7, 1)))
+        place.check_clean()
+
+
 STATES = {"thread": "thread", "socket": "socket", "pipe": "pipe", "deleted": "deleted",
           "timer": "timer", "lock": "lock", "shared": "shared|memfd",
           "child": r"process \d+ \(.*refused child\), which has not been waited for",
@@ -556,5 +582,6 @@ if __name__ == "__main__":
           another_number_of_processes, another_command, missing_data_file, shortened_input_file,
           shortened_output_file,
           a_directory_of_others, no_directory_at_all, a_readonly_directory, a_full_disk,
-          a_directory_that_disappears, a_stop_that_cannot_be_saved, a_umask_that_takes_all, what_cannot_be_kept,
+          a_directory_that_disappears, a_stop_that_cannot_be_saved,
+          a_snapshot_that_is_asked_for_and_fails, a_umask_that_takes_all, what_cannot_be_kept,
           what_is_excluded, words_that_make_no_sense], together=3)

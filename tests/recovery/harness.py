@@ -28,6 +28,7 @@ BIN = os.environ["RECOVERY_BIN"]  # where bsprun and bspnode are
 PROGRAMS = os.environ["RECOVERY_PROGRAMS"]  # the test programs, compiled
 BSPRUN = os.path.join(BIN, "bsprun")
 BSPCKPT = os.path.join(BIN, "bspckpt")
+BSPCTL = os.path.join(BIN, "bspctl")
 TICKER = os.path.join(PROGRAMS, "ticker")
 BEFORE = os.environ.get("RECOVERY_BEFORE", "").split()  # a program that runs others
 PATIENCE = float(os.environ.get("RECOVERY_PATIENCE", "60"))  # seconds after which something that should happen never will

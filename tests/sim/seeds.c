@@ -120,7 +120,6 @@ static bool do_in_child(const struct work *work, int *status, char what[WHAT_MAX
     if (child == 0) {
         /* Memory that each job gives back to the kernel takes as long as the job itself. */
         mallopt(M_TRIM_THRESHOLD, RETAINED_BYTES);
-        mallopt(M_MMAP_THRESHOLD, 64 << 10);
         int nowhere = work->quiet ? open("/dev/null", O_WRONLY) : -1;
         if (nowhere >= 0) {
             dup2(nowhere, STDOUT_FILENO);

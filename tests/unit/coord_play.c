@@ -256,6 +256,14 @@ bool has_message(enum wire_kind kind)
     return false;
 }
 
+const struct wire_message *message_of(enum wire_kind kind)
+{
+    for (uint32_t i = 0; i < effects.count; i++)
+        if (effects.items[i].kind <= COORD_EFFECT_SEND && effects.items[i].message.kind == kind)
+            return &effects.items[i].message;
+    ck_abort_msg("%s is not said", wire_kind_name(kind));
+}
+
 const struct wire_message *said(void)
 {
     ck_assert_uint_gt(effects.count, 0);

@@ -63,6 +63,8 @@ void expect_outcome(int32_t status, enum wire_cause cause, int32_t pid);
 void expect_broken(int result);
 bool has_effect(enum coord_effect_kind kind);
 bool has_message(enum wire_kind kind);
+/* The first of that kind, which must have been said. */
+const struct wire_message *message_of(enum wire_kind kind);
 /* The first effect's message. */
 const struct wire_message *said(void);
 

@@ -73,6 +73,20 @@ START_TEST(which_image_counts)
 }
 END_TEST
 
+/* Else no other process would be saved until it has written it. */
+START_TEST(who_writes_no_more)
+{
+    ck_assert(!alone_writer_is_lost(BSPZ_SNAP_NOBODY, false)); /* it does so itself */
+    ck_assert(!alone_writer_is_lost(BSPZ_SNAP_MADE, false));
+    ck_assert(!alone_writer_is_lost(BSPZ_SNAP_HELD, true));
+    ck_assert(!alone_writer_is_lost(BSPZ_SNAP_ENTERED, true));
+    ck_assert(!alone_writer_is_lost(BSPZ_SNAP_WITHDRAWN, false));
+    ck_assert(alone_writer_is_lost(BSPZ_SNAP_HELD, false));
+    ck_assert(alone_writer_is_lost(BSPZ_SNAP_ENTERED, false));
+    ck_assert(alone_writer_is_lost(BSPZ_SNAP_REFUSED, false));
+}
+END_TEST
+
 static struct repeats *repeats;
 static bool differs;
 
@@ -157,8 +171,9 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        who_is_restarted_alone,      who_never_is,  which_image_counts, reasons, the_same_again,
-        lost_again_while_it_repeats, from_an_image, something_else};
+        who_is_restarted_alone, who_never_is,  which_image_counts, who_writes_no_more,
+        reasons,                the_same_again, lost_again_while_it_repeats, from_an_image,
+        something_else};
 
     return suite_run_tests("alone loss", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

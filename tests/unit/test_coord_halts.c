@@ -138,14 +138,6 @@ static void start_succeeding(void)
     ck_assert_int_eq(coord_phase(coord), COORD_TAKING_OVER);
 }
 
-static const struct wire_message *message_of(enum wire_kind kind)
-{
-    for (uint32_t i = 0; i < effects.count; i++)
-        if (effects.items[i].kind <= COORD_EFFECT_SEND && effects.items[i].message.kind == kind)
-            return &effects.items[i].message;
-    ck_abort_msg("%s is not said", wire_kind_name(kind));
-}
-
 /* ---- Another Processor Zero ---- */
 
 static void account_of_stops(uint32_t host, uint64_t decided, uint64_t captures, uint64_t superstep,

@@ -1,5 +1,5 @@
 /* test_coord_rules.c - Processor Zero: the rules a peer may break, every message in every state,
- * and the arithmetic of placing and consulting. */
+ * the arithmetic of placing and consulting, and what is said of a snapshot that fails. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -344,6 +344,31 @@ START_TEST(texts_are_bounded)
 }
 END_TEST
 
+/* Who has asked for it learns that; since when the processes go on tells whether it was that one.
+ */
+START_TEST(bsprun_is_told_of_a_failure)
+{
+    start_with_snapshot_0(SAVING(.rule = {POLICY_OFF, 0, 0}));
+    save_now(false);
+    play_now_ns += 1000;
+    arrived(0, 0, WIRE_BARRIER_SYNC);
+    play_now_ns += 200; /* the pause */
+    image_failed(0, 1, 1, WIRE_CAUSE_NOT_WRITTEN);
+    ck_assert_uint_eq(message_of(WIRE_UNSAVED)->envelope.superstep, 1);
+    ck_assert_uint_eq(message_of(WIRE_UNSAVED)->unsaved.age_ns, 0);
+    captured(0, 0);
+    save_now(false);
+    arrived(0, 1, WIRE_BARRIER_SYNC);
+    play_now_ns += 300;
+    captured(0, 1);
+    play_now_ns += 50000;
+    image_failed(0, 2, 0, WIRE_CAUSE_NOT_WRITTEN);
+    ck_assert_uint_eq(message_of(WIRE_UNSAVED)->envelope.superstep, 2);
+    ck_assert_uint_eq(message_of(WIRE_UNSAVED)->unsaved.age_ns, 50000);
+    ck_assert_str_ne(message_of(WIRE_UNSAVED)->unsaved.text, "");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("coord rules");
@@ -361,6 +386,7 @@ int main(void)
     tcase_add_test(jobs, consulted_every_third_barrier);
     tcase_add_test(jobs, senseless_configurations);
     tcase_add_test(jobs, texts_are_bounded);
+    tcase_add_test(jobs, bsprun_is_told_of_a_failure);
     suite_add_tcase(suite, jobs);
     return suite_run(suite);
 }

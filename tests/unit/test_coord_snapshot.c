@@ -531,7 +531,7 @@ START_TEST(processes_cannot_be_moved)
     image_failed(0, 8, 1, WIRE_CAUSE_RANK_SIGNALLED);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
     ck_assert(has_message(WIRE_ABANDON) && has_message(WIRE_RESUME));
-    ck_assert_uint_eq(effects.items[1].message.resume.consult, 8); /* its writer was killed */
+    ck_assert_uint_eq(message_of(WIRE_RESUME)->resume.consult, 8); /* its writer was killed */
     arrived(0, 8, WIRE_BARRIER_END);
     ck_assert_int_eq(coord_phase(coord), COORD_CLOSING);
     tear_down();

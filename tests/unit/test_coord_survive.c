@@ -50,14 +50,6 @@ static void start_bearing(uint32_t count)
     trace_used = 0;
 }
 
-static const struct wire_message *message_of(enum wire_kind kind)
-{
-    for (uint32_t i = 0; i < effects.count; i++)
-        if (effects.items[i].message.kind == kind)
-            return &effects.items[i].message;
-    ck_abort_msg("it has not said that");
-}
-
 static int arrived_knowing(uint32_t host, uint64_t superstep, enum wire_barrier barrier,
                            uint32_t survived)
 {

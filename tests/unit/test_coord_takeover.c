@@ -43,14 +43,6 @@ static void all_know(uint64_t snapshot)
     ck_assert_int_eq(coord->ticket.state, COORD_TICKET_NONE);
 }
 
-static const struct wire_message *message_of(enum wire_kind kind)
-{
-    for (uint32_t i = 0; i < effects.count; i++)
-        if (effects.items[i].kind <= COORD_EFFECT_SEND && effects.items[i].message.kind == kind)
-            return &effects.items[i].message;
-    ck_abort_msg("%s is not said", wire_kind_name(kind));
-}
-
 /* What one of them knew of is said to all, and what comes next is decided by it. */
 START_TEST(the_newest_decision_stands)
 {

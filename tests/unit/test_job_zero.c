@@ -1,5 +1,5 @@
 /* test_job_zero.c - the job machine of bsprun: another Processor Zero in the same term, where
- * processes have replicas. */
+ * processes have replicas; what is asked of one after the other. */
 #include <check.h>
 
 #include "tests/unit/job_play.h"
@@ -90,6 +90,55 @@ START_TEST(requests_are_repeated)
     expect("OS");
     ck_assert(effects.items[1].stop && effects.items[1].signal == 15);
     ck_assert_uint_eq(effects.items[1].milliseconds, 9);
+}
+END_TEST
+
+static void expect_asked(uint32_t at)
+{
+    ck_assert_int_eq(effects.items[at].kind, JOB_EFFECT_SAVE);
+    ck_assert_uint_eq(effects.items[at].host, job_machine_zero(machine));
+    ck_assert_uint_eq(effects.items[at].term, job_machine_term(machine));
+    ck_assert(!effects.items[at].stop && !effects.items[at].move);
+}
+
+START_TEST(the_next_term_owes_the_snapshot)
+{
+    start_three(CONFIG(.own = JOB_NO_HOST));
+    EVENT(SAVE, .signal = 10);
+    expect("S");
+    ck_assert(job_machine_owes_snapshot(machine));
+    EVENT(TERM_OVER, .term = 1, .outcome = death(3));
+    expect("!ES");
+    expect_asked(2);
+    EVENT(COMMITTED, .term = 2, .name = {4, 2});
+    ck_assert(!job_machine_owes_snapshot(machine));
+    EVENT(TERM_OVER, .term = 2, .outcome = death(5));
+    expect("!E");
+}
+END_TEST
+
+START_TEST(asked_for_between_terms)
+{
+    start_three(CONFIG(.own = JOB_NO_HOST));
+    EVENT(AGENT_LOST, .host = 2, .usable = true);
+    ck_assert_int_eq(job_machine_state(machine), JOB_MACHINE_GATHERING);
+    EVENT(SAVE, .signal = 10);
+    expect("");
+    EVENT(AGENT_UP, .host = 2);
+    expect("ES");
+    expect_asked(1);
+}
+END_TEST
+
+/* The one that was being written then is none of what has been computed since. */
+START_TEST(a_snapshot_that_was_taken_before)
+{
+    start_three(CONFIG(.own = JOB_NO_HOST));
+    EVENT(SAVE, .signal = 10, .now_ms = 1000);
+    EVENT(COMMITTED, .term = 1, .name = {7, 1}, .now_ms = 1500, .age_ms = 600);
+    ck_assert(job_machine_owes_snapshot(machine));
+    EVENT(COMMITTED, .term = 1, .name = {8, 1}, .now_ms = 1700, .age_ms = 700);
+    ck_assert(!job_machine_owes_snapshot(machine));
 }
 END_TEST
 
@@ -232,6 +281,9 @@ int main(void)
                                   before_they_are_made,
                                   without_replicas,
                                   requests_are_repeated,
+                                  the_next_term_owes_the_snapshot,
+                                  asked_for_between_terms,
+                                  a_snapshot_that_was_taken_before,
                                   a_stop_is_repeated,
                                   after_the_agreement_on_the_end,
                                   after_the_agreement_to_stop,

@@ -81,9 +81,9 @@ START_TEST(who_is_late_is_not)
     barriers(2, late);
     ck_assert(!link_even_is(&evens[0]));
     ck_assert(link_even_is(&evens[1])); /* the other way round it is early */
-    barriers(LINK_EVEN_CALM - 1, 0);
+    barriers(LINK_EVEN_FIRST, 0);
     ck_assert(!link_even_is(&evens[0]));
-    barriers(64, 0);
+    barriers(LINK_EVEN_FIRST + 1, 0);
     ck_assert(link_even_is(&evens[0]));
 }
 END_TEST
@@ -96,15 +96,79 @@ START_TEST(how_it_begins_does_not_count)
 }
 END_TEST
 
-/* Once it is chance. */
+/* How many barriers it takes until host 1, which is later by more each time, is not even. */
+static unsigned drift(void)
+{
+    unsigned count = 0;
+
+    while (link_even_is(&evens[0]))
+        barrier((int64_t)STEP / 100 * ++count);
+    return count;
+}
+
+static unsigned barriers_until_even(void)
+{
+    unsigned count = 0;
+
+    while (!link_even_is(&evens[0])) {
+        barrier(0);
+        count++;
+    }
+    return count;
+}
+
+/* Once it is chance; for long it is as good as never even. */
 START_TEST(who_is_always_a_little_late_is_not)
 {
+    unsigned even = 0;
+
     barriers(20, 0);
     barrier((int64_t)STEP / 6);
     ck_assert(link_even_is(&evens[0]));
-    barriers(20, (int64_t)STEP / 6);
-    ck_assert(!link_even_is(&evens[0]));
+    for (int i = 0; i < 500; i++) {
+        barrier((int64_t)STEP / 6);
+        even += link_even_is(&evens[0]);
+    }
+    ck_assert_uint_lt(even, 30);
     ck_assert(link_even_is(&evens[1]));
+}
+END_TEST
+
+/* Both are even again soon; not so soon if they drift apart again and again. */
+START_TEST(who_drifts_is_even_again_soon)
+{
+    const unsigned waits[] = {LINK_EVEN_FIRST, 2 * LINK_EVEN_FIRST, 4 * LINK_EVEN_FIRST,
+                              LINK_EVEN_CALM, LINK_EVEN_CALM};
+
+    barriers(20, 0);
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        ck_assert_uint_gt(drift(), 12);
+        ck_assert(link_even_is(&evens[1]));
+        ck_assert_uint_eq(barriers_until_even(), waits[i]);
+    }
+    barriers(LINK_EVEN_CALM, 0);
+    drift(); /* by chance, as it was in time so often */
+    ck_assert_uint_eq(barriers_until_even(), LINK_EVEN_FIRST);
+}
+END_TEST
+
+/* A stall now and then costs few messages; one of four barriers is another matter. */
+START_TEST(who_is_often_late_is_not)
+{
+    unsigned even = 0;
+
+    barriers(20, 0);
+    for (int i = 0; i < 400; i++) {
+        barrier(i % 80 == 0 ? (int64_t)STEP / 3 : 0);
+        even += link_even_is(&evens[0]);
+    }
+    ck_assert_uint_gt(even, 340);
+    even = 0;
+    for (int i = 0; i < 400; i++) {
+        barrier(i % 4 == 0 ? (int64_t)STEP / 3 : 0);
+        even += link_even_is(&evens[0]);
+    }
+    ck_assert_uint_eq(even, 0);
 }
 END_TEST
 
@@ -162,6 +226,8 @@ int main(void)
     tcase_add_loop_test(cases, who_is_late_is_not, 0, 4);
     tcase_add_test(cases, how_it_begins_does_not_count);
     tcase_add_test(cases, who_is_always_a_little_late_is_not);
+    tcase_add_test(cases, who_drifts_is_even_again_soon);
+    tcase_add_test(cases, who_is_often_late_is_not);
     tcase_add_test(cases, who_is_far_behind_is_not);
     tcase_add_loop_test(cases, what_makes_no_sense_counts_as_nothing, 0, 2);
     tcase_add_test(cases, small_delays_do_not_count);

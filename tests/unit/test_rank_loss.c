@@ -34,6 +34,25 @@ START_TEST(while_it_runs)
 }
 END_TEST
 
+/* The agent need not have seen it in its place before it ends. */
+START_TEST(restarted_alone)
+{
+    struct rank_loss loss = {.job = JOB_RUNNING, .mark = BSPZ_RANK_HELD, .alone = true, KILLED};
+
+    expect(LOSS_OF_LONE, loss);
+    loss.mark = BSPZ_RANK_READY;
+    expect(LOSS_OF_LONE, loss);
+    loss.mark = BSPZ_RANK_RUNNING;
+    expect(LOSS_OF_RANK, loss);
+    loss = (struct rank_loss){.job = JOB_RUNNING, .mark = BSPZ_RANK_HELD, .alone = true, LEFT};
+    expect(LOSS_OF_LONE, loss);
+    for (loss.mark = BSPZ_RANK_RUNNING; loss.mark <= BSPZ_RANK_FAILED; loss.mark++)
+        expect(LOSS_IS_AN_END, loss);
+    loss.told = true;
+    expect(LOSS_IS_KNOWN, loss);
+}
+END_TEST
+
 START_TEST(in_a_restore)
 {
     const struct rank_loss left = {.job = JOB_RESTORING, .mark = BSPZ_RANK_HELD, LEFT};
@@ -78,7 +97,8 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {while_it_runs, in_a_restore, while_it_is_made_elsewhere};
+    const TTest *const tests[] = {while_it_runs, restarted_alone, in_a_restore,
+                                  while_it_is_made_elsewhere};
 
     return suite_run_tests("rank loss", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }

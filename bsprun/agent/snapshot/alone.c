@@ -210,13 +210,13 @@ static void say_failure(struct agent *agent, int pid)
     agent_notice(agent, "%s", text);
 }
 
-/* Whether the process that wrote it was killed. */
+/* Whether the process that wrote it was killed, or could not be watched. */
 static bool is_writer_lost(const struct agent *agent, int pid)
 {
     uint32_t state = atomic_load(&agent_snap_of(agent, pid)->writer.state);
 
-    return (state == BSPZ_SNAP_HELD || state == BSPZ_SNAP_ENTERED) &&
-           snapshots_of(agent)->kept[pid].writer.state == WATCH_NONE;
+    return alone_writer_is_lost((enum bspz_snap_process_state)state,
+                                snapshots_of(agent)->kept[pid].writer.state != WATCH_NONE);
 }
 
 static void note_written(struct agent *agent, int pid)
@@ -256,6 +256,8 @@ void agent_alone_give_way(struct agent *agent)
     if (!alone || alone->saving < 0)
         return;
     atomic_store(&bspz_rank_of(agent_board(agent), alone->saving)->own, BSPZ_OWN_NONE);
+    /* Its result would take the place of that of the next image of the process. */
+    agent_end_writer(agent, alone->saving);
     stop_saving(agent);
 }
 

@@ -29,6 +29,12 @@ void alone_images_restarted(struct alone_images *images)
     images->restarts++;
 }
 
+bool alone_writer_is_lost(enum bspz_snap_process_state state, bool watched)
+{
+    return state == BSPZ_SNAP_REFUSED ||
+           ((state == BSPZ_SNAP_HELD || state == BSPZ_SNAP_ENTERED) && !watched);
+}
+
 enum alone_verdict alone_judge(const struct alone_facts *facts)
 {
     if (!facts->wanted || !facts->suits || !facts->runs)

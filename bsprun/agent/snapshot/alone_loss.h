@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/shm/snap.h"
+
 #define ALONE_MOST 3u /* restarts from the same image */
 
 struct alone_facts {
@@ -56,6 +58,9 @@ void alone_images_recorded(struct alone_images *images, enum alone_image kind, u
 bool alone_images_there(struct alone_images *images, enum alone_image kind, uint64_t *request);
 /* The process is restarted from the newest image. */
 void alone_images_restarted(struct alone_images *images);
+/* Whether nobody writes the image any more, unless it is written: the state of the process that was
+ * to, and whether that is being watched. */
+bool alone_writer_is_lost(enum bspz_snap_process_state state, bool watched);
 
 enum alone_verdict alone_judge(const struct alone_facts *facts);
 /* Why it is not restarted alone: "it has ..."; "" if that is not to be told. */

@@ -1,7 +1,9 @@
 /* common_memory.c - the memfd of the program's own memory that all processes of a job share.
  *
  * Processes map it and close it; the agent keeps it open for processes to be restored.  It has the
- * maximal length, and takes memory only for used pages. */
+ * maximal length, and takes memory only for used pages.
+ *
+ * What can fail: RLIMIT_FSIZE permits no such length: the job goes on without it. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,12 +12,13 @@
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/snapshot/inside.h"
 #include "ckpt/capture/capture.h"
+#include "lib/shm/board.h"
 
 void agent_common_open(struct agent *agent)
 {
     int file = memfd_create(BSPZ_COMMON_NAME, MFD_CLOEXEC);
 
-    if (file >= 0 && ftruncate(file, (off_t)BSPZ_COMMON_BYTES) != 0) {
+    if (file >= 0 && bspz_board_grow(file, BSPZ_COMMON_BYTES) != 0) {
         close(file);
         file = -1;
     }

@@ -25,6 +25,7 @@ static struct rank_loss look_at(const struct agent *agent, int pid)
         .job = agent_job(agent),
         .first_is_here = agent_is_here(agent, 0),
         .told = member->state == MEMBER_REPORTED,
+        .alone = agent_alone_is_restored(agent, pid),
         .mark = (enum bspz_rank_state)atomic_load(&bspz_rank_of(agent_board(agent), pid)->state),
         .death = member->process.death,
         .said = atomic_load(&snap->staged) == 2,
@@ -61,19 +62,18 @@ static void tell_of_loss(struct agent *agent, int pid, struct death death,
 }
 
 /* A process that was being restored alone: if it was killed it may be tried again. */
-static bool lone_is_lost(struct agent *agent, int pid, const struct rank_loss *loss,
+static void lone_is_lost(struct agent *agent, int pid, const struct rank_loss *loss,
                          const struct verdict *verdict)
 {
     char why[AGENT_WHY];
 
     if (loss->death.known && loss->death.signal != 0 && agent_alone_restart(agent, pid, verdict))
-        return true;
+        return;
     if (loss->said) {
         agent_snap_text(agent, pid, "cannot be restarted alone", why);
         agent_notice(agent, "%s", why);
     }
     tell_of_loss(agent, pid, (struct death){0}, verdict);
-    return true;
 }
 
 bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *verdict)
@@ -85,8 +85,6 @@ bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *v
     if (!snapshots_of(agent) || !agent_zero_decides(agent))
         return false;
     loss = look_at(agent, pid);
-    if (agent_alone_is_restored(agent, pid) && !loss.told)
-        return lone_is_lost(agent, pid, &loss, verdict);
     step = loss_judge(&loss);
     if (loss_in_restore(&loss))
         say_why_not_restored(agent, pid, &loss, why);
@@ -98,6 +96,9 @@ bool agent_snapshots_fault(struct agent *agent, int pid, const struct verdict *v
         if (agent_alone_restart(agent, pid, verdict))
             break;
         tell_of_loss(agent, pid, loss.death, verdict);
+        break;
+    case LOSS_OF_LONE:
+        lone_is_lost(agent, pid, &loss, verdict);
         break;
     case LOSS_OF_IMAGE:
         agent_blame(agent, why, false);

@@ -1,7 +1,7 @@
 /* offer.c - reports the snapshots on this host to Processor Zero, newest first.
  *
  * What can fail: a manifest or an image is damaged.  The user is told, and the next older snapshot
- * is checked.
+ * is checked.  Where hosts share the directory the agent of another one may be removing it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -215,7 +215,8 @@ static bool tell_entry(struct agent *agent, const struct store_entry *entry, uin
     bool complete;
 
     if (store_manifest(agent_store(agent), entry->name, &manifest, error) != 0) {
-        agent_notice(agent, "%.500s", error);
+        if (!store_is_removed(agent_store(agent), entry->name))
+            agent_notice(agent, "%.500s", error);
         return false;
     }
     complete = tell_manifest(agent, &manifest, copies);

@@ -43,6 +43,9 @@ enum loss_step loss_judge(const struct rank_loss *loss)
      * bsp_end, which all may have reached meanwhile, it must not be reported twice. */
     if (loss->told)
         return LOSS_IS_KNOWN;
+    /* In its place it may have ended by itself before anybody has seen it there. */
+    if (loss->alone && loss->mark < BSPZ_RANK_RUNNING)
+        return LOSS_OF_LONE;
     if (loss->mark > BSPZ_RANK_RUNNING || (ended_by_itself(loss) && !restores(loss)))
         return LOSS_IS_AN_END;
     return loss_in_restore(loss) ? classify_restore(loss) : LOSS_OF_RANK;

@@ -18,6 +18,7 @@ struct rank_loss {
     enum job_state job;
     bool first_is_here; /* process 0 is on this host; else ranks are restored in JOB_FORMING */
     bool told;          /* this death was reported to Processor Zero */
+    bool alone;         /* it was restarted alone, and has not been seen in its place yet */
     enum bspz_rank_state mark;
     struct death death;
     /* Of a process being restored. */
@@ -31,6 +32,7 @@ enum loss_step {
     LOSS_IS_AN_END,  /* the program's own end: the job ends */
     LOSS_IS_KNOWN,   /* already handled */
     LOSS_OF_RANK,    /* Processor Zero rolls back */
+    LOSS_OF_LONE,    /* while it was restored alone: it is tried again, or as before */
     LOSS_OF_IMAGE,   /* Processor Zero may choose another snapshot */
     LOSS_BY_CHANCE,  /* Processor Zero may try again */
     LOSS_OF_MACHINE, /* no snapshot can be restored here: the job ends, with a message */

@@ -79,6 +79,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
         .replicas = processes > 0 ? 0 : world->replicas,
         .counts = world->counts,
         .process_limit = processes,
+        .processes_max = 2 * HOSTS,
         .abort_at = COORD_NEVER,
         .consult_every = timeline_random(&world->time, 4),
         .snapshots = true,

@@ -49,6 +49,9 @@ static void tell(struct zero *zero, const struct wire_message *message)
         world->announced = event.name;
         world->commits++;
         break;
+    case WIRE_UNSAVED:
+        event.kind = JOB_EVENT_UNSAVED;
+        break;
     default: /* CLOSING */
         event.kind = JOB_EVENT_CLOSING;
         event.outcome.cause = coord_outcome(coord_shell_state(zero->shell)).cause;
