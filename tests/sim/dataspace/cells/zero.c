@@ -459,8 +459,11 @@ void zero_begin(struct world *world)
         {.kind = POLICY_AUTO, .overhead = 1e-6},
         {.kind = POLICY_TIME, .every = UINT64_C(6000000000)}};
     struct halts *halts = &world->halts;
-    struct coord_config config = {
-        .term = TERM, .abort_at = COORD_NEVER, .snapshots = true, .recover = true};
+    struct coord_config config = {.term = TERM,
+                                  .processes_max = PROCESSES,
+                                  .abort_at = COORD_NEVER,
+                                  .snapshots = true,
+                                  .recover = true};
 
     choose_replicas(world, &config);
     for (uint32_t i = 0; i < world->host_count; i++)
