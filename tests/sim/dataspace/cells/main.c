@@ -370,10 +370,23 @@ static int report(uint64_t count)
                                                 zero_report() + barriers_report() + halts_report());
 }
 
+static const struct seeds_fixed fixed[] = {
+    {301, "a barrier at calls was passed without Processor Zero"},
+    {164, "another Processor Zero did not tell of a decision about a barrier at calls"},
+    {1003, "a loss after the end was not told"},
+    {833, "the search for processes that wait stayed open after a snapshot"},
+    {2748, "HALT was said after a timer was set"},
+    {13245, "only a host without processes had heard of a barrier at calls"},
+};
+
 int main(int argc, char **argv)
 {
-    static const struct seeds_program program = {
-        .name = "dataspace_cells", .count = 1000, .run = run, .report = report};
+    static const struct seeds_program program = {.name = "dataspace_cells",
+                                                 .count = 1000,
+                                                 .fixed = fixed,
+                                                 .fixed_count = sizeof fixed / sizeof *fixed,
+                                                 .run = run,
+                                                 .report = report};
 
     return seeds_main(&program, argc, argv);
 }

@@ -123,8 +123,10 @@ struct halts {
     struct zero zeros[HOSTS + 1];
     uint32_t era; /* the last of them */
     bool shared;  /* the directory of snapshots */
+    bool stalls;  /* a host has stood still */
     struct halting hosts[HOSTS];
-    uint64_t passed[BARRIERS][PROCESSES]; /* calls before that barrier, + 1; 0: none is past it */
+    uint64_t passed[BARRIERS][PROCESSES]
+                   [HOSTS]; /* calls before that barrier, + 1; 0: not past it */
 };
 
 /* A snapshot, as Processor Zero sees it, and going back to it. */
@@ -274,8 +276,6 @@ bool saved_answered(struct world *world, uint32_t length);
 void saved_keep(struct world *world, struct host *host, bool counts);
 /* That snapshot at calls is committed.  All may go back to it. */
 void saved_committed(struct world *world, uint64_t snapshot);
-/* All go back to it now. */
-void saved_back(struct world *world);
 /* DO_ARRIVE to DO_CALL_OFF, DO_GO_BACK, DO_PUT_BACK. */
 void saved_carry_out(struct world *world, const struct action *action);
 int saved_report(void);
@@ -332,8 +332,6 @@ void halts_look(struct world *world, struct host *host);
 void halts_begun(struct world *world, uint32_t host);
 /* A replica there makes a request; false: that waits on the board. */
 bool halts_posted(struct world *world, uint32_t pid, uint32_t host);
-/* Whether it has been told where processes stop at the barrier before that superstep. */
-bool halts_know(const struct world *world, uint32_t host, uint64_t superstep);
 /* DO_TO_HOST, DO_TAKE_OVER, DO_MEET, DO_LEAVE, DO_IMAGE. */
 void halts_carry_out(struct world *world, const struct action *action);
 int halts_report(void);

@@ -17,6 +17,8 @@
 #define NEVER_STOP 60000u
 #define SAVES_MOST 4u
 #define APART      500u /* of one and the next, at most */
+#define SELDOM     8u
+#define STALLS     4000u /* of a host */
 
 static struct {
     uint64_t asked, said, spared, snapshots, failed, committed, ended, taken_over, taken_again,
@@ -58,15 +60,27 @@ static void send_to_all(struct world *world, uint32_t era, const struct wire_mes
 }
 
 /* Its host is, in the midst of what it says. */
-static void lose_zero(struct world *world, uint32_t era)
+static void lose_zero(struct world *world, uint32_t era, uint64_t odds)
 {
     struct action *action;
 
-    if (timeline_apart(&world->time, 8) > 0 || !seeds_keeps_fault(&world->time.job, LOSSES))
+    if (timeline_apart(&world->time, odds) > 0 || !seeds_keeps_fault(&world->time.job, LOSSES))
         return;
     action = timeline_plan(&world->time, timeline_apart(&world->time, 40));
     action->kind = DO_LOSE_HOST;
     action->from = world->halts.zeros[era].host;
+}
+
+/* A host stands still: what it is told from now on waits. */
+static void stall(struct world *world)
+{
+    struct host *host = &world->hosts[timeline_apart(&world->time, world->host_count)];
+    uint64_t until = world->time.now + timeline_apart(&world->time, STALLS);
+
+    if (timeline_apart(&world->time, 4) > 0 || host->last_asked >= until)
+        return;
+    host->last_asked = until;
+    world->halts.stalls = true;
 }
 
 static void note_halt(struct world *world, uint32_t era, uint64_t superstep, uint64_t round)
@@ -110,17 +124,21 @@ static void note_said(struct world *world, uint32_t era, const struct wire_messa
         break;
     case WIRE_HALT_AT:
         summary.said++;
+        stall(world);
         for (uint32_t pid = 0; pid < world->process_count; pid++)
             note(world, "... pid %u after %llu calls", pid,
                  (unsigned long long)message->halt_at.requests.items[pid]);
-        lose_zero(world, era);
+        lose_zero(world, era, SELDOM);
         break;
     case WIRE_RELEASE:
         note_release(world, message);
-        lose_zero(world, era);
+        lose_zero(world, era, SELDOM);
         break;
     case WIRE_RESUME:
-        lose_zero(world, era);
+        lose_zero(world, era, SELDOM);
+        break;
+    case WIRE_COMMITTED: /* of which a host that stands still may never hear */
+        lose_zero(world, era, world->halts.stalls ? 2 : SELDOM);
         break;
     case WIRE_ABANDON:
         summary.failed++;
@@ -410,9 +428,10 @@ static void begin_term(struct world *world)
 
     for (uint32_t i = 0; i < world->host_count; i++)
         step(world, i,
-             (struct wire_message){
-                 .kind = WIRE_HOST_READY,
-                 .host_ready = {.slots = 1 + (uint32_t)pick(world, 3), .available = WIRE_NEVER}});
+             (struct wire_message){.kind = WIRE_HOST_READY,
+                                   .host_ready = {.slots = 1 + (uint32_t)pick(world, 3),
+                                                  .shared = world->halts.shared,
+                                                  .available = WIRE_NEVER}});
     step(world, first, (struct wire_message){.kind = WIRE_REGISTERED});
     step(world, first,
          (struct wire_message){.kind = WIRE_IMAGE_DURABLE, .image_durable.facts.size = 7});
@@ -456,8 +475,11 @@ void zero_begin(struct world *world)
         {.kind = POLICY_AUTO, .overhead = 1e-6},
         {.kind = POLICY_TIME, .every = UINT64_C(6000000000)}};
     struct halts *halts = &world->halts;
-    struct coord_config config = {
-        .term = TERM, .abort_at = COORD_NEVER, .snapshots = true, .recover = true};
+    struct coord_config config = {.term = TERM,
+                                  .processes_max = PROCESSES,
+                                  .abort_at = COORD_NEVER,
+                                  .snapshots = true,
+                                  .recover = true};
 
     choose_replicas(world, &config);
     for (uint32_t i = 0; i < world->host_count; i++)
