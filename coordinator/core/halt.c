@@ -12,8 +12,7 @@
  * Processes at bsp_end do not stop.  If all are there, those behind them are let go on.
  *
  * Another Processor Zero hears what the newest HALT_AT was, and says it again to those that lack
- * it.  That is the only one that any host may lack, as each had answered HALT.  If nobody is left
- * that knows it all go back to the snapshot that was taken there.
+ * it.  That is the only one that any host may lack, as each had answered HALT.
  */
 #include "coordinator/core/state.h"
 
@@ -127,31 +126,12 @@ void coord_halt_taken_over(struct coord *state, struct coord_effects *effects)
         say_where(state, state->halt.said_at, state->halt.said, effects);
 }
 
-/* The last barrier was decided, as a snapshot of it is committed, and all hosts are lost that had
- * been told where processes stop there: those that are left have not come to it, and never will. */
-static bool is_unknown(const struct coord *state)
-{
-    if (state->halt.round > 0 && state->halt.said_at + 1 >= state->superstep)
-        return false;
-    for (uint32_t i = 0; i < state->host_count; i++)
-        if (state->hosts[i].count > 0 && !state->hosts[i].lost &&
-            state->hosts[i].decided < state->superstep)
-            return true;
-    return false;
-}
-
 void coord_halt_anew(struct coord *state, struct coord_effects *effects)
 {
     if (state->phase == COORD_ENDING)
         let_all_go_on(state, effects);
     if (state->phase != COORD_RUNNING)
         return;
-    if (is_unknown(state)) {
-        coord_blame(state, WIRE_CAUSE_HOST_LOST, COORD_NOBODY, 1, 0,
-                    "the hosts that knew where processes have stopped were lost");
-        coord_fail(state, effects);
-        return;
-    }
     /* Some may have been saved under that name, too. */
     if (state->takeover.spared == COORD_NEVER)
         state->takeover.spared = state->superstep;

@@ -41,8 +41,7 @@ struct coord_host {
     uint32_t ahead; /* processes that it has been told to restore ahead, of one snapshot */
     bool ahead_ready;
     uint64_t position[2];
-    bool accounted;   /* in the place of another Processor Zero: it has said what it knows ... */
-    uint64_t decided; /* ... of barriers, as in ACCOUNT ... */
+    bool accounted; /* in the place of another Processor Zero: it has said what it knows ... */
     uint64_t captures_at; /* ... and waits at the barrier of that snapshot; 0: of none */
     bool bears;           /* its processes can be restarted alone elsewhere: survive.c */
     bool waits;           /* accounted: it had arrived at the barrier to be decided */

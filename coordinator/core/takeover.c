@@ -271,7 +271,6 @@ int coord_take_account(struct coord *state, struct coord_host *host,
     host->accounted = true;
     host->shared = account->shared;
     host->ranks_ready = account->ready || account->runs;
-    host->decided = account->decided;
     host->captures_at = account->captures;
     takeover->all_run = takeover->all_run && account->runs;
     takeover->any_runs = takeover->any_runs || account->runs;

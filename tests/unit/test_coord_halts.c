@@ -129,18 +129,13 @@ END_TEST
 /* The same; the host of Processor Zero, 5, is lost. */
 static const uint64_t homes[] = {0, 7}, leads[] = {3, 0, 5, 7};
 
-static void succeed(uint64_t committed)
+static void start_succeeding(void)
 {
     start(4, SAVING(.rule = {POLICY_SUPERSTEPS, 4, 0}, .replicas = 2, .recover = true,
-                    .predecessor = {{homes, 2}, {leads, 4}, {committed, 3}}));
+                    .predecessor = {{homes, 2}, {leads, 4}, {0, 3}}));
     ck_assert_int_eq(coord_phase(coord), COORD_TAKING_OVER);
     ck_assert_int_eq(lost(5), 0);
     ck_assert_int_eq(coord_phase(coord), COORD_TAKING_OVER);
-}
-
-static void start_succeeding(void)
-{
-    succeed(0);
 }
 
 /* ---- Another Processor Zero ---- */
@@ -217,24 +212,6 @@ START_TEST(stops_in_the_midst_of_a_snapshot)
 }
 END_TEST
 
-/* bsprun knows of a snapshot; all that had been captured, and told where the others stop, are lost.
- */
-START_TEST(stops_that_nobody_knows)
-{
-    for (int known = 0; known < 2; known++) {
-        succeed(6);
-        account_of_stops(0, 5, 0, 4, 7);
-        account_of_stops(7, 5, 0, 4, 7);
-        account_of_stops(3, known ? 6 : 5, 0, known ? 5 : 4, known ? 8 : 7);
-        ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
-        SAY(OBJECTS, .objects = {.host = 0, .calls = true});
-        ck_assert_int_eq(coord_phase(coord), known ? COORD_RUNNING : COORD_FAILED);
-        ck_assert(known || coord_outcome(coord).again);
-        tear_down();
-    }
-}
-END_TEST
-
 /* Who is behind the end goes on, whatever it was told. */
 START_TEST(stops_at_the_end)
 {
@@ -275,7 +252,6 @@ int main(void)
                                   stops_of_the_former_one,
                                   they_have_stopped,
                                   stops_in_the_midst_of_a_snapshot,
-                                  stops_that_nobody_knows,
                                   stops_at_the_end,
                                   stops_of_other_processes};
 
