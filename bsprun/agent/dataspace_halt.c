@@ -86,12 +86,11 @@ static void say_halted(struct agent *agent)
 static bool is_late(const struct agent *agent, int pid, uint64_t superstep)
 {
     return agent_is_here(agent, pid) &&
-           atomic_load(&rank_of(agent, pid)->request.halts_in) == superstep + 1 &&
            !bspz_barrier_reached(agent_board(agent), &pid, 1, superstep, BSPZ_STAGE_ARRIVED);
 }
 
 /* The others wait, for as long as it takes, unless a replica elsewhere has come there: it is known
- * then that they have passed. */
+ * then that they have passed.  The process may even stand still in the barrier before. */
 static void on_late(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
@@ -99,10 +98,8 @@ static void on_late(uv_timer_t *timer)
     uint64_t superstep;
     int pid = 0;
 
-    if (!shell || !shell->stops || shell->said_late || agent_job(agent) != JOB_RUNNING)
-        return;
-    superstep = stops_present(shell->stops);
-    if (agent_known(agent).decided > superstep)
+    if (!shell || !shell->stops || shell->said_late || agent_job(agent) != JOB_RUNNING ||
+        !stops_awaited(shell->stops, agent_known(agent).decided, &superstep))
         return;
     while (pid < agent_nprocs(agent) && !is_late(agent, pid, superstep))
         pid++;

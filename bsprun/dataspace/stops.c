@@ -193,3 +193,11 @@ const struct stops_one *stops_newest(const struct stops *stops)
 {
     return stops->newest ? &stops->newest->one : NULL;
 }
+
+bool stops_awaited(const struct stops *stops, uint64_t decided, uint64_t *superstep)
+{
+    if (!stops->newest || stops->newest->one.superstep < decided)
+        return false;
+    *superstep = stops->newest->one.superstep;
+    return true;
+}

@@ -61,5 +61,8 @@ const struct stops_one *stops_answer(struct stops *stops);
  * another host may lack: Processor Zero asks of no superstep before all have answered of the one
  * before. */
 const struct stops_one *stops_newest(const struct stops *stops);
+/* Whether the barrier of the newest HALT_AT, in that superstep, is not among the first `decided`:
+ * somebody may wait there for processes of this host, whether or not these have come that far. */
+bool stops_awaited(const struct stops *stops, uint64_t decided, uint64_t *superstep);
 
 #endif

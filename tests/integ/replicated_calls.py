@@ -17,6 +17,11 @@ WORK = ("work", "600", "2000")
 ZEROS = int(os.environ.get("REPLICATED_ZEROS", "2"))
 
 
+def another_snapshot(job, count=1):
+    """Until so many more are committed.  After that none is being taken: who stands still in that moment holds it up."""
+    wait_snapshots(job, len(re.findall("snapshot of superstep [1-9]", str(job))) + count)
+
+
 def calls_go_back():
     all_of_one_are_lost(WORK)
 
@@ -64,9 +69,10 @@ def one_is_behind_several_snapshots():
     with Job([*command(2, "-v", "--every", "0.05s", "--heartbeat", "2"), OBJECTS, *words]) as job:
         wait_snapshots(job, 1)
         slow = ranks_of(job, chance.choice([name for name in names(4) if ranks_of(job, name)]))
+        another_snapshot(job)
         for pid in slow:
             os.kill(pid, signal.SIGSTOP)
-        wait_snapshots(job, len(re.findall("snapshot of superstep [1-9]", job.text())) + 2)
+        another_snapshot(job, 2)
         for pid in slow:
             os.kill(pid, signal.SIGCONT)
         check_answer(job, *words)
@@ -78,6 +84,7 @@ def no_replica_comes_to_a_call():
     with Job([*command(2, "-v", "--every", "0.1s"), OBJECTS, *WORK]) as job:
         wait_snapshots(job, 1)
         late = [pid for name in cell_of(job, "h0") for pid in ranks_of(job, name)]
+        another_snapshot(job)
         for pid in late:
             os.kill(pid, signal.SIGSTOP)
         job.wait_for(r"a snapshot is due, and process \d on host h\d has made no call at which it could be saved for 10 s: all wait", 1)

@@ -245,11 +245,36 @@ START_TEST(told_without_processes)
 }
 END_TEST
 
+/* Those that do not come are named also while they have not left the barrier before, for as long as
+ * nobody has passed. */
+START_TEST(awaited)
+{
+    uint64_t superstep = 0;
+
+    seen.in = 1;
+    ask(1, 1);
+    ck_assert(!stops_awaited(stops, 1, &superstep)); /* nobody knows where to stop */
+    set(1, 1, 5);
+    ck_assert(stops_awaited(stops, 1, &superstep));
+    ck_assert_uint_eq(superstep, 1);
+    ck_assert(!stops_awaited(stops, 2, &superstep));
+    set(2, 2, 7);
+    ck_assert(stops_awaited(stops, 2, &superstep));
+    ck_assert_uint_eq(superstep, 2);
+    ck_assert(!stops_awaited(stops, 3, &superstep));
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {
-        asked_told_and_gone_on, asked_again,         behind_several,        told_before_they_come,
-        told_while_some_leave,  told_by_another_one, told_without_processes};
+    const TTest *const tests[] = {asked_told_and_gone_on,
+                                  asked_again,
+                                  behind_several,
+                                  told_before_they_come,
+                                  awaited,
+                                  told_while_some_leave,
+                                  told_by_another_one,
+                                  told_without_processes};
 
     return suite_run_tests("dataspace_stops", tests, sizeof tests / sizeof *tests, set_up,
                            tear_down);
