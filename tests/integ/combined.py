@@ -167,13 +167,19 @@ def strike(case, job):
     return struck
 
 
+def started(command):
+    """In a process group of its own.  In that of the test, which may lead its session, some processes are stopped, and the end
+    of another one is a reason for the kernel to send SIGHUP to all of them, and to the test."""
+    return Job(command, process_group=0)
+
+
 def check_message(case, job):
     check(re.search(r"^bsprun: ", job.text(), re.M), "no message of status", job.status, case, "\n", job.text())
 
 
 def go_on(case, before):
     """Restarts the job until it is over; all that is shown since the beginning."""
-    with Job([BSPRUN, *case.again, "--restart", case.store]) as job:
+    with started([BSPRUN, *case.again, "--restart", case.store]) as job:
         check(job.finish() == 0, case, "\nfirst:\n", before, "\nrestarted:\n", job.status, job.text())
         job.check_gone()
         return before + job.text()
@@ -215,7 +221,7 @@ def judge_killed(case, job):
 
 def one(number):
     case = Case(number)
-    with Job(case.command()) as job:
+    with started(case.command()) as job:
         try:
             struck = strike(case, job)
             if struck and case.fault == "bsprun killed":
