@@ -19,15 +19,16 @@ PARTS = ["badinput", "ending", "placing", "showing", "signals", "snapshots", "st
 def copy_tree(user):
     """bsprun, bspnode and bspstat beside each other, and the program; all readable for everybody."""
     os.chmod(scratch, 0o755)
-    for name in ("bin", "tests", "home"):
+    for name in ("bin", "tests", "hosts", "home"):
         os.mkdir(os.path.join(scratch, name))
         os.chmod(os.path.join(scratch, name), 0o755)
     for name in ("bsprun", "bspnode", "bspstat"):
         shutil.copy(os.path.join(BIN, name), os.path.join(scratch, "bin", name))
     shutil.copy(PROG, os.path.join(scratch, "tests"))
     here = os.path.dirname(os.path.abspath(__file__))
-    for name in [part + ".py" for part in PARTS] + ["harness.py"]:
+    for name in [part + ".py" for part in PARTS] + ["harness.py", "kills.py"]:
         shutil.copy(os.path.join(here, name), os.path.join(scratch, "tests", name))
+    shutil.copy(os.path.join(here, os.pardir, "hosts", "local-rsh"), os.path.join(scratch, "hosts"))
     os.chown(os.path.join(scratch, "home"), user.pw_uid, user.pw_gid)
 
 
