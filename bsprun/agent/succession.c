@@ -188,6 +188,8 @@ static void catch_up(struct agent *agent, const struct wire_taken_over *taken)
 
     for (unsigned i = 0; i < count; i++)
         pass(agent, missed[i].superstep, missed[i].next, missed[i].ended);
+    if (count > 0)
+        agent_known_caught_up(agent, taken);
 }
 
 void agent_taken_over(struct agent *agent, const struct wire_message *message)

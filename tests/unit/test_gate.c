@@ -146,6 +146,25 @@ START_TEST(what_was_missed)
 }
 END_TEST
 
+/* Others that have not heard of the newest one learn from this host that it is decided. */
+START_TEST(several_were_missed)
+{
+    const struct wire_taken_over taken = {.decided = 2, .consult = 3},
+                                 end = {.decided = 5, .ended = true, .consult = 20};
+    struct known known = {.next = 0, .runs = true};
+    struct known_barrier barriers[KNOWN_MISSED_MOST];
+
+    ck_assert_uint_eq(known_missed(&known, &taken, barriers), 1);
+    known_decided(&known, barriers[0].superstep, barriers[0].next, barriers[0].ended);
+    known_caught_up(&known, &taken);
+    ck_assert_uint_eq(known.decided, 2);
+    ck_assert_uint_eq(known.next, 3);
+    known_caught_up(&known, &end);
+    ck_assert_uint_eq(known.decided, 5);
+    ck_assert(known.ended && known.next == WIRE_NEVER);
+}
+END_TEST
+
 /* Barriers at calls are named by nothing but HALT. */
 START_TEST(missed_at_calls)
 {
@@ -166,7 +185,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {decided_then_or_before, ahead_of_a_snapshot, unasked,
-                                  what_was_missed, missed_at_calls};
+                                  what_was_missed,        several_were_missed, missed_at_calls};
 
     return suite_run_tests("gate", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

@@ -75,6 +75,11 @@ void agent_known_asked(struct agent *agent, uint64_t superstep)
     known_asked(&agent->known->facts, superstep);
 }
 
+void agent_known_caught_up(struct agent *agent, const struct wire_taken_over *taken)
+{
+    known_caught_up(&agent->known->facts, taken);
+}
+
 /* It may get lost with the host of Processor Zero.  Without memory for a copy it does. */
 static void keep_abort(struct agent *agent, const struct wire_message *message)
 {

@@ -44,6 +44,9 @@ struct wire_taken_over; /* lib/wire/wire.h */
  * order; returns how many. */
 unsigned known_missed(const struct known *known, const struct wire_taken_over *taken,
                       struct known_barrier missed[KNOWN_MISSED_MOST]);
+/* The host has heard of those it had missed: it is the only one that knows, if that Processor Zero
+ * is lost, too. */
+void known_caught_up(struct known *known, const struct wire_taken_over *taken);
 
 /* ---- In an agent ---- */
 
@@ -63,6 +66,7 @@ void agent_known_ready(struct agent *agent);
 void agent_known_run(struct agent *agent, uint64_t next);
 void agent_known_decided(struct agent *agent, uint64_t superstep, uint64_t next, bool ended);
 void agent_known_asked(struct agent *agent, uint64_t superstep);
+void agent_known_caught_up(struct agent *agent, const struct wire_taken_over *taken);
 /* Whether the message may be sent to Processor Zero now. */
 bool agent_known_lets(struct agent *agent, const struct wire_message *message);
 

@@ -33,3 +33,10 @@ unsigned known_missed(const struct known *known, const struct wire_taken_over *t
         missed[count++] = (struct known_barrier){newest, WIRE_NEVER, true};
     return count;
 }
+
+void known_caught_up(struct known *known, const struct wire_taken_over *taken)
+{
+    if (taken->decided > 0)
+        known_decided(known, taken->decided - 1, taken->ended ? WIRE_NEVER : taken->consult,
+                      taken->ended);
+}

@@ -331,8 +331,11 @@ static void hear_taken_over(struct world *world, uint32_t host, const struct wir
     if (host == world->zeros[world->era].host && here->told_to_run)
         report_to_bsprun(world, host, TOLD_LEADS, 0, 0);
     if (taken->decided > here->decided && here->told_to_run && next < taken->decided &&
-        !(taken->ended && next == newest))
+        !(taken->ended && next == newest)) {
         hear_resume(world, host, next, taken->ended ? newest : taken->consult);
+        if (!taken->ended)
+            note_decided(here, newest, taken->consult, false);
+    }
     if (taken->decided > here->decided && taken->ended) {
         here->heard[newest] = (struct heard){.told = true, .end = true, .consult = NEVER};
         note_decided(here, newest, NEVER, true);

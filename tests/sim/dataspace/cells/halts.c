@@ -292,6 +292,8 @@ static void catch_up(struct world *world, uint32_t host, const struct wire_taken
     summary.caught_up += count;
     for (unsigned i = 0; i < count; i++)
         pass(world, host, missed[i].superstep, missed[i].next, missed[i].ended);
+    if (count > 0)
+        known_caught_up(&halting_of(world, host)->known, taken);
 }
 
 static void arrive_again(struct world *world, uint32_t host)
