@@ -80,10 +80,12 @@ def keys_are_for_the_debugger():
 
 
 def interrupted(job):
-    """bsprun may not have heard yet that gdb has ended: then the key was for that."""
-    if not job.is_over() and "was ended by signal 2" not in str(job):
-        os.write(job.fd, b"\x03")
-    return "was ended by signal 2" in str(job)
+    """bsprun may not have heard yet that gdb has ended: then the key was for that.  Either bsprun or a process is the first that
+    the key ends."""
+    if job.is_over() or re.search("was (ended|stopped) by signal 2", str(job)):
+        return True
+    os.write(job.fd, b"\x03")
+    return False
 
 
 def killed_by_the_debugger():
