@@ -12,7 +12,8 @@
  * Processes at bsp_end do not stop.  If all are there, those behind them are let go on.
  *
  * Another Processor Zero hears what the newest HALT_AT was, and says it again to those that lack
- * it.  That is the only one that any host may lack, as each had answered HALT.
+ * it.  That is the only one that any host may lack, as each had answered HALT.  If nobody is left
+ * that knows it all go back.
  */
 #include "coordinator/core/state.h"
 
@@ -124,6 +125,13 @@ void coord_halt_taken_over(struct coord *state, struct coord_effects *effects)
     if (state->halt.round > 0 &&
         (state->halt.said_at < state->superstep || state->takeover.resumes))
         say_where(state, state->halt.said_at, state->halt.said, effects);
+}
+
+bool coord_halt_is_unknown(const struct coord *state)
+{
+    uint64_t known = state->halt.round > 0 ? state->halt.said_at + 1 : 0;
+
+    return state->takeover.heard > known;
 }
 
 void coord_halt_anew(struct coord *state, struct coord_effects *effects)

@@ -59,7 +59,11 @@ int coord_take_objects(struct coord *state, struct coord_host *host,
     if (!halts || !state->config.snapshots || !state->config.recover)
         return 0;
     state->halts = true;
-    if (state->takeover.any)
+    if (state->takeover.any && state->phase == COORD_RUNNING && coord_halt_is_unknown(state)) {
+        coord_blame(state, WIRE_CAUSE_HOST_LOST, COORD_NOBODY, 1, 0,
+                    "the hosts that knew where processes have stopped were lost");
+        coord_fail(state, effects);
+    } else if (state->takeover.any)
         coord_halt_anew(state, effects);
     else
         coord_plan_anew(state, effects);
@@ -95,7 +99,7 @@ int coord_take_link_lost(struct coord *state, struct coord_host *host,
         coord_survive(state, host, effects);
     if (state->phase == COORD_ENDING && state->has_objects)
         say_losses(state, effects); /* who is behind makes requests until its own end */
-    if (taking_over) /* which finds out whether the term goes on */
+    if (taking_over)                /* which finds out whether the term goes on */
         coord_take_over(state, effects);
     else if (!survives && !coord_goes_on_without(state, host))
         coord_end_of_host(state, host, effects);

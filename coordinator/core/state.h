@@ -150,6 +150,7 @@ struct coord_groups {
 struct coord_takeover {
     bool any;                  /* there was one */
     uint64_t decided, consult; /* the newest: as in ACCOUNT */
+    uint64_t heard;            /* ... in this term, but for the barrier of bsp_end */
     bool ended;
     bool all_run, any_runs; /* have received RUN */
     bool stopped;           /* some have ended their processes */
@@ -552,6 +553,9 @@ void coord_halt_decided(struct coord *state, bool end, struct coord_effects *eff
 bool coord_halt_account(struct coord *state, const struct wire_account *account);
 /* All know what was decided, but some may not know where their processes stop. */
 void coord_halt_taken_over(struct coord *state, struct coord_effects *effects);
+/* At the next one: whether a barrier was decided, as some host has been told, and none that is left
+ * has been told where processes stop there.  Those that knew were lost between these two. */
+bool coord_halt_is_unknown(const struct coord *state);
 /* It is known that processes are saved at calls: some may have been told to stop. */
 void coord_halt_anew(struct coord *state, struct coord_effects *effects);
 

@@ -184,6 +184,7 @@ static void go_on(struct coord *state, struct coord_effects *effects)
     struct bspz_snapshot_name told = state->committed;
     uint64_t captured = takeover->ended ? 0 : find_captured(state);
 
+    takeover->heard = takeover->ended ? 0 : takeover->decided;
     note_superstep(state, captured);
     coord_learn_running(state, false);
     state->facts.begun_ns = state->now_ns;

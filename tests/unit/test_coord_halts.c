@@ -212,6 +212,21 @@ START_TEST(stops_in_the_midst_of_a_snapshot)
 }
 END_TEST
 
+/* TAKEN_OVER of one that was lost, too, has come to host 0, and HALT_AT behind it has not. */
+START_TEST(stops_that_nobody_knows)
+{
+    start_succeeding();
+    account_of_stops(0, 5, 0, 3, 6);
+    account_of_stops(7, 4, 0, 3, 6);
+    account_of_stops(3, 4, 0, 3, 6);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+    SAY(OBJECTS, .objects = {.host = 3, .calls = true});
+    ck_assert_int_eq(coord_phase(coord), COORD_FAILED);
+    ck_assert_int_eq(coord_outcome(coord).cause, WIRE_CAUSE_HOST_LOST);
+    ck_assert(coord_outcome(coord).again);
+}
+END_TEST
+
 /* Who is behind the end goes on, whatever it was told. */
 START_TEST(stops_at_the_end)
 {
@@ -252,6 +267,7 @@ int main(void)
                                   stops_of_the_former_one,
                                   they_have_stopped,
                                   stops_in_the_midst_of_a_snapshot,
+                                  stops_that_nobody_knows,
                                   stops_at_the_end,
                                   stops_of_other_processes};
 

@@ -249,6 +249,14 @@ void halts_look(struct world *world, struct host *host)
     keep_when_complete(world, host);
 }
 
+bool halts_know(const struct world *world, uint32_t host, uint64_t superstep)
+{
+    const struct halting *here = &world->halts.hosts[host];
+    const struct stops_one *newest = here->begun ? stops_newest(here->stops) : NULL;
+
+    return newest && newest->superstep + 1 >= superstep;
+}
+
 /* ---- Another Processor Zero ------------------------------------------------------------------ */
 
 static void take_over(struct world *world, uint32_t host, uint32_t era)

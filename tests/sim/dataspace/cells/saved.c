@@ -85,6 +85,12 @@ static void resume(struct world *world)
     say_to_all(world, DO_RESUME);
 }
 
+void saved_back(struct world *world)
+{
+    world->saved.goes_back = true;
+    ((struct action *)timeline_plan(&world->time, 0))->kind = DO_GO_BACK;
+}
+
 /* All go back to the snapshot that is taken, or not. */
 static void may_go_back(struct world *world)
 {

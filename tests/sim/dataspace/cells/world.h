@@ -270,6 +270,8 @@ void saved_arrive(struct world *world, uint32_t pid, uint32_t host);
 void saved_lost(struct world *world, uint32_t host);
 /* The host has heard of something. */
 void saved_look(struct world *world, struct host *host);
+/* All go back to it now. */
+void saved_back(struct world *world);
 /* Whether the answer is to what is put back: so many bytes of it. */
 bool saved_answered(struct world *world, uint32_t length);
 /* The host keeps its objects; counts: they are of the snapshot that is taken. */
@@ -328,6 +330,8 @@ int barriers_report(void);
 void halts_open_host(struct world *world, struct host *host);
 void halts_close_host(struct world *world, uint32_t host);
 void halts_look(struct world *world, struct host *host);
+/* Whether it has been told where processes stop at the barrier before that superstep. */
+bool halts_know(const struct world *world, uint32_t host, uint64_t superstep);
 /* The host has to do with the dataspace. */
 void halts_begun(struct world *world, uint32_t host);
 /* A replica there makes a request; false: that waits on the board. */

@@ -25,6 +25,8 @@ static struct {
         in_capture, told_again, mixed;
 } summary;
 
+static uint64_t went_back; /* one of 100,000 jobs */
+
 static uint64_t now_ns(const struct world *world)
 {
     return world->time.now * 1000000u + 1;
@@ -145,7 +147,9 @@ static void note_said(struct world *world, uint32_t era, const struct wire_messa
         world->saved.failed = true;
         break;
     case WIRE_STOP_RANKS:
-        fail(world, "processes are stopped");
+        if (!message->stop_ranks.again)
+            fail(world, "processes are stopped");
+        break;
     default:
         break;
     }
@@ -187,6 +191,20 @@ static void note_taken_over(const struct coord_effects *effects, const struct co
     summary.in_capture += over && coord_phase(coord) == COORD_CAPTURING;
 }
 
+/* The term ends by a fault: only if no host is left that knows where all have stopped. */
+static void go_back(struct world *world, const struct coord *coord)
+{
+    struct coord_outcome outcome = coord_outcome(coord);
+
+    if (!outcome.again || outcome.superstep < world->saved.committed)
+        fail(world, "the term ends: %s", wire_cause_text(outcome.cause));
+    for (uint32_t i = 0; i < world->host_count; i++)
+        if (!world->hosts[i].lost && halts_know(world, i, outcome.superstep))
+            fail(world, "the term ends, and host %u knows where they have stopped", i);
+    went_back++;
+    saved_back(world);
+}
+
 static void set_timer(struct world *world, uint32_t era, const struct coord_effect *effect)
 {
     struct action *action = timeline_plan(&world->time, effect->milliseconds);
@@ -220,7 +238,7 @@ static void carry_out(struct world *world, uint32_t era, const struct coord_effe
             zero->timers[effect->timer]++;
             break;
         default:
-            fail(world, "the term ends: %s", wire_cause_text(coord_outcome(zero->coord).cause));
+            go_back(world, zero->coord);
         }
     }
 }
@@ -525,12 +543,14 @@ int zero_report(void)
     printf("asked %llu times where they stop, said %llu times; %llu barriers without a snapshot, "
            "%llu snapshots, %llu failed, %llu committed; %llu ends; %llu times another Processor "
            "Zero, %llu in the place of another one, %llu in the midst of a snapshot, %llu said "
-           "again where they stop; %llu jobs with different numbers of replicas\n",
+           "again where they stop; %llu jobs with different numbers of replicas; %llu went "
+           "back as nobody knew\n",
            (unsigned long long)summary.asked, (unsigned long long)summary.said,
            (unsigned long long)summary.spared, (unsigned long long)summary.snapshots,
            (unsigned long long)summary.failed, (unsigned long long)summary.committed,
            (unsigned long long)summary.ended, (unsigned long long)summary.taken_over,
            (unsigned long long)summary.taken_again, (unsigned long long)summary.in_capture,
-           (unsigned long long)summary.told_again, (unsigned long long)summary.mixed);
+           (unsigned long long)summary.told_again, (unsigned long long)summary.mixed,
+           (unsigned long long)went_back);
     return seeds_missing(&summary, sizeof summary);
 }
