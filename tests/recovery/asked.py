@@ -94,10 +94,12 @@ def before_a_fault():
         send(job.os_pid, signal.SIGUSR1)
         wait_until(lambda: "event SAVE" in job.said(), "Processor Zero to know")
         place.kill(place.executed(1, AT)[-1])
+        place.hold(0, AT + 2)  # or the job is over first
         for pid in range(2):
             place.wait_executed(pid, AT, 2)
             place.release(pid, AT)
         place.wait_committed(1)
+        place.release(0, AT + 2)
         job.check_all(Reference.of(2, SUPERSTEPS))
         place.check_clean()
 
