@@ -63,10 +63,11 @@ int coord_take_objects(struct coord *state, struct coord_host *host,
         coord_blame(state, WIRE_CAUSE_HOST_LOST, COORD_NOBODY, 1, 0,
                     "the hosts that knew where processes have stopped were lost");
         coord_fail(state, effects);
-    } else if (state->takeover.any)
+    } else if (state->takeover.any) {
         coord_halt_anew(state, effects);
-    else
+    } else {
         coord_plan_anew(state, effects);
+    }
     return 0;
 }
 

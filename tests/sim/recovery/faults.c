@@ -249,7 +249,9 @@ static bool change_places(struct world *world)
     struct job_event event = {.kind = JOB_EVENT_USE, .host = world->agents[host].id};
     if (what < 3) {
         event.use = (enum job_use)what;
-        world->opened[host] |= event.use == JOB_USE_OPEN;
+        /* One that is called already takes the place of a lost host all the same. */
+        world->opened[host] |=
+            event.use == JOB_USE_OPEN && job_machine_spare(world->machine, event.host);
         note(world, "host %u is to be %s", event.host, words[what]);
     } else if (what == 3) {
         event.kind = JOB_EVENT_PLACE;

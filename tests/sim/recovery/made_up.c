@@ -415,6 +415,7 @@ static const struct seeds_fixed fixed[] = {
     {1795363968091633598, "a snapshot without manifest is said to be committed"},
     {1795534227326085516, "the job ends with status 1: a host was lost"},
     {1795718659198634774, "the job does not end: bsprun is in state GATHERING"},
+    {735066086713, "the same: a spare that is called is opened"},
 };
 
 int main(int argc, char **argv)
