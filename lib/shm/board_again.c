@@ -1,6 +1,7 @@
 /* board_again.c - the shared memory of a restored job. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -24,6 +25,8 @@ int bspz_board_map_again(int fd, const struct bspz_layout *layout, void *at)
     board->layout = *layout; /* all ranks write the same value */
     return 0;
 }
+
+_Static_assert(offsetof(struct bspz_rank, line) == 0, "what is kept of a rank comes first");
 
 void bspz_board_receive(struct bspz_board *board, int pid, uint32_t host, uint64_t superstep)
 {
