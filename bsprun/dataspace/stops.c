@@ -153,16 +153,27 @@ bool stops_ask(struct stops *stops, uint64_t superstep, uint64_t round)
     return true;
 }
 
-bool stops_set(struct stops *stops, const struct stops_one *at)
+/* That all go on, as the end is decided, is said again by whoever is Processor Zero: it must not
+ * take the place of the last stop, which a host may lack that is behind it. */
+static bool note_newest(struct stops *stops, const struct stops_one *at)
 {
-    struct stop *stop;
-
-    stops_passed(stops);
+    if (at->requests[0] == UINT64_MAX)
+        return true;
     if (!stops->newest)
         stops->newest = make(stops, at->superstep);
     if (!stops->newest)
         return false;
     fill(stops, stops->newest, at);
+    return true;
+}
+
+bool stops_set(struct stops *stops, const struct stops_one *at)
+{
+    struct stop *stop;
+
+    stops_passed(stops);
+    if (!note_newest(stops, at))
+        return false;
     if (at->superstep < stops_present(stops))
         return true;
     stop = find(stops, at->superstep);

@@ -265,6 +265,19 @@ START_TEST(awaited)
 }
 END_TEST
 
+/* Another Processor Zero needs the last stop for a host that is behind the end. */
+START_TEST(all_go_on)
+{
+    seen.in = 1;
+    set(1, 1, 5);
+    passed(2);
+    set(2, 2, UINT64_MAX);
+    ck_assert_uint_eq(seen.limit, UINT64_MAX);
+    ck_assert_uint_eq(stops_newest(stops)->superstep, 1);
+    ck_assert_uint_eq(stops_newest(stops)->requests[0], 5);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {asked_told_and_gone_on,
@@ -272,6 +285,7 @@ int main(void)
                                   behind_several,
                                   told_before_they_come,
                                   awaited,
+                                  all_go_on,
                                   told_while_some_leave,
                                   told_by_another_one,
                                   told_without_processes};

@@ -377,6 +377,7 @@ static const struct seeds_fixed fixed[] = {
     {833, "the search for processes that wait stayed open after a snapshot"},
     {2748, "HALT was said after a timer was set"},
     {13245, "only a host without processes had heard of a barrier at calls"},
+    {1795734449547333131, "that all go on took the place of the last stop, which a host lacked"},
     {1795734093116945010,
      "the only host left had heard that a barrier was decided, not where they stop"},
 };
