@@ -31,7 +31,7 @@ def without_blanks(path):
     return os.path.join(directory, os.path.basename(path))
 
 
-HOLDUP = without_blanks(os.path.join(BUILD, "tests/hosts/libholdup.so"))
+HOLDUP = without_blanks(os.path.join(BUILD, "tests/integ/libholdup.so"))
 MEMINFO = without_blanks(os.path.join(BUILD, "tests/hosts/libmeminfo.so"))
 
 # What bsprun is given as --launcher.  A host is late as long as a file of its name says so; dead,

@@ -8,7 +8,7 @@ import os
 import signal
 import time
 
-from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, process_stat, run, scratch, wait_until
+from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, marked, process_stat, run, scratch, wait_until
 from kills import ONE, SEVERAL, chance, kill_one, new_store, ranks_of, seed, shown_by
 
 BSPSTAT = os.path.join(BIN, "bspstat")
@@ -98,24 +98,33 @@ def nobody_can_put_it():
         check(job.text().count("ready") == 4, job.text())
 
 
-def writer_alone(job):
-    """The copy of a process that writes its image alone, to a file without a name; None."""
-    for pid, name in job.members().items():
-        try:
-            if name == "bspzero-copy" and any(" (deleted)" in os.readlink(f"/proc/{pid}/fd/{fd}") and "memfd" not in
-                                              os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")):
-                os.kill(pid, signal.SIGSTOP)
-                return pid
-        except OSError:
-            continue
+def is_alone(pid):
+    """Whether a copy of a process is to write to a file without a name, as one that writes an image alone."""
+    files = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+    return any(" (deleted)" in file and "memfd" not in file for file in files)
+
+
+def writer_alone(job, hold):
+    """A copy that is to write the image of a process alone, and stands still; others may go on.  The file `hold` stops the next one."""
+    with open(hold, "w"):
+        pass
+    held = wait_until(lambda: [pid for pid in marked(job.mark) if (process_stat(pid) or "?")[0] == "T"], "a copy that is held up")
+    check(len(held) == 1 and not os.path.exists(hold), held)
+    if is_alone(held[0]):
+        return held[0]
+    os.kill(held[0], signal.SIGCONT)
     return None
 
 
 def an_image_gives_way():
     """Whoever writes the image of a process alone is ended before all are saved: it must not report that one as the other."""
-    with Job([BSPRUN, *ONE, f"--ckpt={new_store()}", "--every", "2s", OBJECTS, "large", "100000", "20000000"]) as job:
-        job.wait_for("round 0", 4)
-        writer = wait_until(lambda: writer_alone(job), "an image of a process alone")
+    hold, preloaded = os.path.join(scratch, "hold the next copy"), os.path.join(scratch, "holdup.so")
+    os.symlink(os.environ["INTEG_HOLDUP"], preloaded)  # the path of the build may have blanks
+    with Job([BSPRUN, *ONE, "-x", f"LD_PRELOAD={preloaded}", "-x", f"HOLDUP_DETACH={hold}", "-x",
+              "ASAN_OPTIONS=" + os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0", f"--ckpt={new_store()}",
+              "--every", "1s", *work(1000000)]) as job:
+        job.wait_for("round 40", 4)
+        writer = wait_until(lambda: writer_alone(job, hold), "an image of a process alone")
         expect(run([BSPCTL, "--wait", str(job.os_pid), "save"]), 0)
         wait_until(lambda: process_stat(writer) is None, "the end of its writer")
         job.signal(signal.SIGTERM)
