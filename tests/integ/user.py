@@ -7,6 +7,7 @@ import os
 import pwd
 import random
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -35,25 +36,33 @@ def copy_tree(user):
 def start_as(uid, gid, env, part, *tests):
     command = ["setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups", "--no-new-privs",
                sys.executable, os.path.join(scratch, "tests", part + ".py"), *tests]
-    return subprocess.Popen(command, env=env, cwd=scratch, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    with open(os.path.join(scratch, part + ".out"), "w") as out:
+        return subprocess.Popen(command, env=env, cwd=scratch, stdout=out, stderr=subprocess.STDOUT)
+
+
+def show(part, *tests):
+    print("----", part, *tests, flush=True)
+    with open(os.path.join(scratch, part + ".out"), errors="replace") as out:
+        print(out.read(), end="", flush=True)
 
 
 def passes(process, part, *tests):
-    out, _ = process.communicate()
-    print("----", part, *tests, flush=True)
-    sys.stdout.buffer.write(out)
-    sys.stdout.flush()
+    process.wait()
+    show(part, *tests)
     return process.returncode == 0
 
 
 def run_all(user, env):
     """Most of their time is spent waiting: all together they take as long as the longest of them."""
-    started = []
+    started, results = [], []
     try:
         started += [(part, start_as(user.pw_uid, user.pw_gid, env, part)) for part in PARTS]
-        return [passes(process, part) for part, process in started]
+        for part, process in started:
+            results.append(passes(process, part))
+        return results
     finally:
-        for _, process in started:
+        for part, process in started[len(results):]:
+            show(part, "(has not ended well)")
             if process.poll() is None:
                 process.terminate()
                 process.wait()
@@ -74,6 +83,7 @@ def main():
     if os.getuid() != 0:
         print("not root: the other tests have been run as an ordinary user already")
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("too late"))  # what has not ended is shown
     user = pwd.getpwnam("nobody")
     copy_tree(user)
     env = dict(os.environ, HOME=os.path.join(scratch, "home"), USER="nobody", LOGNAME="nobody",
