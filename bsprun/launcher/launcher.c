@@ -294,6 +294,8 @@ int launcher_run(struct options *options, const struct process_signals *signals)
         notices_say(&common->notices, "--report=html: this bsprun was %s", page_missing);
         return STATUS_USAGE;
     }
+    if (!launcher_reports_can_be_written(common))
+        return STATUS_USAGE;
     status = open_saved(&launcher, options);
     if (status == 0 && common->saved.finished) {
         status = common->saved.finished_status;

@@ -351,6 +351,9 @@ void launcher_describe_replicas(struct launcher *launcher, struct status_facts *
 /* REPORT was received. */
 void launcher_take_report(struct launcher *launcher, const struct wire_report *report);
 void launcher_tell_report(struct launcher *launcher);
+/* Whether the files of --report=FILE and --report=html FILE can be written, before a job is begun
+ * that may take days; what is wrong has been said. */
+bool launcher_reports_can_be_written(struct common *common);
 /* Writes the report of --report=FILE. */
 void launcher_write_report(struct launcher *launcher);
 

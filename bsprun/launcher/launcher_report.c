@@ -1,6 +1,9 @@
 /* launcher_report.c - the final report of --report and --report=FILE. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bsprun/launcher/launcher_inside.h"
 #include "bsprun/usage.h"
@@ -85,6 +88,30 @@ void launcher_tell_report(struct launcher *launcher)
 }
 
 /* ---- As a file ---- */
+
+/* Makes the file if there is none, and changes nothing of one that is there.  Who reads a pipe would
+ * take it for ended. */
+static bool can_be_written(struct common *common, const char *option, const char *path)
+{
+    struct stat status;
+    int fd;
+
+    if (!path || (stat(path, &status) == 0 && S_ISFIFO(status.st_mode)))
+        return true;
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        notices_say(&common->notices, "--report=%s%s: %m", option, path);
+        return false;
+    }
+    close(fd);
+    return true;
+}
+
+bool launcher_reports_can_be_written(struct common *common)
+{
+    return can_be_written(common, "", common->options->report_file) &&
+           can_be_written(common, "html ", common->options->report_page);
+}
 
 void launcher_write_report(struct launcher *launcher)
 {

@@ -47,6 +47,19 @@ def unknown_options():
                 "^bsprun: unknown option --frobnicate: bsprun --help")
 
 
+def reports_that_cannot_be_written():
+    """It is said before a job begins that may take days.  Who reads a pipe is not told that it has ended."""
+    for path, why in (("no such/report", "No such file or directory"), (".", "Is a directory")):
+        path = os.path.join(scratch, path)
+        for words in ([f"--report={path}"], ["--report=html", path]):
+            one_message(bsprun("-np", 1, *words, PROG), 2, f"^bsprun: {' '.join(words)}: {why}$")
+    pipe = os.path.join(scratch, "pipe")
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+        expect(bsprun("-np", 1, f"--report={pipe}", PROG, "count", 5), 0)
+        check('"status":' in reader.communicate()[0])
+
+
 def bad_values():
     for word in ("0", "-1", "soon", "nan", "inf", "1e300", ""):
         one_message(bsprun("--timeout", word, PROG), 2, f"^bsprun: --timeout {word}: give a number")
@@ -198,6 +211,6 @@ def full_disk():
 
 
 if __name__ == "__main__":
-    main([number_of_processes, variable_bsp_procs, unknown_options, bad_values, no_program,
+    main([number_of_processes, variable_bsp_procs, unknown_options, reports_that_cannot_be_written, bad_values, no_program,
           unknown_program, not_a_program, without_libbsp, program_from_here_and_path, limits, few_descriptors, few_processes,
           too_many_wanted, closed_standard_streams, without_devices, full_disk])
