@@ -89,8 +89,8 @@ void launcher_tell_report(struct launcher *launcher)
 
 /* ---- As a file ---- */
 
-/* Makes the file if there is none, and changes nothing of one that is there.  Who reads a pipe would
- * take it for ended. */
+/* Makes the file if there is none, and changes nothing of one that is there.  Whoever reads a pipe
+ * would take that for its end. */
 static bool can_be_written(struct common *common, const char *option, const char *path)
 {
     struct stat status;
