@@ -164,6 +164,17 @@ static bool is_same(const char *one, const char *two)
     return strncmp(one, two, head + 1) == 0;
 }
 
+/* A file may have any name, and stands before it. */
+static unsigned long long superstep_of(const char *line)
+{
+    static const char word[] = ", superstep ";
+    unsigned long long superstep = 0;
+
+    for (const char *at = line; (at = strstr(at, word)); at += sizeof word - 1)
+        superstep = strtoull(at + sizeof word - 1, NULL, 10);
+    return superstep;
+}
+
 char *whereabouts_merge(const char *table, const char *more)
 {
     size_t bytes = strlen(table) + strlen(more) + 1, count = 0, used = 0;
@@ -175,9 +186,14 @@ char *whereabouts_merge(const char *table, const char *more)
         for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
             lines[count++] = line;
         qsort(lines, count, sizeof *lines, by_pid);
-        for (size_t i = 0; i < count; i++)
-            if (i == 0 || !is_same(lines[i - 1], lines[i]))
-                used += (size_t)snprintf(merged + used, bytes - used, "%s\n", lines[i]);
+        for (size_t i = 0, next; i < count; i = next) {
+            const char *farthest = lines[i];
+
+            for (next = i + 1; next < count && is_same(lines[i], lines[next]); next++)
+                if (superstep_of(lines[next]) > superstep_of(farthest))
+                    farthest = lines[next];
+            used += (size_t)snprintf(merged + used, bytes - used, "%s\n", farthest);
+        }
     } else {
         free(merged);
         merged = NULL;

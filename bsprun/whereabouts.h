@@ -29,8 +29,8 @@ void whereabouts_read(const struct bspz_board *board, int nprocs, int pid,
  * Processes of other hosts are omitted. */
 char *whereabouts_table(const struct bspz_board *board, int nprocs, const bool *killed);
 
-/* Merges two tables by pid; of the rows of one process, which has replicas, the first stays.  For
- * free(), NULL: no memory. */
+/* Merges two tables by pid; of the rows of one process, which has replicas, the one with the
+ * greatest superstep stays, of several such the first.  For free(), NULL: no memory. */
 char *whereabouts_merge(const char *table, const char *more);
 
 #endif

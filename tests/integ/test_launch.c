@@ -288,6 +288,27 @@ START_TEST(table_of_many)
 }
 END_TEST
 
+/* Of the replicas of a process the one that is farthest ahead tells what it does; of two in the
+ * same superstep the one whose agent has seen the fault. */
+START_TEST(table_of_replicas)
+{
+    char *table =
+        whereabouts_merge("  pid 0: last call bsp_sync at a.c:27, superstep 2, called exit(0)\n"
+                          "  pid 1: last call bsp_sync at a.c:26, superstep 0, waiting\n"
+                          "  pid 10: last call bsp_sync at a.c:27, superstep 12, waiting\n",
+                          "  pid 0: last call bsp_sync at a.c:27, superstep 2, waiting\n"
+                          "  pid 1: last call bsp_sync at superstep 9, superstep 2, waiting\n"
+                          "  pid 2: last call bsp_sync at a.c:27, superstep 2, waiting\n"
+                          "  pid 10: last call bsp_sync at a.c:27, superstep 2, waiting\n");
+
+    ck_assert_str_eq(table, "  pid 0: last call bsp_sync at a.c:27, superstep 2, called exit(0)\n"
+                            "  pid 1: last call bsp_sync at superstep 9, superstep 2, waiting\n"
+                            "  pid 2: last call bsp_sync at a.c:27, superstep 2, waiting\n"
+                            "  pid 10: last call bsp_sync at a.c:27, superstep 12, waiting\n");
+    free(table);
+}
+END_TEST
+
 START_TEST(usage_texts)
 {
     static const struct {
@@ -532,6 +553,7 @@ int main(void)
                                   table_of_garbage,
                                   times_of_a_process,
                                   table_of_many,
+                                  table_of_replicas,
                                   usage_texts,
                                   show_tags,
                                   show_prompts,
