@@ -340,6 +340,10 @@ static bool take_item(struct hosts *hosts, const char *item, size_t length, char
     uint32_t slots = 0;
     char *user, *name;
 
+    if (memchr(item, ' ', length)) {
+        snprintf(error, HOSTS_ERROR, "a blank: hosts are separated by commas only");
+        return false;
+    }
     if (!bracket && colon && memchr(colon + 1, ':', length - name_length - 1)) {
         snprintf(error, HOSTS_ERROR, "an address with colons needs brackets, as in [%.*s]",
                  (int)(length < 80 ? length : 80), item);

@@ -35,12 +35,20 @@ const char options_help[] =
     "  --load --balance off --precopy off;  as in old scripts: -restart -hostlist\n"
     "  -local -nolocal -noload.  Status: the program's; 128+N: signal N; 123: saved\n";
 
+/* As it is written, and the option that it becomes. */
+#define REPORT      "--report="
+#define HTML        "html"
+#define REPORT_PAGE "report-html"
+
 /* ---- Unknown options ---- */
 
 static bool wrong_option(struct options *options, poptContext context, int error)
 {
     const char *word = poptBadOption(context, POPT_BADOPTION_NOALIAS);
     const char *nearest = options_nearest(word);
+
+    if (strcmp(word, "--" REPORT_PAGE) == 0)
+        word = REPORT HTML;
 
     if (error == POPT_ERROR_NOARG)
         return options_wrong(options, "%.80s needs a value after it; bsprun --help shows them all",
@@ -94,9 +102,9 @@ static bool take_other(struct options *options, enum option_code code, const cha
     case OPT_TOTAL:
         return options_take_total(options, source, text);
     case OPT_REPORT_FILE:
-        return options_take_report(options, &options->report_file, source, text);
+        return options_take_report(options, &options->report_file, REPORT, text);
     case OPT_REPORT_HTML:
-        return options_take_report(options, &options->report_page, source, text);
+        return options_take_report(options, &options->report_page, REPORT HTML " ", text);
     case OPT_HELP:
         options->action = OPTIONS_HELP;
         return false;
@@ -183,8 +191,6 @@ static bool take_environment(struct options *options)
 
 /* popt does not support optional values: --report with a value is another option.  That of a page
  * has the file as its next word.  --kill-on-bad-exit always has its value. */
-#define REPORT "--report="
-#define HTML   "html"
 static const char **replace_words(int argc, const char **argv)
 {
     const char **words = calloc((size_t)argc + 1, sizeof *words);
@@ -195,7 +201,7 @@ static const char **replace_words(int argc, const char **argv)
         else if (strncmp(argv[i], REPORT, strlen(REPORT)) != 0)
             words[i] = strdup(argv[i]);
         else if (strcmp(argv[i] + strlen(REPORT), HTML) == 0)
-            words[i] = strdup("--report-html");
+            words[i] = strdup("--" REPORT_PAGE);
         else if (asprintf((char **)&words[i], "--report-file=%s", argv[i] + strlen(REPORT)) < 0)
             words[i] = NULL;
     return words;

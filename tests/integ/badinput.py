@@ -53,6 +53,11 @@ def reports_that_cannot_be_written():
         path = os.path.join(scratch, path)
         for words in ([f"--report={path}"], ["--report=html", path]):
             one_message(bsprun("-np", 1, *words, PROG), 2, f"^bsprun: {' '.join(words)}: {why}$")
+    one_message(bsprun("--report=", PROG), 2, "^bsprun: --report=: the name of the file is empty$")
+    one_message(bsprun("--report=html"), 2, "^bsprun: --report=html needs a value after it")
+    one_message(bsprun("--report=html", "-np", 2, PROG), 2,
+                "^bsprun: --report=html -np: this is an option; the file comes first, and is "
+                "./-np if that is its name$")
     pipe = os.path.join(scratch, "pipe")
     os.mkfifo(pipe)
     with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
