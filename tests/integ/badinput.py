@@ -141,6 +141,14 @@ def limits():
     # Room for all of it, but not for memory of the program that could be as long as any.
     expect(bsprun("-np", 2, "--ckpt", os.path.join(scratch, "limited"), PROG,
                   preexec_fn=at_most(resource.RLIMIT_FSIZE, 1 << 30)), 0, out="^p = 2$", no_err=True)
+    # None for the records of a job, nor for all of the output.
+    result = bsprun("--ckpt", os.path.join(scratch, "short"), PROG, preexec_fn=at_most(resource.RLIMIT_FSIZE, 16))
+    one_message(result, 1, "^bsprun: .*File too large")
+    with open(os.path.join(scratch, "shown"), "wb") as shown:
+        shown.seek((1 << 30) - 100)
+        result = bsprun("--tag-output", "-np", 1, PROG, "talk", 1000, stdout=shown,
+                        preexec_fn=at_most(resource.RLIMIT_FSIZE, 1 << 30))
+        one_message(result, 1, "^bsprun: cannot write the output: File too large$")
     # An agent that may not watch as many processes as were made.
     result = bsprun("-np", 60, PROG, preexec_fn=at_most(resource.RLIMIT_NOFILE, 40))
     one_message(result, 1, "^bsprun: 60 processes are too many to watch: Too many open files")
