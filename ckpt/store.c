@@ -245,8 +245,10 @@ int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint
         return store_fail_system(store, status, error, "no directory for job %s", name);
     choose(store, status, name);
     status = store_save_terms(store, &terms, error);
-    if (status < 0)
+    if (status < 0) {
+        store_remove_directory(store, store->base, name);
         return status;
+    }
     status = io->sync(io->context, store->base);
     return status < 0 ? store_fail_system(store, status, error, "no directory for job %s", name)
                       : 0;

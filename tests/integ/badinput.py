@@ -144,6 +144,7 @@ def limits():
     # None for the records of a job, nor for all of the output.
     result = bsprun("--ckpt", os.path.join(scratch, "short"), PROG, preexec_fn=at_most(resource.RLIMIT_FSIZE, 16))
     one_message(result, 1, "^bsprun: .*File too large")
+    check(os.listdir(os.path.join(scratch, "short")) == ["lock"], "a job without records is left")
     with open(os.path.join(scratch, "shown"), "wb") as shown:
         shown.seek((1 << 30) - 100)
         result = bsprun("--tag-output", "-np", 1, PROG, "talk", 1000, stdout=shown,
