@@ -30,7 +30,7 @@ static const char help_text[] =
     "  -fcompat=oxford          behave as the Oxford toolset 1.4 where it differs\n"
     "  -prof -cgprof -stat      write PROF.bsp, also with call stacks; write STAT.bsp\n"
     "  -fcheckpointing S        take a snapshot every S seconds\n"
-    "  -fprocessmigration S     recorded only: bsprun --balance moves processes\n"
+    "  -fprocessmigration S     recorded only: bsprun decides which processes move\n"
     "  -fshared-libbsp          link the shared library instead of the static one\n"
     "  -device NAME -shmemsysv -shmemwin32 -mpi -tcpip -udpip\n"
     "                           a name only, which BSP_DEVICE must match if it is set\n"
