@@ -1,6 +1,7 @@
 /* options.c - bsprun's command line; see options.h. */
 #include "bsprun/options/options.h"
 
+#include <ctype.h>
 #include <popt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,24 +43,52 @@ const char options_help[] =
 
 /* ---- Unknown options ---- */
 
-static bool wrong_option(struct options *options, poptContext context, int error)
+static bool unknown(struct options *options, const char *word)
 {
-    const char *word = poptBadOption(context, POPT_BADOPTION_NOALIAS);
     const char *nearest = options_nearest(word);
 
-    if (strcmp(word, "--" REPORT_PAGE) == 0)
-        word = REPORT HTML;
-
-    if (error == POPT_ERROR_NOARG)
-        return options_wrong(options, "%.80s needs a value after it; bsprun --help shows them all",
-                             word);
-    if (error != POPT_ERROR_BADOPT)
-        return options_wrong(options, "%.80s: %s", word, poptStrerror(error));
     if (nearest)
         return options_wrong(options,
                              "unknown option %.80s: did you mean --%s?  bsprun --help shows all",
                              word, nearest);
     return options_wrong(options, "unknown option %.80s: bsprun --help shows them all", word);
+}
+
+static bool wrong_option(struct options *options, poptContext context, int error)
+{
+    const char *word = poptBadOption(context, POPT_BADOPTION_NOALIAS);
+
+    if (strcmp(word, "--" REPORT_PAGE) == 0)
+        word = REPORT HTML;
+    if (error == POPT_ERROR_NOARG)
+        return options_wrong(options, "%.80s needs a value after it; bsprun --help shows them all",
+                             word);
+    if (error != POPT_ERROR_BADOPT)
+        return options_wrong(options, "%.80s: %s", word, poptStrerror(error));
+    return unknown(options, word);
+}
+
+/* The word that popt has taken for -h, or for -n or -p with this value: -host, -nodes or -ppn,
+ * which mpirun and srun have.  NULL: it was none. */
+static const char *foreign_word(enum option_code code, const char *text, int argc,
+                                const char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+
+        if (code == OPT_HELP &&
+            (strcmp(word, "-h") == 0 || strcmp(word, "-help") == 0 || strcmp(word, "--help") == 0))
+            return NULL;
+        if (code == OPT_HELP && strncmp(word, "-h", 2) == 0 &&
+            !options_code(word + 1, strcspn(word + 1, "=")))
+            return word;
+        if (code == OPT_NP && text && isalpha((unsigned char)text[0]) &&
+            !isdigit((unsigned char)text[1]) && /* -np4 */
+            (strncmp(word, "-n", 2) == 0 || strncmp(word, "-p", 2) == 0) &&
+            strcmp(word + 2, text) == 0)
+            return word;
+    }
+    return NULL;
 }
 
 /* ---- One option after the other ---- */
@@ -238,8 +267,10 @@ void options_parse(int argc, const char **argv, options_lookup *lookup, struct o
     }
     while (good && (code = poptGetNextOpt(context)) > 0) {
         char *text = poptGetOptArg(context);
+        const char *foreign = foreign_word((enum option_code)code, text, argc, argv);
 
-        good = take_from_line(options, (enum option_code)code, text);
+        good = foreign ? unknown(options, foreign)
+                       : take_from_line(options, (enum option_code)code, text);
         free(text);
     }
     if (good && code < -1)

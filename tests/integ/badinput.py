@@ -45,6 +45,11 @@ def unknown_options():
         one_message(bsprun(word, PROG), 2, f"^bsprun: unknown option {word}: bsprun --help")
     one_message(bsprun("--frobnicate", PROG), 2,
                 "^bsprun: unknown option --frobnicate: bsprun --help")
+    # Of mpirun and srun: neither -h, nor -p or -n with a value.
+    one_message(bsprun("-host", "a,b", PROG), 2, "^bsprun: unknown option -host: did you mean --hosts")
+    for word in ("-ppn", "-nodes", "-nodes=2", "-pernode"):
+        one_message(bsprun(word, 2, PROG), 2, f"^bsprun: unknown option {word}: ")
+    expect(bsprun("--help", "-host"), 0, out="^Usage", no_err=True)
 
 
 def reports_that_cannot_be_written():
