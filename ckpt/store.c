@@ -132,7 +132,9 @@ int store_open(struct store **result, const char *path, enum store_mode mode,
         status = make_base(store, store->path);
     if (status == 0)
         status = open_base(store, store->path);
-    if (status < 0)
+    if (status == -ENOENT && mode == STORE_CREATE && path[0])
+        store_fail(store, status, error, "cannot be made: the directory above it does not exist");
+    else if (status < 0)
         store_fail_system(store, status, error, "cannot be used for snapshots");
     else if (mode == STORE_WRITE || mode == STORE_CREATE)
         status = take_lock(store, error);

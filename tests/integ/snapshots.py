@@ -39,6 +39,8 @@ def what_makes_no_sense():
     one_line(bsprun("--restart", store, "-x", "A=b"), 2, "-x and --restart")
     one_line(bsprun("--restart", store), 1, "store: cannot be used for snapshots: No such file")
     one_line(bsprun("--restart", store, env={"BSPZERO_CKPT": store}), 1, "No such file")
+    one_line(bsprun("--ckpt", f"{store}/below", PROG), 1,
+             "store/below: cannot be made: the directory above it does not exist")
     check(not os.path.exists(store), "it was made")
 
 
