@@ -259,7 +259,7 @@ static bool repeat(struct host *host, const struct host *first, uint32_t number,
     host->reached = strdup(first->name);
     host->user = first->user ? strdup(first->user) : NULL;
     host->adapter = first->adapter ? strdup(first->adapter) : NULL;
-    if (asprintf(&host->name, "%s#%u", first->name, number) < 0)
+    if (asprintf(&host->name, "%s#%u", host->here ? own : first->name, number) < 0)
         host->name = NULL;
     return host->name && host->reached && (host->user || !first->user) &&
            (host->adapter || !first->adapter);

@@ -287,6 +287,10 @@ def own_host_named():
     expect(bsprun("--hosts", "localhost:3", "-np", 3, PROG), 0, out="^p = 3$", no_err=True)
     expect(bsprun("--hosts", f"{os.uname().nodename},localhost", "-np", 2, PROG), 0,
            out="^p = 2$", no_err=True)
+    name = re.escape(os.uname().nodename)
+    for words in ([], ["--hosts", "localhost:2"]):
+        expect(bsprun("-v", *words, "--replicas", 2, "--replicas-on-host", "-np", 2, PROG, "count", 2), 0,
+               err=rf"^bsprun: replicas: host {name}, host {name}#2: processes 0-1$")
     result = expect(bsprun("--hosts", "a:0", PROG), 2, err=r"^bsprun: --hosts a:0: .*character 1")
     check(result.err.count("\n") == 1, result)
 
