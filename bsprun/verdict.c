@@ -17,6 +17,14 @@ void verdict_signal_text(int signal, char *text, size_t size)
         snprintf(text, size, "%d", signal);
 }
 
+/* The call with which a process would have ended, in the terms of the program. */
+static const char *end_of(const struct whereabouts *where)
+{
+    return where->call != BSPZ_CALL_NONE && strncmp(where->function, "MPI_", 4) == 0
+               ? "MPI_Finalize"
+               : "bsp_end";
+}
+
 /* "in superstep 5, last call bsp_sync at a.c:12" */
 static void place_text(const struct whereabouts *where, char *text, size_t size)
 {
@@ -56,14 +64,13 @@ static void explain_unmarked_death(const struct whereabouts *where, const struct
     verdict->cause = WIRE_CAUSE_RANK_EXITED;
     if (death->known) {
         verdict->status = death->status ? death->status : 1;
-        snprintf(verdict->text, sizeof verdict->text,
-                 "pid %d ended with status %d without bsp_end %s", where->pid, death->status,
-                 place);
+        snprintf(verdict->text, sizeof verdict->text, "pid %d ended with status %d without %s %s",
+                 where->pid, death->status, end_of(where), place);
         return;
     }
     verdict->status = 1;
-    snprintf(verdict->text, sizeof verdict->text, "pid %d has died without bsp_end %s", where->pid,
-             place);
+    snprintf(verdict->text, sizeof verdict->text, "pid %d has died without %s %s", where->pid,
+             end_of(where), place);
 }
 
 static void explain_death_after_end(const struct whereabouts *where, const struct death *death,
@@ -81,13 +88,13 @@ static void explain_death_after_end(const struct whereabouts *where, const struc
         return;
     if (!death->signal) {
         verdict->cause = WIRE_CAUSE_EXITED_AFTER_END;
-        snprintf(verdict->text, sizeof verdict->text, "pid %d ended with status %d after bsp_end",
-                 where->pid, death->status);
+        snprintf(verdict->text, sizeof verdict->text, "pid %d ended with status %d after %s",
+                 where->pid, death->status, end_of(where));
         return;
     }
     take_signal(verdict, WIRE_CAUSE_KILLED_AFTER_END, death->signal, signal);
-    snprintf(verdict->text, sizeof verdict->text, "pid %d was killed by signal %s after bsp_end",
-             where->pid, signal);
+    snprintf(verdict->text, sizeof verdict->text, "pid %d was killed by signal %s after %s",
+             where->pid, signal, end_of(where));
 }
 
 void verdict_of_rank(const struct whereabouts *where, const struct death *death,
@@ -100,8 +107,8 @@ void verdict_of_rank(const struct whereabouts *where, const struct death *death,
         verdict->status = where->exit_status & 0xff ? where->exit_status & 0xff : 1;
         verdict->with_table = true;
         snprintf(verdict->text, sizeof verdict->text,
-                 "pid %d called exit(%d) in superstep %llu before bsp_end", where->pid,
-                 where->exit_status, (unsigned long long)where->superstep);
+                 "pid %d called exit(%d) in superstep %llu before %s", where->pid,
+                 where->exit_status, (unsigned long long)where->superstep, end_of(where));
         break;
     case BSPZ_RANK_ABORTED:
         verdict->cause = WIRE_CAUSE_ABORT_CALLED;

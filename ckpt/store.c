@@ -132,7 +132,9 @@ int store_open(struct store **result, const char *path, enum store_mode mode,
         status = make_base(store, store->path);
     if (status == 0)
         status = open_base(store, store->path);
-    if (status < 0)
+    if (status == -ENOENT && mode == STORE_CREATE && path[0])
+        store_fail(store, status, error, "cannot be made: the directory above it does not exist");
+    else if (status < 0)
         store_fail_system(store, status, error, "cannot be used for snapshots");
     else if (mode == STORE_WRITE || mode == STORE_CREATE)
         status = take_lock(store, error);
@@ -245,8 +247,10 @@ int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint
         return store_fail_system(store, status, error, "no directory for job %s", name);
     choose(store, status, name);
     status = store_save_terms(store, &terms, error);
-    if (status < 0)
+    if (status < 0) {
+        store_remove_directory(store, store->base, name);
         return status;
+    }
     status = io->sync(io->context, store->base);
     return status < 0 ? store_fail_system(store, status, error, "no directory for job %s", name)
                       : 0;

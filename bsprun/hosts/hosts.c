@@ -259,7 +259,7 @@ static bool repeat(struct host *host, const struct host *first, uint32_t number,
     host->reached = strdup(first->name);
     host->user = first->user ? strdup(first->user) : NULL;
     host->adapter = first->adapter ? strdup(first->adapter) : NULL;
-    if (asprintf(&host->name, "%s#%u", first->name, number) < 0)
+    if (asprintf(&host->name, "%s#%u", host->here ? own : first->name, number) < 0)
         host->name = NULL;
     return host->name && host->reached && (host->user || !first->user) &&
            (host->adapter || !first->adapter);
@@ -340,6 +340,10 @@ static bool take_item(struct hosts *hosts, const char *item, size_t length, char
     uint32_t slots = 0;
     char *user, *name;
 
+    if (memchr(item, ' ', length)) {
+        snprintf(error, HOSTS_ERROR, "a blank: hosts are separated by commas only");
+        return false;
+    }
     if (!bracket && colon && memchr(colon + 1, ':', length - name_length - 1)) {
         snprintf(error, HOSTS_ERROR, "an address with colons needs brackets, as in [%.*s]",
                  (int)(length < 80 ? length : 80), item);

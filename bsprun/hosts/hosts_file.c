@@ -317,7 +317,9 @@ static bool take_line(struct reader *reader)
 bool hosts_from_file(struct hosts *hosts, const char *file, const char *text, size_t size,
                      hosts_lookup *lookup, char *error)
 {
-    struct reader reader = {hosts, file, text, text + size, text, 1, lookup, error};
+    size_t mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
+    const char *begin = text + mark;
+    struct reader reader = {hosts, file, begin, text + size, begin, 1, lookup, error};
     bool old = is_old_form(reader);
     bool good = true;
 

@@ -289,6 +289,7 @@ int launcher_run(struct options *options, const struct process_signals *signals)
     if (options->run.dry_run)
         return show_map(&launcher, options);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    signal(SIGXFSZ, SIG_IGN); /* what is too large for ulimit -f is said */
     leftovers_sweep();
     if (options->report_page && !page_is_there()) {
         notices_say(&common->notices, "--report=html: this bsprun was %s", page_missing);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/hosts/launch_command.h"
 #include "bsprun/launcher/input_same.h"
 #include "bsprun/launcher/program.h"
 #include "bsprun/launcher/shown.h"
@@ -186,6 +187,69 @@ static int check_against(const struct saved *saved, const struct options *option
     return 0;
 }
 
+/* Whether the job can be continued; chooses it. */
+static bool can_go_on(struct store *store, const char *job)
+{
+    char note[SAVED_TEXT], error[SAVED_TEXT];
+    struct manifest_finish finish;
+    struct manifest manifest;
+
+    if (store_job_open(store, job, error) < 0)
+        return false;
+    if (store_finished(store, &finish, error) == 0) {
+        manifest_finish_free(&finish);
+        return false;
+    }
+    if (store_newest(store, WIRE_NEVER, WIRE_NEVER, &manifest, note, error) < 0)
+        return false;
+    manifest_free(&manifest);
+    return true;
+}
+
+/* The newest job that can be continued; false: there is none. */
+static bool find_another(struct store *store, char name[STORE_NAME_MAX + 1])
+{
+    char error[SAVED_TEXT];
+    struct store_job *jobs;
+    size_t count;
+    bool found = false;
+
+    if (store_names_job(store) || store_jobs(store, &jobs, &count, error) < 0)
+        return false;
+    for (size_t i = count; i-- > 0 && !found;) {
+        snprintf(name, STORE_NAME_MAX + 1, "%s", jobs[i].name);
+        found = can_go_on(store, name);
+    }
+    free(jobs);
+    return found;
+}
+
+/* Adds to the error what to do instead.  The job may have been killed before its first snapshot, or
+ * may have all of them on other hosts. */
+static void tell_what_else(struct saved *saved, uint64_t superstep, char error[SAVED_TEXT])
+{
+    size_t length = strlen(error);
+    char name[STORE_NAME_MAX + 1], *place = NULL;
+    bool another = superstep == WIRE_NEVER && find_another(saved->store, name);
+    int status = another ? asprintf(&place, "%s/%s", saved->directory, name)
+                         : asprintf(&place, "%s", saved->directory);
+    char *quoted = status >= 0 ? launch_quoted(place) : NULL;
+    const char *word = quoted ? quoted : "DIR";
+
+    if (another)
+        snprintf(error + length, SAVED_TEXT - length,
+                 "; an earlier one can be continued: bsprun --restart %s", word);
+    else if (superstep != WIRE_NEVER)
+        snprintf(error + length, SAVED_TEXT - length, "; bspckpt ls %s shows those there are",
+                 word);
+    else
+        snprintf(error + length, SAVED_TEXT - length,
+                 "; if no other host has one, start the program again with --ckpt");
+    free(quoted);
+    if (status >= 0)
+        free(place);
+}
+
 static int open_old(struct saved *saved, struct options *options, char error[SAVED_TEXT])
 {
     int status;
@@ -197,8 +261,11 @@ static int open_old(struct saved *saved, struct options *options, char error[SAV
     if (saved->finished)
         return 0;
     if (store_newest(saved->store, options->snapshots.restart_at, WIRE_NEVER, &saved->manifest,
-                     saved->note, error) < 0)
+                     saved->note, error) < 0) {
+        if (!saved->note[0])
+            tell_what_else(saved, options->snapshots.restart_at, error);
         return STATUS_FAILED;
+    }
     saved->has_manifest = true;
     if ((status = check_against(saved, options, error)) != 0 ||
         (status = check_input(saved, options, error)) != 0)

@@ -28,8 +28,8 @@ char *saved_make_private(char error[SAVED_TEXT])
         path = NULL;
     if (path && mkdtemp(path))
         return path;
-    snprintf(error, SAVED_TEXT, "no directory for the job in %.300s: %s", bspz_temporary_root(),
-             strerror(errno));
+    snprintf(error, SAVED_TEXT, "no directory for the job in %.300s (TMPDIR): %s",
+             bspz_temporary_root(), strerror(errno));
     free(path);
     return NULL;
 }

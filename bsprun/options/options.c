@@ -1,6 +1,7 @@
 /* options.c - bsprun's command line; see options.h. */
 #include "bsprun/options/options.h"
 
+#include <ctype.h>
 #include <popt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,43 +16,79 @@ const char options_help[] =
     "  -np N, -n, -p, -npes  at most N processes (default: BSP_PROCS or all cores)\n"
     "  -x VAR[=VALUE] --export LIST  environment;  --wdir DIR --stdin PID\n"
     "  --bind-to core|hwthread|package|numa|none  default: a core each, if they fit\n"
-    "  --timeout SECONDS     end the job after this time, with status 124\n"
+    "  --timeout SECONDS     end the job after this time, with status 124; --stacks\n"
     "  --tag-output -splitio --timestamp-output --output DIR   form of the output\n"
-    "  --report --progress --total-supersteps N  table at the end; progress line\n"
+    "  --report[=FILE] --progress --total-supersteps N  table at the end; progress\n"
+    "  --debug PID|all --attach-on-error --xterm        gdb for processes of the job\n"
     "  -v, -vv               report Processor Zero; report all events and decisions\n"
-    "  --core --kill-on-bad-exit --display-map --dry-run;  -help, --version\n"
+    "  --report-bindings --display-map --dry-run --core --kill-on-bad-exit --version\n"
     "Snapshots, from which the job continues when processes or hosts fail:\n"
-    "  --ckpt DIR            store them in DIR\n"
+    "  --ckpt DIR            store them in DIR;  --max-restarts 10 --grace 30\n"
     "  --every auto|N|30s    optimal interval, every N supersteps, or by time\n"
-    "  --mtbf 300h           mean time between failures of a host;  --no-history\n"
     "  --restart DIR[@S]     continue from the newest, or that of S; --input-differs\n"
-    "  --overhead 5% --async auto|on|off --keep 3|all --max-restarts 10 --grace 30\n"
+    "  --mtbf 300h --overhead 5% --no-history --async auto|on|off --keep 3|all\n"
     "  --on-refuse stop|continue --ckpt-exclude fd:N|path:GLOB|child --recover one\n"
     "Hosts: --hosts a:4,b:4, --hostfile FILE, the Slurm allocation, or this host.\n"
     "  --map-by slot|node --spares K --rejoin 60 --launcher ssh|slurm|CMD --copies 2\n"
-    "  --heartbeat 10 --ports A-B --encrypt --oversubscribe --load --balance off\n"
+    "  --heartbeat 10 --connect-timeout 30 --ports A-B --encrypt --oversubscribe\n"
     "  --replicas K|0=3,1-7=2 --replicas-on-host --replica-log 256M --on-mismatch end\n"
-    "  --replica-files allow --owner-policy nice|yield|leave --precopy off\n"
-    "For old scripts: -restart (./PROGRAM.ckpt) -local -nolocal -noload -hostlist.\n"
-    "Exit status: the program's; 128+N: killed by signal N; 123: saved; 2: bad usage\n";
+    "  --replica-files allow --owner-policy nice|yield|leave --dataspace-memory 4G\n"
+    "  --load --balance off --precopy off;  as in old scripts: -restart -hostlist\n"
+    "  -local -nolocal -noload.  Status: the program's; 128+N: signal N; 123: saved\n";
+
+/* As it is written, and the option that it becomes. */
+#define REPORT      "--report="
+#define HTML        "html"
+#define REPORT_PAGE "report-html"
 
 /* ---- Unknown options ---- */
 
-static bool wrong_option(struct options *options, poptContext context, int error)
+static bool unknown(struct options *options, const char *word)
 {
-    const char *word = poptBadOption(context, POPT_BADOPTION_NOALIAS);
     const char *nearest = options_nearest(word);
 
-    if (error == POPT_ERROR_NOARG)
-        return options_wrong(options, "%.80s needs a value after it; bsprun --help shows them all",
-                             word);
-    if (error != POPT_ERROR_BADOPT)
-        return options_wrong(options, "%.80s: %s", word, poptStrerror(error));
     if (nearest)
         return options_wrong(options,
                              "unknown option %.80s: did you mean --%s?  bsprun --help shows all",
                              word, nearest);
     return options_wrong(options, "unknown option %.80s: bsprun --help shows them all", word);
+}
+
+static bool wrong_option(struct options *options, poptContext context, int error)
+{
+    const char *word = poptBadOption(context, POPT_BADOPTION_NOALIAS);
+
+    if (strcmp(word, "--" REPORT_PAGE) == 0)
+        word = REPORT HTML;
+    if (error == POPT_ERROR_NOARG)
+        return options_wrong(options, "%.80s needs a value after it; bsprun --help shows them all",
+                             word);
+    if (error != POPT_ERROR_BADOPT)
+        return options_wrong(options, "%.80s: %s", word, poptStrerror(error));
+    return unknown(options, word);
+}
+
+/* The word that popt has taken for -h, or for -n or -p with this value: -host, -nodes or -ppn,
+ * which mpirun and srun have.  NULL: it was none. */
+static const char *foreign_word(enum option_code code, const char *text, int argc,
+                                const char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+
+        if (code == OPT_HELP &&
+            (strcmp(word, "-h") == 0 || strcmp(word, "-help") == 0 || strcmp(word, "--help") == 0))
+            return NULL;
+        if (code == OPT_HELP && strncmp(word, "-h", 2) == 0 &&
+            !options_code(word + 1, strcspn(word + 1, "=")))
+            return word;
+        if (code == OPT_NP && text && isalpha((unsigned char)text[0]) &&
+            !isdigit((unsigned char)text[1]) && /* -np4 */
+            (strncmp(word, "-n", 2) == 0 || strncmp(word, "-p", 2) == 0) &&
+            strcmp(word + 2, text) == 0)
+            return word;
+    }
+    return NULL;
 }
 
 /* ---- One option after the other ---- */
@@ -94,9 +131,9 @@ static bool take_other(struct options *options, enum option_code code, const cha
     case OPT_TOTAL:
         return options_take_total(options, source, text);
     case OPT_REPORT_FILE:
-        return options_take_report(options, &options->report_file, source, text);
+        return options_take_report(options, &options->report_file, REPORT, text);
     case OPT_REPORT_HTML:
-        return options_take_report(options, &options->report_page, source, text);
+        return options_take_report(options, &options->report_page, REPORT HTML " ", text);
     case OPT_HELP:
         options->action = OPTIONS_HELP;
         return false;
@@ -183,8 +220,6 @@ static bool take_environment(struct options *options)
 
 /* popt does not support optional values: --report with a value is another option.  That of a page
  * has the file as its next word.  --kill-on-bad-exit always has its value. */
-#define REPORT "--report="
-#define HTML   "html"
 static const char **replace_words(int argc, const char **argv)
 {
     const char **words = calloc((size_t)argc + 1, sizeof *words);
@@ -195,7 +230,7 @@ static const char **replace_words(int argc, const char **argv)
         else if (strncmp(argv[i], REPORT, strlen(REPORT)) != 0)
             words[i] = strdup(argv[i]);
         else if (strcmp(argv[i] + strlen(REPORT), HTML) == 0)
-            words[i] = strdup("--report-html");
+            words[i] = strdup("--" REPORT_PAGE);
         else if (asprintf((char **)&words[i], "--report-file=%s", argv[i] + strlen(REPORT)) < 0)
             words[i] = NULL;
     return words;
@@ -232,8 +267,10 @@ void options_parse(int argc, const char **argv, options_lookup *lookup, struct o
     }
     while (good && (code = poptGetNextOpt(context)) > 0) {
         char *text = poptGetOptArg(context);
+        const char *foreign = foreign_word((enum option_code)code, text, argc, argv);
 
-        good = take_from_line(options, (enum option_code)code, text);
+        good = foreign ? unknown(options, foreign)
+                       : take_from_line(options, (enum option_code)code, text);
         free(text);
     }
     if (good && code < -1)

@@ -128,7 +128,7 @@ static bool take_seconds(struct options *options, uint64_t *place, const char *s
     double seconds = strtod(text, &end);
     if (end == text || (*end && strcmp(end, "s") != 0) || errno || !isfinite(seconds) ||
         seconds * 1000 < MILLISECONDS_LEAST || seconds > SECONDS_MAX)
-        return options_wrong(options, "%s%.80s: give a number of seconds, 0.1 or more", source,
+        return options_wrong(options, "%s%.80s: give a number of seconds, 0.1 to 86400", source,
                              text);
     *place = (uint64_t)(seconds * 1000);
     return true;
@@ -186,7 +186,7 @@ static bool take_rejoin(struct options *options, const char *source, const char 
 {
     if (strcmp(text, "off") != 0)
         return take_seconds(options, &options->hosts.rejoin_ms, source, text) ||
-               options_wrong(options, "%s%.80s: give a number of seconds, 0.1 or more, or off",
+               options_wrong(options, "%s%.80s: give a number of seconds, 0.1 to 86400, or off",
                              source, text);
     options->hosts.rejoin_ms = 0;
     return true;

@@ -82,6 +82,11 @@ bool options_take_report(struct options *options, char **file, const char *sourc
 {
     if (!*text)
         return options_wrong(options, "%s: the name of the file is empty", source);
+    if (file == &options->report_page && *text == '-') /* a word of its own */
+        return options_wrong(options,
+                             "%s%.80s: this is an option; the file comes first, and is ./%.80s if "
+                             "that is its name",
+                             source, text, text);
     free(*file);
     *file = strdup(text);
     options->report = true;

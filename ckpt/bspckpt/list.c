@@ -75,12 +75,15 @@ static void json_entry(struct bspz_json *json, const struct store_entry *entry,
     bspz_json_end(json);
 }
 
-static void list_end(struct store *store, const char *job, struct bspz_json *json)
+static void list_end(struct store *store, const char *job, size_t count, struct bspz_json *json)
 {
     struct manifest_finish finish;
 
-    if (store_finished(store, &finish, NULL) < 0)
+    if (store_finished(store, &finish, NULL) < 0) {
+        if (!json && count == 0)
+            printf("%-14s no snapshot\n", job);
         return;
+    }
     if (json)
         bspz_json_signed(json, "finished", finish.status);
     else
@@ -146,7 +149,7 @@ int list_job(const struct request *request, struct store *store, const char *job
             print_entry(job, &entries[i], roles[i], request->now);
     if (request->json)
         bspz_json_end(request->json);
-    list_end(store, job, request->json);
+    list_end(store, job, count, request->json);
     if (request->json)
         bspz_json_end(request->json);
     free(roles);

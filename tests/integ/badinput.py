@@ -45,6 +45,11 @@ def unknown_options():
         one_message(bsprun(word, PROG), 2, f"^bsprun: unknown option {word}: bsprun --help")
     one_message(bsprun("--frobnicate", PROG), 2,
                 "^bsprun: unknown option --frobnicate: bsprun --help")
+    # Of mpirun and srun: neither -h, nor -p or -n with a value.
+    one_message(bsprun("-host", "a,b", PROG), 2, "^bsprun: unknown option -host: did you mean --hosts")
+    for word in ("-ppn", "-nodes", "-nodes=2", "-pernode"):
+        one_message(bsprun(word, 2, PROG), 2, f"^bsprun: unknown option {word}: ")
+    expect(bsprun("--help", "-host"), 0, out="^Usage", no_err=True)
 
 
 def reports_that_cannot_be_written():
@@ -53,6 +58,11 @@ def reports_that_cannot_be_written():
         path = os.path.join(scratch, path)
         for words in ([f"--report={path}"], ["--report=html", path]):
             one_message(bsprun("-np", 1, *words, PROG), 2, f"^bsprun: {' '.join(words)}: {why}$")
+    one_message(bsprun("--report=", PROG), 2, "^bsprun: --report=: the name of the file is empty$")
+    one_message(bsprun("--report=html"), 2, "^bsprun: --report=html needs a value after it")
+    one_message(bsprun("--report=html", "-np", 2, PROG), 2,
+                "^bsprun: --report=html -np: this is an option; the file comes first, and is "
+                "./-np if that is its name$")
     pipe = os.path.join(scratch, "pipe")
     os.mkfifo(pipe)
     with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
@@ -136,6 +146,15 @@ def limits():
     # Room for all of it, but not for memory of the program that could be as long as any.
     expect(bsprun("-np", 2, "--ckpt", os.path.join(scratch, "limited"), PROG,
                   preexec_fn=at_most(resource.RLIMIT_FSIZE, 1 << 30)), 0, out="^p = 2$", no_err=True)
+    # None for the records of a job, nor for all of the output.
+    result = bsprun("--ckpt", os.path.join(scratch, "short"), PROG, preexec_fn=at_most(resource.RLIMIT_FSIZE, 16))
+    one_message(result, 1, "^bsprun: .*File too large")
+    check(os.listdir(os.path.join(scratch, "short")) == ["lock"], "a job without records is left")
+    with open(os.path.join(scratch, "shown"), "wb") as shown:
+        shown.seek((1 << 30) - 100)
+        result = bsprun("--tag-output", "-np", 1, PROG, "talk", 1000, stdout=shown,
+                        preexec_fn=at_most(resource.RLIMIT_FSIZE, 1 << 30))
+        one_message(result, 1, "^bsprun: cannot write the output: File too large$")
     # An agent that may not watch as many processes as were made.
     result = bsprun("-np", 60, PROG, preexec_fn=at_most(resource.RLIMIT_NOFILE, 40))
     one_message(result, 1, "^bsprun: 60 processes are too many to watch: Too many open files")

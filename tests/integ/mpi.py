@@ -122,6 +122,23 @@ def a_process_that_dies():
         check(job.finish() == 137, job.status, job.text())
 
 
+def without_finalize():
+    """The call that is missing is named as the program would name it."""
+    program = os.path.join(scratch, "leaves")
+    check(compile_to(program, "#include <mpi.h>\n#include <unistd.h>\nint main(int c, char **v) { int r; MPI_Init(&c, &v); "
+                     "MPI_Comm_rank(MPI_COMM_WORLD, &r); if (r == 0) MPI_Barrier(MPI_COMM_WORLD); "
+                     "if (c > 1) _exit(3); return 0; }\n"))
+    expect(bsprun("-np", 2, program), 1, err=r"^bsprun: pid 1 called exit\(0\) in superstep 0 before MPI_Finalize$")
+    expect(bsprun("-np", 2, program, "now"), 3,
+           err=r"^bsprun: pid 1 ended with status 3 without MPI_Finalize in superstep 0, last call MPI_Comm_rank")
+
+
+def compile_to(program, text):
+    with open(program + ".c", "w") as file:
+        file.write(text)
+    return subprocess.run([os.path.join(BIN, "bspmpicc"), program + ".c", "-o", program]).returncode == 0
+
+
 def compile_text(text, *words):
     source = os.path.join(scratch, "text.c")
     with open(source, "w") as file:
@@ -153,4 +170,4 @@ def bsp_programs_own_the_names():
 
 if __name__ == "__main__":
     main([all_is_right, any_number_of_processes, without_bsprun, wrong_use, aborted, stuck,
-          a_process_that_dies, what_is_missing_does_not_compile, bsp_programs_own_the_names, as_under_a_real_mpi])
+          a_process_that_dies, without_finalize, what_is_missing_does_not_compile, bsp_programs_own_the_names, as_under_a_real_mpi])

@@ -3,6 +3,7 @@ import fcntl
 import json
 import os
 import re
+from pathlib import Path
 import signal
 import socket
 import struct
@@ -242,15 +243,25 @@ def help_fits_a_screen():
         lines = result.out.splitlines()
         check(len(lines) <= 24, len(lines))
         check(all(len(line) <= 80 for line in lines), max(lines, key=len))
-    for word in ("-np", "-n", "-p", "-npes", "-x", "--wdir", "--bind", "--timeout", "--tag-output",
-                 "-splitio", "--report", "--progress", "-v", "-vv", "--core", "-local", "-nolocal",
-                 "-noload", "-hostlist", "-restart", "--version", "--ckpt", "--every", "--overhead",
-                 "--async", "--keep", "--max-restarts", "--grace", "--on-refuse", "--ckpt-exclude",
-                 "--restart", "--hosts", "--hostfile", "--map-by", "--spares", "--launcher",
-                 "--heartbeat", "--copies", "--encrypt", "--oversubscribe", "--load",
-                 "--ports", "--mtbf", "--no-history"):
+    for word in ("-np", "-n", "-p", "-npes", "-x", "-v", "-vv", "--report[=FILE]"):
         check(word in result.out, word)
     expect(bsprun("--version"), 0, out=r"^bsprun \(bspzero\) \d+\.\d+\.\d+$")
+
+
+def every_option_is_in_help_and_manual():
+    """Messages about options say that --help shows them all."""
+    source = Path(__file__).parents[2]
+    table = (source / "bsprun/options/options_table.c").read_text()
+    manual = (source / "doc/man/bsprun.1").read_text()
+    names = set(re.findall(r'^    {"([a-z-]+)",', table, re.M))
+    check(len(names) > 60 and {"ckpt", "hosts", "timeout"} < names, names)
+    shown = bsprun("--help").out
+    others = {"bind", "verbose", "help"}         # shown under another name, or just used
+    inner = {"report-file", "report-html"}       # what --report=FILE and --report=html become
+    for name in sorted(names - inner):
+        check(re.search(rf"\bFl -?{name}(?![a-z-])", manual), f"--{name} is not in bsprun(1)")
+        check(name in others or re.search(rf"(?<![a-z-])--?{name}(?![a-z-])", shown),
+              f"--{name} is not in bsprun --help")
 
 
 def spellings_of_the_number():
@@ -274,6 +285,10 @@ def own_host_named():
     expect(bsprun("--hosts", "localhost:3", "-np", 3, PROG), 0, out="^p = 3$", no_err=True)
     expect(bsprun("--hosts", f"{os.uname().nodename},localhost", "-np", 2, PROG), 0,
            out="^p = 2$", no_err=True)
+    name = re.escape(os.uname().nodename)
+    for words in ([], ["--hosts", "localhost:2"]):
+        expect(bsprun("-v", *words, "--replicas", 2, "--replicas-on-host", "-np", 2, PROG, "count", 2), 0,
+               err=rf"^bsprun: replicas: host {name}, host {name}#2: processes 0-1$")
     result = expect(bsprun("--hosts", "a:0", PROG), 2, err=r"^bsprun: --hosts a:0: .*character 1")
     check(result.err.count("\n") == 1, result)
 
@@ -295,4 +310,4 @@ if __name__ == "__main__":
     main([elected, traced, lines_come_whole, report, report_as_a_page, report_of_a_failed_job, progress_in_plain_lines,
           progress_on_a_terminal, progress_in_a_narrow_terminal, progress_of_snapshots_and_restarts, progress_and_a_prompt,
           what_total_makes_no_sense, progress_before_begin, time_limit, help_fits_a_screen,
-          spellings_of_the_number, old_options, own_host_named, options_end_at_the_program, core_dumps])
+          every_option_is_in_help_and_manual, spellings_of_the_number, old_options, own_host_named, options_end_at_the_program, core_dumps])

@@ -39,6 +39,8 @@ def what_makes_no_sense():
     one_line(bsprun("--restart", store, "-x", "A=b"), 2, "-x and --restart")
     one_line(bsprun("--restart", store), 1, "store: cannot be used for snapshots: No such file")
     one_line(bsprun("--restart", store, env={"BSPZERO_CKPT": store}), 1, "No such file")
+    one_line(bsprun("--ckpt", f"{store}/below", PROG), 1,
+             "store/below: cannot be made: the directory above it does not exist")
     check(not os.path.exists(store), "it was made")
 
 
@@ -152,6 +154,36 @@ def an_ended_job():
     expect(bsprun("--ckpt", store, "no-such-program"), 127)
     check(len(jobs(store)) == 1, jobs(store))
     one_line(bsprun("--restart", store), 5, "has ended already")
+
+
+def killed_before_its_first():
+    """The newest job has no snapshot: what is said tells what to do."""
+    store = fresh()
+
+    def killed():
+        with Job([BSPRUN, "--ckpt", store, "-np", "2", PROG, "early-sleep"]) as job:
+            job.wait_ready(1)
+            job.signal(signal.SIGKILL)
+            job.finish()
+        return jobs(store)
+
+    first, = killed()
+    one_line(bsprun("--restart", store), 1,
+             f"job {first} has no snapshot; if no other host has one, start the program again")
+    one_line(bsprun("--restart", f"{store}@3"), 1,
+             f"job {first} has no snapshot of superstep 3; bspckpt ls {store} shows those")
+    expect(run([os.path.join(os.path.dirname(BSPRUN), "bspckpt"), "ls", store]), 0,
+           out=rf"\n{first} +no snapshot\n$", no_err=True)
+    with Job([BSPRUN, "--ckpt", store, "--every", "1", "-np", "2", PROG, "loop"]) as job:
+        job.wait_ready(2)
+        wait_until(lambda: len(committed(store)) > 1, "snapshots")
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 123, job.text())
+    good, = set(jobs(store)) - {first}
+    killed()
+    one_line(bsprun("--restart", store), 1,
+             f"has no snapshot; an earlier one can be continued: bsprun --restart {store}/{good}$")
+    check(len(jobs(store)) == 3, jobs(store))
 
 
 def the_same_command():
@@ -363,7 +395,7 @@ def what_the_dead_left():
 
 if __name__ == "__main__":
     main([what_makes_no_sense, environment, told_on_request, report_after_a_restart, report_since_the_start,
-          report_of_a_rollback, an_ended_job, the_same_command,
+          report_of_a_rollback, an_ended_job, killed_before_its_first, the_same_command,
           signals_without_snapshots, saved_and_stopped, the_command_that_goes_on, stopped_before_begin, second_signal,
           interrupted, time_limit, reader_goes_away, locked_until_all_is_gone, restarts_run_out,
           linked_with_it, several_jobs, what_the_dead_left])

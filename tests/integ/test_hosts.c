@@ -86,7 +86,9 @@ START_TEST(list)
         {"-oProxyCommand=x", NULL, "not a host name"},
         {"-l@a", NULL, "not a user name"},
         {"@a", NULL, "not a user name"},
-        {"a b", NULL, "not a host name"},
+        {"a b", NULL, "a blank: hosts are separated by commas only (character 1)"},
+        {"a:2 b:2", NULL, "a blank"},
+        {"a:2, b:2", NULL, "a blank: hosts are separated by commas only (character 5)"},
         {"$(x)", NULL, "not a host name"},
         {"[a:1", NULL, "not a host name"},
         {"[]:1", NULL, "not a host name"},
@@ -138,6 +140,9 @@ START_TEST(file_of_lines)
         {"# all\n\n  a slots=4 # fast\r\nb slots = 2 max_slots=8\n", "a:4 b:2"},
         {"a:4\nu@b max-slots=3\n[::1]:2\n[::2] slots=3", "a:4 u@b:1 ::1:2 ::2:3"},
         {"a slots=2\na slots=3\na\n", "a:6"},
+        {"\xef\xbb\xbf"
+         "a slots=2\r\nb slots=3\r\n",
+         "a:2 b:3"}, /* by an editor of Windows */
         {"host\nhost2 slots=2\n", "host:1 host2:2"},
         {"", NULL, "F: it lists no host"},
         {"# a\n", NULL, "F: it lists no host"},

@@ -460,6 +460,8 @@ void request_parse(struct request *request, const char *called, const struct arg
         }
         i += used;
     }
+    if (request->mpi)
+        request->shared_libbsp = false;
     if (request->baked.device == NULL)
         request->baked.device = default_device(request);
 }
