@@ -62,8 +62,8 @@ def all_is_right():
 
 
 def any_number_of_processes():
-    for count in (1, 2, 3, 5, 7):
-        for case in ("collective", "sizes"):
+    for count in (1, 2, 3, 4, 5, 7, 8):
+        for case in ("collective", "sizes", "alike"):
             result = expect(bsprun("-np", count, CASES, case), 0, no_err=True)
             check(sorted(result.out.splitlines()) == [f"{case}: pid {pid}: 0 wrong" for pid in range(count)], result.out)
 
