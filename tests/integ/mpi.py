@@ -83,6 +83,7 @@ def wrong_use():
             ("root", "Bcast", r"pid \d of 4, superstep 0: there is no process 4 to be the root: they are 0 to 3"),
             ("op", "Allreduce", r"pid \d of 4, superstep 0: this operation is not for this datatype"),
             ("type", "Bcast", r"pid \d of 4, superstep 0: this is not a datatype, or one without MPI_Type_commit"),
+            ("much", "Bcast", r"pid \d of 4, superstep 0: 4 elements of 4611686018427387904 bytes are 2\^63 bytes or more"),
             ("sizes", "Bcast", r"pid \d of 4, superstep 0: process 0 gives 12 bytes, this one expects 8")):
         result = expect(bsprun("-np", "4", CASES, "wrong", case), 1)
         check(re.fullmatch(rf"bspzero: \S*mpi_cases\.c:\d+: MPI_{call}: {what}\n", result.err), case, result.err)

@@ -309,6 +309,11 @@ static void wrong(const char *what)
     } else if (strcmp(what, "type") == 0) {
         MPI_Type_contiguous(3, MPI_INT, &type);
         MPI_Bcast(data, 1, type, 0, MPI_COMM_WORLD);
+    } else if (strcmp(what, "much") == 0) {
+        MPI_Type_contiguous(1 << 30, MPI_LONG, &type);
+        MPI_Type_contiguous(1 << 29, type, &type);
+        MPI_Type_commit(&type);
+        MPI_Bcast(data, 4, type, 0, MPI_COMM_WORLD);
     } else if (strcmp(what, "sizes") == 0) {
         MPI_Bcast(data, rank == 0 ? 3 : 2, MPI_INT, 0, MPI_COMM_WORLD);
     } else if (strcmp(what, "abort") == 0) {
