@@ -134,7 +134,10 @@ def compile_text(text, *words):
 def what_is_missing_does_not_compile():
     for use, name in (("MPI_Comm d; MPI_Comm_dup(MPI_COMM_WORLD, &d);", "MPI_Comm_dup"), ("MPI_Win w;", "MPI_Win"),
                       ("int x = 0; MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);", "MPI_IN_PLACE"),
-                      ("MPI_Waitany(0, 0, 0, 0);", "MPI_Waitany")):
+                      ("MPI_Waitany(0, 0, 0, 0);", "MPI_Waitany"),
+                      ("MPI_Barrier(MPI_COMM_WORLD) == MPI_ERR_COMM;", "MPI_ERR_COMM"),
+                      ("int x = 0; MPI_Bcast(&x, 1, MPI_INTEGER, 0, MPI_COMM_WORLD);", "MPI_INTEGER"),
+                      ("char name[MPI_MAX_PORT_NAME];", "MPI_MAX_PORT_NAME")):
         done = compile_text(f"#include <mpi.h>\nint main(void)\n{{\n    {use}\n    return 0;\n}}\n")
         errors = [line for line in done.stderr.splitlines() if "error:" in line]
         check(done.returncode != 0 and len(errors) == 1, done.stderr)
