@@ -114,8 +114,9 @@ int MPI_Get_processor_name(char *name, int *resultlen);
 /* Seconds since MPI_Init. */
 double MPI_Wtime(void);
 
-/* Messages.  A short message (8 KiB on one host, 32 KiB to another) is sent whether or not there is
- * a receive; MPI_Send of a longer one, and MPI_Ssend of any, return when it is being received. */
+/* Messages.  A short message (8 KiB on one host, 256 KiB to another; less with more than 8
+ * processes) is sent whether or not there is a receive; MPI_Send of a longer one, and MPI_Ssend of
+ * any, return when it is being received. */
 int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int MPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
 int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
@@ -135,7 +136,7 @@ int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status
 int MPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count);
 
 /* Collective operations.  Operations combine values in an order that depends only on the number of
- * processes. */
+ * processes and the root; that of MPI_Allreduce is that of MPI_Reduce to process 0. */
 int MPI_Barrier(MPI_Comm comm);
 int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
 int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,

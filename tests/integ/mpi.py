@@ -62,8 +62,8 @@ def all_is_right():
 
 
 def any_number_of_processes():
-    for count in (1, 2, 3, 5, 7):
-        for case in ("collective", "sizes"):
+    for count in (1, 2, 3, 4, 5, 7, 8):
+        for case in ("collective", "sizes", "alike"):
             result = expect(bsprun("-np", count, CASES, case), 0, no_err=True)
             check(sorted(result.out.splitlines()) == [f"{case}: pid {pid}: 0 wrong" for pid in range(count)], result.out)
 
@@ -83,6 +83,7 @@ def wrong_use():
             ("root", "Bcast", r"pid \d of 4, superstep 0: there is no process 4 to be the root: they are 0 to 3"),
             ("op", "Allreduce", r"pid \d of 4, superstep 0: this operation is not for this datatype"),
             ("type", "Bcast", r"pid \d of 4, superstep 0: this is not a datatype, or one without MPI_Type_commit"),
+            ("much", "Bcast", r"pid \d of 4, superstep 0: 4 elements of 4611686018427387904 bytes are 2\^63 bytes or more"),
             ("sizes", "Bcast", r"pid \d of 4, superstep 0: process 0 gives 12 bytes, this one expects 8")):
         result = expect(bsprun("-np", "4", CASES, "wrong", case), 1)
         check(re.fullmatch(rf"bspzero: \S*mpi_cases\.c:\d+: MPI_{call}: {what}\n", result.err), case, result.err)
@@ -150,7 +151,10 @@ def compile_text(text, *words):
 def what_is_missing_does_not_compile():
     for use, name in (("MPI_Comm d; MPI_Comm_dup(MPI_COMM_WORLD, &d);", "MPI_Comm_dup"), ("MPI_Win w;", "MPI_Win"),
                       ("int x = 0; MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);", "MPI_IN_PLACE"),
-                      ("MPI_Waitany(0, 0, 0, 0);", "MPI_Waitany")):
+                      ("MPI_Waitany(0, 0, 0, 0);", "MPI_Waitany"),
+                      ("MPI_Barrier(MPI_COMM_WORLD) == MPI_ERR_COMM;", "MPI_ERR_COMM"),
+                      ("int x = 0; MPI_Bcast(&x, 1, MPI_INTEGER, 0, MPI_COMM_WORLD);", "MPI_INTEGER"),
+                      ("char name[MPI_MAX_PORT_NAME];", "MPI_MAX_PORT_NAME")):
         done = compile_text(f"#include <mpi.h>\nint main(void)\n{{\n    {use}\n    return 0;\n}}\n")
         errors = [line for line in done.stderr.splitlines() if "error:" in line]
         check(done.returncode != 0 and len(errors) == 1, done.stderr)

@@ -134,6 +134,43 @@ static void collective(void)
     printf("collective: pid %d: %d wrong\n", rank, wrong);
 }
 
+/* Whether all processes have the bits that a reduction to process 0 gives, also where the operation
+ * does not commute: of NaN and a number, or of zeros of both signs, MPI_MAX gives one of them. */
+static int is_alike(const void *values, int count, int bytes, MPI_Datatype type, MPI_Op op)
+{
+    char mine[256], wanted[256] = {0};
+
+    MPI_Allreduce(values, mine, count, type, op, MPI_COMM_WORLD);
+    MPI_Reduce(values, wanted, count, type, op, 0, MPI_COMM_WORLD);
+    MPI_Bcast(wanted, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    return memcmp(mine, wanted, (size_t)bytes) == 0;
+}
+
+static void alike(void)
+{
+    static const MPI_Op operations[] = {MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD};
+    int wrong = 0;
+
+    for (int round = 0; round < 2 * size; round++) {
+        float values[3];
+        struct {
+            float value;
+            int index;
+        } pair;
+
+        values[0] = round % size == rank ? strtof("nan", NULL) : (float)rank;
+        values[1] = (rank + round) % 2 ? 0.0F : -0.0F;
+        values[2] = 1.0F / (float)(1 + rank + round * 7);
+        pair.value = values[0];
+        pair.index = rank;
+        for (int i = 0; i < 4; i++)
+            wrong += !is_alike(values, 3, sizeof values, MPI_FLOAT, operations[i]);
+        wrong += !is_alike(&pair, 1, sizeof pair, MPI_FLOAT_INT, MPI_MAXLOC);
+        wrong += !is_alike(&pair, 1, sizeof pair, MPI_FLOAT_INT, MPI_MINLOC);
+    }
+    printf("alike: pid %d: %d wrong\n", rank, wrong);
+}
+
 static void testing(void)
 {
     int flag = 0, turns = 0, data[4] = {0}, next = (rank + 1) % size;
@@ -154,6 +191,37 @@ static void testing(void)
     MPI_Send(data, 4, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD);
     turns += status.MPI_SOURCE != MPI_PROC_NULL;
     printf("testing: pid %d: %d wrong\n", rank, turns);
+}
+
+/* More messages than a ring to another host has room for, received only when the file is there.
+ * Process 1 makes calls until then, at which it can be saved, and which look at no message. */
+static void full_ring(const char *file)
+{
+    enum { MESSAGES = 12, BYTES = 200000 };
+    static char data[MESSAGES][BYTES];
+    MPI_Request requests[MESSAGES];
+    int wrong = 0;
+
+    for (int i = 0; i < MESSAGES && rank == 0; i++) {
+        memset(data[i], 'a' + i, BYTES);
+        MPI_Isend(data[i], BYTES, MPI_BYTE, 1, i % 2, MPI_COMM_WORLD, &requests[i]);
+    }
+    if (rank == 0) {
+        printf("ready\n");
+        fflush(stdout);
+    } else if (rank == 1) {
+        while (access(file, F_OK) != 0) {
+            usleep(1000);
+            MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        }
+        for (int i = 0; i < MESSAGES; i++)
+            MPI_Irecv(data[i], BYTES, MPI_BYTE, 0, i % 2, MPI_COMM_WORLD, &requests[i]);
+    }
+    MPI_Waitall(MESSAGES, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < MESSAGES; i++)
+        for (int k = 0; k < BYTES; k++)
+            wrong += data[i][k] != 'a' + i;
+    printf("full: pid %d: %d wrong\n", rank, wrong);
 }
 
 /* Everything at once, for a while: each round has messages of many sizes around a ring, some of
@@ -241,6 +309,11 @@ static void wrong(const char *what)
     } else if (strcmp(what, "type") == 0) {
         MPI_Type_contiguous(3, MPI_INT, &type);
         MPI_Bcast(data, 1, type, 0, MPI_COMM_WORLD);
+    } else if (strcmp(what, "much") == 0) {
+        MPI_Type_contiguous(1 << 30, MPI_LONG, &type);
+        MPI_Type_contiguous(1 << 29, type, &type);
+        MPI_Type_commit(&type);
+        MPI_Bcast(data, 4, type, 0, MPI_COMM_WORLD);
     } else if (strcmp(what, "sizes") == 0) {
         MPI_Bcast(data, rank == 0 ? 3 : 2, MPI_INT, 0, MPI_COMM_WORLD);
     } else if (strcmp(what, "abort") == 0) {
@@ -279,6 +352,10 @@ int main(int argc, char **argv)
         collective();
     else if (strcmp(what, "testing") == 0)
         testing();
+    else if (strcmp(what, "alike") == 0)
+        alike();
+    else if (strcmp(what, "full") == 0)
+        full_ring(argv[2]);
     else if (strcmp(what, "work") == 0)
         work(atoi(argv[2]), atoi(argv[3]));
     else if (argc > 2)

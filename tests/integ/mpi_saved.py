@@ -81,6 +81,19 @@ def goes_on_elsewhere():
         check(before + after == answer(), before, after, answer())
 
 
+def waits_for_room_elsewhere():
+    """Messages that wait for room in the ring to another host may be longer than the ring on one host, which has less."""
+    store, flag = new_store(), os.path.join(scratch, "full.flag")
+    with Job([BSPRUN, "--hosts", "h0:1,h1:1", "--launcher", RSH, f"--ckpt={store}", "--every", "1000s", CASES, "full", flag]) as job:
+        job.wait_for(r"^ready\r?$", 1)
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 123, job.status, job.text())
+    with open(flag, "w"):
+        pass
+    result = expect(bsprun("--restart", store, "--hosts", "h0:2", "--launcher", RSH), 0)
+    check(all(f"full: pid {pid}: 0 wrong" in result.out.splitlines() for pid in range(2)), result.out)
+
+
 def loses_a_host():
     store = new_store()
     with Job([BSPRUN, *SEVERAL, f"--ckpt={store}", "--every", "0.05s", "--max-restarts", "1000", CASES, "work", ROUNDS,
@@ -167,4 +180,4 @@ def wchan(pid):
 
 if __name__ == "__main__":
     main([one_is_late_for_a_snapshot, kills_on_one_host, kills_on_one_host_without_direct_copies, kills_on_several_hosts,
-          restarted, goes_on_elsewhere, loses_a_host, nothing_to_count, stuck_after_a_snapshot])
+          restarted, goes_on_elsewhere, waits_for_room_elsewhere, loses_a_host, nothing_to_count, stuck_after_a_snapshot])

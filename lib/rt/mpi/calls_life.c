@@ -33,6 +33,7 @@ void bspz_mpi_check_comm(MPI_Comm comm)
 uint64_t bspz_mpi_check_bytes(const void *data, int count, MPI_Datatype type)
 {
     uint64_t bytes = bspz_mpi_type_bytes(type);
+    int64_t all;
 
     if (bspz_unlikely(bytes == 0))
         BSPZ_MPI_FAIL("this is not a datatype, or one without MPI_Type_commit");
@@ -40,7 +41,10 @@ uint64_t bspz_mpi_check_bytes(const void *data, int count, MPI_Datatype type)
         BSPZ_MPI_FAIL("negative count %d", count);
     if (bspz_unlikely(!data && count > 0))
         BSPZ_MPI_FAIL("NULL given as the data, with count %d", count);
-    return (uint64_t)count * bytes;
+    if (bspz_unlikely(__builtin_mul_overflow(count, bytes, &all)))
+        BSPZ_MPI_FAIL("%d elements of %llu bytes are 2^63 bytes or more", count,
+                      (unsigned long long)bytes);
+    return (uint64_t)all;
 }
 
 void bspz_mpi_check_root(int root)

@@ -159,10 +159,16 @@ void bspz_mpi_allreduce(const void *from, void *to, uint64_t count, MPI_Datatype
     if ((p & (p - 1)) == 0 && size <= DOUBLING_MOST) {
         void *other = memory(size);
 
-        /* The operations are commutative, so both of a pair get the same bits. */
+        /* The lower one's comes first for both of a pair, as up the tree: of NaN and a number, or
+         * of zeros of both signs, the order says what comes out. */
         for (int bit = 1; bit < p; bit *= 2) {
             exchange(to, size, bspz_rt.pid ^ bit, other, bspz_rt.pid ^ bit);
-            bspz_mpi_combine(op, type, to, other, count);
+            if (bspz_rt.pid & bit) {
+                bspz_mpi_combine(op, type, other, to, count);
+                copy(to, other, size);
+            } else {
+                bspz_mpi_combine(op, type, to, other, count);
+            }
         }
         free(other);
         return;

@@ -32,6 +32,19 @@ static void open_peer(int pid)
     peer->reported = 0;
 }
 
+/* A message that waits for room has been meant for a ring that may have been longer than this one,
+ * between other hosts: what is too long here becomes an offer. */
+static void offer_what_is_long(struct bspz_mpi_peer *peer)
+{
+    for (struct bspz_outgoing *at = peer->first; at; at = at->next) {
+        if (at->record.kind != BSPZ_RECORD_MESSAGE || at->left <= bspz_mpi_eager(peer))
+            continue;
+        at->record.kind = BSPZ_RECORD_OFFER;
+        at->left = 0;
+        at->written = NULL;
+    }
+}
+
 int bspz_mpi_open(void)
 {
     const struct bspz_layout *layout = &bspz_rt.board->layout;
@@ -46,6 +59,7 @@ int bspz_mpi_open(void)
     bspz_mpi.mail = bspz_mail_of(&bspz_mpi.post, bspz_rt.pid);
     for (int pid = 0; pid < bspz_rt.nprocs; pid++) {
         open_peer(pid);
+        offer_what_is_long(&bspz_mpi.peers[pid]);
         /* What waits for room finds it when the process looks there next. */
         atomic_fetch_or(&bspz_mpi.mail->in[pid / 64], UINT64_C(1) << pid % 64);
     }
