@@ -179,7 +179,7 @@ static uint64_t unread_in(const struct bspz_ring *ring, uint64_t size)
     return count;
 }
 
-/* Records for that process, which does not read any while it is at a barrier. */
+/* Records for that process, which reads none while it waits otherwise than for mail. */
 static uint64_t unread_by(const struct agent *agent, const struct bspz_post *post, int pid)
 {
     uint64_t count = 0;
@@ -188,6 +188,13 @@ static uint64_t unread_by(const struct agent *agent, const struct bspz_post *pos
         count += unread_in(bspz_ring_of(post, from, pid),
                            bspz_ring_size(post, agent_is_here(agent, from)));
     return count;
+}
+
+/* Whether the process waits at a barrier or for an object. */
+static bool reads_no_mail(const struct agent *agent, const struct watched_parts *parts, int pid)
+{
+    return atomic_load(&bspz_rank_of(agent_board(agent), pid)->in_barrier) ||
+           (parts->space && dataspace_waits_for(parts->space, (uint32_t)pid));
 }
 
 static struct dataspace_traffic traffic_of(const struct agent *agent,
@@ -208,7 +215,7 @@ static struct dataspace_traffic traffic_of(const struct agent *agent,
             continue;
         traffic.sent += atomic_load(&mail->sent);
         traffic.received += atomic_load(&mail->received);
-        if (atomic_load(&bspz_rank_of(agent_board(agent), pid)->in_barrier))
+        if (reads_no_mail(agent, parts, pid))
             traffic.received += unread_by(agent, parts->post, pid);
     }
     return traffic;

@@ -98,6 +98,7 @@ def aborted():
 def stuck():
     waits = {"receive": ["MPI_Recv, from process 3 with tag 4"] + 3 * ["MPI_Recv, from any process with any tag"],
              "mixed": ["MPI_Barrier", "MPI_Ssend, to process 0 with tag 3", "a barrier", "a barrier"],
+             "objects": ["MPI_Recv, from process 1 with tag 2"] + 3 * ['volpex_get of "none"'],
              "full": ["MPI_Send, to process 1 with tag 1"] + 3 * ["a barrier"]}
     for where in HOSTS:
         for case, lines in waits.items():

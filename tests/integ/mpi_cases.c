@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <volpex.h>
 
 static int rank, size;
 
@@ -328,6 +329,13 @@ static void wrong(const char *what)
             MPI_Barrier(MPI_COMM_WORLD);
         else if (rank == 1)
             MPI_Ssend(&value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
+    } else if (strcmp(what, "objects") == 0) {
+        /* Who waits for an object reads no message. */
+        if (rank == 0) {
+            MPI_Send(data, 10, MPI_INT, 1, 1, MPI_COMM_WORLD);
+            MPI_Recv(data, 1, MPI_INT, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        volpex_get("none", 4, &value, sizeof value);
     } else if (strcmp(what, "full") == 0) {
         /* The others never receive: the ring fills up. */
         while (rank == 0)
