@@ -3,7 +3,6 @@ import fcntl
 import json
 import os
 import re
-from pathlib import Path
 import signal
 import socket
 import struct
@@ -248,22 +247,6 @@ def help_fits_a_screen():
     expect(bsprun("--version"), 0, out=r"^bsprun \(bspzero\) \d+\.\d+\.\d+$")
 
 
-def every_option_is_in_help_and_manual():
-    """Messages about options say that --help shows them all."""
-    source = Path(__file__).parents[2]
-    table = (source / "bsprun/options/options_table.c").read_text()
-    manual = (source / "doc/man/bsprun.1").read_text()
-    names = set(re.findall(r'^    {"([a-z-]+)",', table, re.M))
-    check(len(names) > 60 and {"ckpt", "hosts", "timeout"} < names, names)
-    shown = bsprun("--help").out
-    others = {"bind", "verbose", "help"}         # shown under another name, or just used
-    inner = {"report-file", "report-html"}       # what --report=FILE and --report=html become
-    for name in sorted(names - inner):
-        check(re.search(rf"\bFl -?{name}(?![a-z-])", manual), f"--{name} is not in bsprun(1)")
-        check(name in others or re.search(rf"(?<![a-z-])--?{name}(?![a-z-])", shown),
-              f"--{name} is not in bsprun --help")
-
-
 def spellings_of_the_number():
     for words in (["-np", 3], ["-n", 3], ["-p", 3], ["-npes", 3], ["--np", 3], ["-np=3"], ["-n3"],
                   ["-np3"]):
@@ -310,4 +293,4 @@ if __name__ == "__main__":
     main([elected, traced, lines_come_whole, report, report_as_a_page, report_of_a_failed_job, progress_in_plain_lines,
           progress_on_a_terminal, progress_in_a_narrow_terminal, progress_of_snapshots_and_restarts, progress_and_a_prompt,
           what_total_makes_no_sense, progress_before_begin, time_limit, help_fits_a_screen,
-          every_option_is_in_help_and_manual, spellings_of_the_number, old_options, own_host_named, options_end_at_the_program, core_dumps])
+          spellings_of_the_number, old_options, own_host_named, options_end_at_the_program, core_dumps])

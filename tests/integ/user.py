@@ -18,12 +18,12 @@ PARTS = ["badinput", "ending", "placing", "showing", "signals", "snapshots", "st
 
 
 def copy_tree(user):
-    """bsprun, bspnode and bspstat beside each other, and the program; all readable for everybody."""
+    """bsprun, bspnode, bspstat and bspckpt beside each other, and the program; all readable for everybody."""
     os.chmod(scratch, 0o755)
     for name in ("bin", "tests", "hosts", "home"):
         os.mkdir(os.path.join(scratch, name))
         os.chmod(os.path.join(scratch, name), 0o755)
-    for name in ("bsprun", "bspnode", "bspstat"):
+    for name in ("bsprun", "bspnode", "bspstat", "bspckpt"):
         shutil.copy(os.path.join(BIN, name), os.path.join(scratch, "bin", name))
     shutil.copy(PROG, os.path.join(scratch, "tests"))
     here = os.path.dirname(os.path.abspath(__file__))
