@@ -229,13 +229,15 @@ static bool find_another(struct store *store, char name[STORE_NAME_MAX + 1])
 static void tell_what_else(struct saved *saved, uint64_t superstep, char error[SAVED_TEXT])
 {
     size_t length = strlen(error);
-    char name[STORE_NAME_MAX + 1], *place = NULL;
+    char name[STORE_NAME_MAX + 1] = "", place[PATH_MAX + sizeof name + 1];
     bool another = superstep == WIRE_NEVER && find_another(saved->store, name);
-    int status = another ? asprintf(&place, "%s/%s", saved->directory, name)
-                         : asprintf(&place, "%s", saved->directory);
-    char *quoted = status >= 0 ? launch_quoted(place) : NULL;
-    const char *word = quoted ? quoted : "DIR";
+    char *quoted;
+    const char *word;
 
+    snprintf(place, sizeof place, "%s%s%s", saved->directory, another ? "/" : "",
+             another ? name : "");
+    quoted = launch_quoted(place);
+    word = quoted ? quoted : "DIR";
     if (another)
         snprintf(error + length, SAVED_TEXT - length,
                  "; an earlier one can be continued: bsprun --restart %s", word);
@@ -246,8 +248,6 @@ static void tell_what_else(struct saved *saved, uint64_t superstep, char error[S
         snprintf(error + length, SAVED_TEXT - length,
                  "; if no other host has one, start the program again with --ckpt");
     free(quoted);
-    if (status >= 0)
-        free(place);
 }
 
 static int open_old(struct saved *saved, struct options *options, char error[SAVED_TEXT])

@@ -100,8 +100,8 @@ int coord_take_link_lost(struct coord *state, struct coord_host *host,
         coord_survive(state, host, effects);
     if (state->phase == COORD_ENDING && state->has_objects)
         say_losses(state, effects); /* who is behind makes requests until its own end */
-    if (taking_over)                /* which finds out whether the term goes on */
-        coord_take_over(state, effects);
+    if (taking_over)
+        coord_take_over(state, effects); /* finds out whether the term goes on */
     else if (!survives && !coord_goes_on_without(state, host))
         coord_end_of_host(state, host, effects);
     else

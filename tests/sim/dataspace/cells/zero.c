@@ -25,7 +25,7 @@ static struct {
         in_capture, told_again, mixed;
 } summary;
 
-static uint64_t went_back; /* one of 100,000 jobs */
+static uint64_t went_back; /* one of 100,000 jobs: a run may have none, in contrast to the above */
 
 static uint64_t now_ns(const struct world *world)
 {
