@@ -72,24 +72,21 @@ static void *bell_main(void *argument)
 {
     struct agent *agent = argument;
     struct bspz_board *board = agent_first_page(agent);
-    uint32_t seen = atomic_load(&board->doorbell), others = 0, requests, handled = 0;
+    uint32_t seen = atomic_load(&board->doorbell);
+    struct bspz_heard heard = {0};
 
     link_tune_thread();
     uv_async_send(&agent->wakers->bell); /* for rings before the thread started */
     link_bell_rung(agent_link_bell(agent));
     while (!atomic_load(&agent->wakers->bell_stop)) {
-        uint32_t before = others;
+        unsigned whom;
 
         link_bell_wait(agent_link_bell(agent), board, seen);
         seen = atomic_load(&board->doorbell);
         link_bell_rung(agent_link_bell(agent));
-        others = seen - atomic_load(&board->rung_for_hosts);
-        requests = atomic_load(&board->rung_for_objects);
-        /* A ring for a request that is handled here means nothing to the loop. */
-        if (requests != handled && agent_dataspace_rung(agent))
-            before += requests - handled;
-        handled = requests;
-        if (others != before)
+        whom = bspz_board_heard(board, &heard);
+        /* A request that is handled here means nothing to the loop. */
+        if ((whom & BSPZ_HEARD_OBJECTS && !agent_dataspace_rung(agent)) || whom & BSPZ_HEARD_LOOP)
             uv_async_send(&agent->wakers->bell);
     }
     return NULL;

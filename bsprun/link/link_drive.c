@@ -51,12 +51,8 @@ static bool begin_reading(struct links *links)
 static void end_reading(struct links *links)
 {
     links->reading = false;
-    if (atomic_exchange(&links->passed_over, false) && !links->closed) {
-        struct bspz_board *board = mirror_board(links->mirror);
-
-        atomic_fetch_add(&board->rung_for_hosts, 1);
-        bspz_board_ring(board);
-    }
+    if (atomic_exchange(&links->passed_over, false) && !links->closed)
+        bspz_board_ring_links(mirror_board(links->mirror));
 }
 
 /* After link_in_read or link_in_resume. */
@@ -387,7 +383,7 @@ static bool linger_for_messages(struct link_bell *bell, struct bspz_board *board
 
 void link_bell_wait(struct link_bell *bell, struct bspz_board *board, uint32_t seen)
 {
-    uint32_t others = atomic_load(&board->doorbell) - atomic_load(&board->rung_for_hosts);
+    uint32_t others = atomic_load(&board->rung_for_loop) + atomic_load(&board->rung_for_objects);
     bool again = others == bell->others;
 
     /* A rank that rang for another reason may wait for a message. */

@@ -22,7 +22,7 @@
 
 /* libbsp_version of images: incremented when programs of the two versions cannot be restored from
  * each other's images, or not under each other's bsprun. 1: bspzero 0.1. */
-#define BSPZ_LIBRARY_VERSION 2u
+#define BSPZ_LIBRARY_VERSION 3u
 
 #define BSPZ_WHY_SIZE        512
 #define BSPZ_RULE_CHILD      "child"

@@ -70,8 +70,7 @@ static void tell_other_hosts(struct bspz_board *board)
     if (stamps % (uint64_t)board->here != 0)
         return;
     atomic_store_explicit(&board->rung_on, sched_getcpu() + 1, memory_order_relaxed);
-    atomic_fetch_add(&board->rung_for_hosts, 1);
-    bspz_board_ring(board);
+    bspz_board_ring_links(board);
 }
 
 /* The store must be visible before sleepers and stamps are read: then at least one of the last two

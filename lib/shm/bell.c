@@ -38,10 +38,35 @@ void bspz_word_wait(_Atomic uint32_t *word, uint32_t value, int timeout_ms)
         syscall(SYS_futex, word, FUTEX_WAIT, value, timeout_ms < 0 ? NULL : &bound, NULL, 0);
 }
 
-void bspz_board_ring(struct bspz_board *board)
+void bspz_board_ring_links(struct bspz_board *board)
 {
     atomic_fetch_add(&board->doorbell, 1);
     syscall(SYS_futex, &board->doorbell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void bspz_board_ring(struct bspz_board *board)
+{
+    atomic_fetch_add(&board->rung_for_loop, 1);
+    bspz_board_ring_links(board);
+}
+
+void bspz_board_ring_objects(struct bspz_board *board)
+{
+    atomic_fetch_add(&board->rung_for_objects, 1);
+    bspz_board_ring_links(board);
+}
+
+/* Who rings is counted for itself, and not as the rest of all rings: a process that counts
+ * itself and does not ring would hide the ring of another one. */
+unsigned bspz_board_heard(struct bspz_board *board, struct bspz_heard *heard)
+{
+    struct bspz_heard now = {.loop = atomic_load(&board->rung_for_loop),
+                             .objects = atomic_load(&board->rung_for_objects)};
+    unsigned whom = (now.loop != heard->loop ? BSPZ_HEARD_LOOP : 0) |
+                    (now.objects != heard->objects ? BSPZ_HEARD_OBJECTS : 0);
+
+    *heard = now;
+    return whom;
 }
 
 void bspz_board_ring_awake(struct bspz_board *board)

@@ -44,7 +44,7 @@
 #include "lib/shm/snap.h"
 
 #define BSPZ_BOARD_MAGIC   0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 18u
+#define BSPZ_BOARD_VERSION 19u
 #define BSPZ_BOARD_BYTES   65536u
 #define BSPZ_RANK_BYTES    1024u
 #define BSPZ_NAMES_BYTES   65536u
@@ -451,9 +451,8 @@ struct bspz_board {
 
     /* Ranks add 1 and wake; the agent's bell thread waits on it. */
     _Atomic uint32_t doorbell __attribute__((aligned(BSPZ_LINE)));
-    _Atomic uint32_t
-        rung_for_hosts; /* how many of these were only for the links; by the agent, too */
-    _Atomic uint32_t rung_for_objects; /* ... only for a request to the dataspace */
+    _Atomic uint32_t rung_for_loop; /* + 1 before a ring that the agent's loop has to hear */
+    _Atomic uint32_t rung_for_objects; /* ... before one for a request to the dataspace */
     _Atomic uint32_t bell_lingers;     /* who begins to wait for messages of other hosts rings */
     _Atomic uint32_t bell_awake; /* who hears the bell looks at it again before it sleeps */
     /* Several hosts, or replicas: the number of stamps stored by ranks of this host.  The rank that makes it a
@@ -624,12 +623,28 @@ void bspz_board_reset(struct bspz_board *board, int fd, int nprocs);
  * empty then, but for what the former one has said at barriers: others may not have read it yet. */
 void bspz_board_receive(struct bspz_board *board, int pid, uint32_t host, uint64_t superstep);
 
-/* Wakes the agent. */
+/* Wakes the agent, whose loop looks at the board. */
 void bspz_board_ring(struct bspz_board *board);
-/* The same without a system call if nobody sleeps there; only for the links. */
+/* Wakes the thread that hears the bell, which handles it for the dataspace if it can, else the
+ * loop. */
+void bspz_board_ring_objects(struct bspz_board *board);
+/* Wakes that thread only, for the links; by the agent, too. */
+void bspz_board_ring_links(struct bspz_board *board);
+/* The same without a system call if nobody sleeps there. */
 void bspz_board_ring_awake(struct bspz_board *board);
 /* How who hears the bell waits for it, so that the above is right. */
 void bspz_board_wait_bell(struct bspz_board *board, uint32_t seen, int timeout_ms);
+
+/* What the thread that hears the bell has heard; zeros at first. */
+struct bspz_heard {
+    uint32_t loop, objects;
+};
+#define BSPZ_HEARD_LOOP    1u
+#define BSPZ_HEARD_OBJECTS 2u
+/* For whom the bell was rung since the last call: BSPZ_HEARD_*, 0: only for the links.  After
+ * `doorbell` was read.  A process may be stopped or killed before it rings: what it has counted by
+ * then is heard at the next ring, whoever makes it, and takes nothing from that one. */
+unsigned bspz_board_heard(struct bspz_board *board, struct bspz_heard *heard);
 
 /* Sets a word and wakes all who sleep on it. */
 void bspz_word_set(_Atomic uint32_t *word, uint32_t value);

@@ -118,7 +118,6 @@ void bspz_mpi_ring(void)
     struct bspz_board *board = bspz_rt.board;
 
     atomic_store_explicit(&board->rung_on, sched_getcpu() + 1, memory_order_relaxed);
-    atomic_fetch_add(&board->rung_for_hosts, 1);
     bspz_board_ring_awake(board);
 }
 

@@ -104,8 +104,7 @@ bool bspz_request_exchange(struct bspz_request *request)
     uint32_t state;
 
     atomic_store(&request->state, BSPZ_REQUEST_POSTED);
-    atomic_fetch_add(&board->rung_for_objects, 1);
-    bspz_board_ring(board);
+    bspz_board_ring_objects(board);
     spin(request);
     while ((state = atomic_load(&request->state)) == BSPZ_REQUEST_POSTED) {
         if (atomic_load(&board->stop))
