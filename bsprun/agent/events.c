@@ -10,6 +10,7 @@
 #include "bsprun/agent/over.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/route.h"
+#include "bsprun/agent/strangers.h"
 #include "bsprun/agent/terms.h"
 
 static void on_ended(struct watched *process)
@@ -23,6 +24,7 @@ static void on_ended(struct watched *process)
     }
     if (process->state == WATCH_GONE) /* not replaced by another one meanwhile */
         process->ended(process);
+    agent_bury_strangers(agent); /* SIGCHLD may have come before the board has named it */
     agent_check_rewound(agent);
 }
 

@@ -39,6 +39,7 @@
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/stacks.h"
+#include "bsprun/agent/strangers.h"
 #include "bsprun/agent/succession.h"
 #include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"
@@ -171,27 +172,10 @@ static void on_signal(uv_signal_t *handle, int signal)
     agent_stop(agent, again ? WIRE_STOP_KILL : WIRE_STOP_SIGNAL, signal, "");
 }
 
-/* Whether a child is of the job: ranks and the program stay zombies until the job is over; a clone
- * that is not adopted yet was just made. */
-static bool is_of_the_job(const void *context, pid_t ospid)
-{
-    const struct agent *agent = context;
-
-    if (ospid == agent_root(agent)->ospid || agent_job(agent) == JOB_FORMING ||
-        agent_job(agent) == JOB_REGISTERED || agent_snapshots_expect(agent, ospid) ||
-        tool_owns(agent, ospid))
-        return true;
-    for (int pid = 0; pid < agent_nprocs(agent); pid++)
-        if (agent_process(agent, pid)->ospid == ospid)
-            return true;
-    return false;
-}
-
-/* Orphans of the program become children of the agent, which reaps them. */
 static void on_child(uv_signal_t *handle, int signal)
 {
     (void)signal;
-    agent_snapshots_buried(handle->data, process_reap_strangers(is_of_the_job, handle->data));
+    agent_bury_strangers(handle->data);
     agent_pause_renew(handle->data); /* somebody may have continued one */
 }
 

@@ -141,6 +141,7 @@ static void let_run(struct agent *agent, const struct wire_run *order)
     if (!job_may_move(agent_job(agent), JOB_RUNNING))
         return;
     agent_job_move(agent, JOB_RUNNING);
+    agent_bury_strangers(agent); /* the writer of the first image may have ended by now */
     agent_election_ran(agent);
     agent_note_begin(agent, agent_now_ns());
     agent_decided_measure(agent, order->measure);

@@ -80,6 +80,20 @@ def a_copy_is_no_rank():
         return f"ok, {len(victims)} copies"
 
 
+def the_first_writer_is_buried():
+    """It ends while the processes are being made, when the children of the agent are not looked at."""
+    with Place() as place:
+        held_everywhere(place, 32, 2)
+        job = place.ticker(32, 3, options=("--every", "1000000"))
+        for pid in range(32):
+            place.wait_executed(pid, 2)
+        place.wait_committed(0)
+        wait_until(lambda: not any(state_of(child) == "Z" for child in children_of(job.agent())),
+                   "the burial of what has ended")
+        let_go(place, 32, 2)
+        job.wait(0)
+
+
 def survivors_come_from_their_copies():
     """And so does the lost one, as its copy has survived it: no image is read."""
     reference = Reference.of(4, 15, "-m", 1)
@@ -433,7 +447,7 @@ def without_snapshots():
 
 
 if __name__ == "__main__":
-    main([all_ranks_at_once, ranks_and_copies_at_once, a_copy_is_no_rank,
+    main([all_ranks_at_once, ranks_and_copies_at_once, a_copy_is_no_rank, the_first_writer_is_buried,
           survivors_come_from_their_copies, below_a_wrapper, five_times_in_a_row, fifty_supersteps_fifty_faults,
           agent_five_times, back_to_the_start, the_same_fault_for_ever, restarts_count_anew,
           labelled_and_split, shortened_by_itself, slow_input, input_from_a_terminal,

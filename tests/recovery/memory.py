@@ -61,6 +61,16 @@ class Group:
         self.remove()
 
 
+class Copies:
+    """What is said of a job that has copies; read when it is said."""
+
+    def __init__(self, job):
+        self.job = job
+
+    def __str__(self):
+        return f"no copies, but {copies(self.job)}\n{self.job}"
+
+
 def no_copies_in_a_small_group():
     words = (12, "-m", MEBIBYTES)
     reference = Reference.of(2, *words)
@@ -72,12 +82,33 @@ def no_copies_in_a_small_group():
                           TICKER, place.files, *words)
         ranks = wait_all(place, 2, 6)
         # What writes an image ends soon; a frozen copy would stay as long as the processes are held.
-        wait_until(lambda: copies(job) == [], "no copies")
+        wait_until(lambda: copies(job) == [], Copies(job))
         place.kill(ranks[1])
         let_go(place, 2, 6)
         ended(place, job, reference)
         check(job.said().count("too little free memory") == 1, "once is enough\n", job)
         check(signal.SIGKILL not in (job.status, -job.status), "out of memory", job)
+
+
+def none_as_soon_as_it_is_full():
+    """Processes begin again from the first snapshot, when they had no memory yet, and fill it at once."""
+    words = (12, "-m", MEBIBYTES)
+    reference = Reference.of(2, *words)
+    with Group(LIMIT) as group, Place() as place:
+        if not group.path:
+            return "skipped: no memory cgroup can be made here"
+        held_everywhere(place, 2, 2)
+        held_everywhere(place, 2, 3)
+        job = place.start(*group.inside(), BSPRUN, "-np", 2, "--ckpt", place.store, "--every", 3,
+                          TICKER, place.files, *words)
+        ranks = [place.wait_executed(pid, 2) for pid in range(2)]
+        place.wait_committed(0)
+        place.kill(*ranks)
+        let_go(place, 2, 2)
+        wait_all(place, 2, 3)
+        wait_until(lambda: copies(job) == [], Copies(job))
+        let_go(place, 2, 3)
+        ended(place, job, reference)
 
 
 def copies_in_a_large_one():
@@ -121,4 +152,4 @@ def compressed_where_a_core_is_idle():
 
 
 if __name__ == "__main__":
-    main([no_copies_in_a_small_group, copies_in_a_large_one, compressed_where_a_core_is_idle])
+    main([no_copies_in_a_small_group, none_as_soon_as_it_is_full, copies_in_a_large_one, compressed_where_a_core_is_idle])

@@ -25,7 +25,9 @@
 #include "ckpt/capture/capture.h"
 #include "lib/shm/board.h"
 
-#define WAY_LASTS_NS 200000000u /* memory is not checked at every short superstep */
+/* Memory is not measured at every short superstep, but often enough that what a program allocates
+ * between two of them is seen: measuring takes a fiftieth of the time. */
+#define WAY_LASTS_COSTS 50u
 
 /* ---- Adopting ---- */
 
@@ -303,6 +305,18 @@ void agent_forget_announced(struct agent *agent)
     }
 }
 
+/* Of the rank, or of the copy that becomes the rank. */
+static uint64_t memory_of_rank(const struct agent *agent, int pid)
+{
+    int slot;
+
+    if (agent_process(agent, pid)->state != WATCH_NONE)
+        return memory_of_process(agent_process(agent, pid)->ospid);
+    slot = agent_copy_of(agent, pid, agent_committed(agent));
+    return slot < 0 ? 0
+                    : memory_of_process(snapshots_of(agent)->kept[pid].copies[slot].process.ospid);
+}
+
 /* Decides by the ranks' memory and the available memory. */
 struct snapshot_way agent_snapshot_way(struct agent *agent)
 {
@@ -311,13 +325,12 @@ struct snapshot_way agent_snapshot_way(struct agent *agent)
 
     if (snapshots->without_copies)
         return (struct snapshot_way){0};
-    if (snapshots->way_ns > 0 && now - snapshots->way_ns < WAY_LASTS_NS)
+    if (now < snapshots->way_until_ns)
         return snapshots->way;
     for (int pid = 0; pid < agent_nprocs(agent); pid++)
-        if (agent_process(agent, pid)->state != WATCH_NONE)
-            resident += memory_of_process(agent_process(agent, pid)->ospid);
+        resident += memory_of_rank(agent, pid);
     snapshots->way = snapshot_choose_way(snapshots->async, resident, memory_available());
-    snapshots->way_ns = now;
+    snapshots->way_until_ns = now + WAY_LASTS_COSTS * (agent_now_ns() - now);
     if (snapshots->way.short_of_memory && !snapshots->said_memory) {
         snapshots->said_memory = true;
         agent_notice(agent, "there is too little free memory for copies of the processes: "

@@ -129,8 +129,8 @@ struct agent_snapshots {
     int unpruned;                    /* snapshots since older ones were last removed, */
     uint64_t pruned_ns;
     struct snapshot_way way;
-    uint64_t way_ns;     /* when that was computed */
-    bool without_copies; /* one could not be watched */
+    uint64_t way_until_ns; /* when that is computed anew */
+    bool without_copies;   /* one could not be watched */
     bool said_memory, said_fell_back;
     unsigned said_failures; /* causes reported since the last successful one, a bit each */
 };
