@@ -315,6 +315,22 @@ def wait_committed(job, store, superstep):
     wait_until(found, f"superstep {superstep}")
 
 
+def held_copies(hold):
+    """Options by which the first copy of a process, but 0, that begins when the file `hold` is there removes it, and stands still."""
+    preloaded = os.path.join(scratch, "holdup.so")
+    if not os.path.exists(preloaded):
+        os.symlink(os.environ["INTEG_HOLDUP"], preloaded)  # the path of the build may have blanks
+    return ["-x", f"LD_PRELOAD={preloaded}", "-x", f"HOLDUP_DETACH={hold}",
+            "-x", "ASAN_OPTIONS=" + os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"]
+
+
+def wait_held(job):
+    """The copy that is held up."""
+    held = wait_until(lambda: [pid for pid in marked(job.mark) if (process_stat(pid) or "?")[0] == "T"], "a copy that is held up")
+    check(len(held) == 1, held)
+    return held[0]
+
+
 def shared_memory():
     """Names in /dev/shm that could be ours; not what another copy's tests/conform/check_runner makes,
     to see whether that is noticed."""

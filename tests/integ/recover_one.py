@@ -8,7 +8,7 @@ import os
 import signal
 import time
 
-from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, marked, process_stat, run, scratch, wait_until
+from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, held_copies, main, process_stat, run, scratch, wait_held, wait_until
 from kills import ONE, SEVERAL, chance, kill_one, new_store, ranks_of, seed, shown_by
 
 BSPSTAT = os.path.join(BIN, "bspstat")
@@ -108,21 +108,18 @@ def writer_alone(job, hold):
     """A copy that is to write the image of a process alone, and stands still; others may go on.  The file `hold` stops the next one."""
     with open(hold, "w"):
         pass
-    held = wait_until(lambda: [pid for pid in marked(job.mark) if (process_stat(pid) or "?")[0] == "T"], "a copy that is held up")
-    check(len(held) == 1 and not os.path.exists(hold), held)
-    if is_alone(held[0]):
-        return held[0]
-    os.kill(held[0], signal.SIGCONT)
+    held = wait_held(job)
+    check(not os.path.exists(hold), held)
+    if is_alone(held):
+        return held
+    os.kill(held, signal.SIGCONT)
     return None
 
 
 def an_image_gives_way():
     """Whoever writes the image of a process alone is ended before all are saved: it must not report that one as the other."""
-    hold, preloaded = os.path.join(scratch, "hold the next copy"), os.path.join(scratch, "holdup.so")
-    os.symlink(os.environ["INTEG_HOLDUP"], preloaded)  # the path of the build may have blanks
-    with Job([BSPRUN, *ONE, "-x", f"LD_PRELOAD={preloaded}", "-x", f"HOLDUP_DETACH={hold}", "-x",
-              "ASAN_OPTIONS=" + os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0", f"--ckpt={new_store()}",
-              "--every", "1s", *work(1000000)]) as job:
+    hold = os.path.join(scratch, "hold the next copy")
+    with Job([BSPRUN, *ONE, *held_copies(hold), f"--ckpt={new_store()}", "--every", "1s", *work(1000000)]) as job:
         job.wait_for("round 40", 4)
         writer = wait_until(lambda: writer_alone(job, hold), "an image of a process alone")
         expect(run([BSPCTL, "--wait", str(job.os_pid), "save"]), 0)

@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 import time
 
-from harness import (BSPRUN, PROG, Job, bsprun, check, committed, expect, jobs, main, run, scratch,
-                     wait_committed, wait_until)
+from harness import (BSPRUN, PROG, Job, bsprun, check, committed, expect, held_copies, jobs, main, run, scratch,
+                     wait_committed, wait_held, wait_until)
 
 
 def fresh():
@@ -282,6 +282,22 @@ def interrupted():
         job.check_gone()
 
 
+def interrupted_while_it_saves():
+    """What is killed with the job has not failed."""
+    store, hold = fresh(), os.path.join(scratch, "hold the next copy")
+    with Job([BSPRUN, *held_copies(hold), "--ckpt", store, "--every", "1", "--async", "on", "-np", "2", PROG, "loop"]) as job:
+        job.wait_ready(2)
+        wait_committed(job, store, 0)
+        with open(hold, "w"):
+            pass
+        held = wait_held(job)
+        wait_until(lambda: os.getpgid(held) == held, "the agent to know the copy")
+        job.signal(signal.SIGINT)
+        check(job.finish() == 130, job.status, job.text())
+        check("no snapshot after" not in job.text(), job.text())
+        job.check_gone()
+
+
 def time_limit():
     store = fresh()
     result = bsprun("--ckpt", store, "--timeout", 0.5, "-np", 2, PROG, "loop")
@@ -397,5 +413,5 @@ if __name__ == "__main__":
     main([what_makes_no_sense, environment, told_on_request, report_after_a_restart, report_since_the_start,
           report_of_a_rollback, an_ended_job, killed_before_its_first, the_same_command,
           signals_without_snapshots, saved_and_stopped, the_command_that_goes_on, stopped_before_begin, second_signal,
-          interrupted, time_limit, reader_goes_away, locked_until_all_is_gone, restarts_run_out,
+          interrupted, interrupted_while_it_saves, time_limit, reader_goes_away, locked_until_all_is_gone, restarts_run_out,
           linked_with_it, several_jobs, what_the_dead_left])

@@ -31,6 +31,12 @@
 
 /* ---- Adopting ---- */
 
+/* Whether a process that ends has failed; those of a term or job that is being ended are killed. */
+static bool job_goes_on(const struct agent *agent)
+{
+    return agent_job(agent) != JOB_REWINDING && !job_is_stopping(agent_job(agent));
+}
+
 /* Whether its maker has withdrawn it, and has the image written otherwise. */
 static bool was_withdrawn(const struct bspz_snap_process *place)
 {
@@ -44,8 +50,7 @@ static void writer_ended(struct watched *process)
     struct agent_snapshots *snapshots = snapshots_of(agent);
 
     agent_unwatch(process);
-    if (agent_job(agent) == JOB_REWINDING || job_is_stopping(agent_job(agent)) ||
-        was_withdrawn(&agent_snap_of(agent, pid)->writer))
+    if (!job_goes_on(agent) || was_withdrawn(&agent_snap_of(agent, pid)->writer))
         return;
     /* A finished result may not have been taken yet. */
     if (snapshots->ticket.staging && !snapshots->kept[pid].written &&
@@ -61,7 +66,7 @@ static bool took_image_along(const struct agent *agent, int pid, struct bspz_sna
     const struct kept *kept = &snapshots->kept[pid];
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
 
-    return agent_job(agent) != JOB_REWINDING && snapshots->ticket.staging &&
+    return job_goes_on(agent) && snapshots->ticket.staging &&
            bspz_snapshot_same(name, snapshots->ticket.name) &&
            agent_board(agent)->snap_order.forked && !kept->written &&
            kept->writer.state == WATCH_NONE &&
@@ -96,7 +101,7 @@ static void refuse(struct agent *agent, struct bspz_snap_process *place, int pid
     snapshots->without_copies = true;
     if (!bspz_word_move(&place->state, BSPZ_SNAP_MADE, BSPZ_SNAP_REFUSED))
         return;
-    if (writes && snapshots->ticket.staging && agent_job(agent) != JOB_REWINDING)
+    if (writes && snapshots->ticket.staging && job_goes_on(agent))
         agent_image_failed(agent, pid, WIRE_CAUSE_RANK_SIGNALLED,
                            "a process that was to write an image cannot be watched");
 }
