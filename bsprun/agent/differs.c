@@ -27,7 +27,7 @@
 #include "lib/shm/board.h"
 #include "lib/shm/exchange.h"
 
-#define PARTING_MS      300 /* a host that does not take what is sent to it is not waited for longer */
+#define PARTING_MS      300 /* what is slower on the way is not waited for */
 #define PARTING_LOOK_MS 5
 
 static void leave_silently(struct agent *agent)
@@ -175,6 +175,35 @@ static void say_where(struct agent *agent, const struct links_mismatch *mismatch
     agent_notice_once(agent, mismatch->superstep * BSPZ_MAX_PROCS + mismatch->pid + 1,
                       "%s: first in %s, as host %s has seen", verdict->text, where,
                       agent_host_name(agent));
+    agent->place.said_in = agent_term(agent);
+}
+
+static void on_said(uv_timer_t *timer)
+{
+    struct agent *agent = timer->data;
+
+    if (agent->place.said_in != agent_term(agent) && agent_now_ns() < agent->place.until_ns)
+        return;
+    uv_timer_stop(timer);
+    agent->place.end(agent);
+}
+
+void agent_replicas_say_first(struct agent *agent, uint32_t cause, void (*end)(struct agent *))
+{
+    if (!agent_has_replicas(agent) || cause != WIRE_CAUSE_MISMATCH ||
+        agent->place.said_in == agent_term(agent)) {
+        end(agent);
+        return;
+    }
+    agent->place.until_ns = agent_now_ns() + PARTING_MS * BSPZ_NS_PER_MS;
+    agent->place.end = end;
+    uv_timer_start(agent_timer(agent, AGENT_TIMER_PLACE), on_said, PARTING_LOOK_MS,
+                   PARTING_LOOK_MS);
+}
+
+void agent_replicas_say_no_more(struct agent *agent)
+{
+    uv_timer_stop(agent_timer(agent, AGENT_TIMER_PLACE));
 }
 
 /* Whether that is all there is to say. */

@@ -25,6 +25,13 @@ void agent_replicas_look_to_end(struct agent *agent);
  * on without it, it is over. */
 void agent_replicas_given_up(struct agent *agent, const char *why);
 
+/* Processor Zero, which is here, is about to end the term, or the job, for that cause.  Calls
+ * `end`: at once, or, if replicas differ, when this host has said where, which may still be on the
+ * links, in PARTING_MS at the latest. */
+void agent_replicas_say_first(struct agent *agent, uint32_t cause, void (*end)(struct agent *));
+/* The term is over otherwise: nothing is called any more. */
+void agent_replicas_say_no_more(struct agent *agent);
+
 /* Upward calls of the links, see link.h. */
 void agent_replicas_differ(void *context, const struct links_mismatch *mismatch);
 void agent_replicas_behind(void *context, uint32_t host, uint64_t superstep);

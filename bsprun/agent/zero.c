@@ -28,6 +28,7 @@
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/to_zero.h"
 #include "bsprun/agent/core/zero_here.h"
+#include "bsprun/agent/differs.h"
 #include "bsprun/agent/replica_files.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
@@ -112,8 +113,10 @@ struct wire_learned agent_learned(struct agent *agent)
                          agent->hosting->learned);
 }
 
-static void term_over(struct agent *agent, const struct coord_outcome *outcome)
+static void term_over(struct agent *agent)
 {
+    struct coord_outcome now = coord_outcome(coord_shell_state(agent_zero(agent)));
+    const struct coord_outcome *outcome = &now;
     struct wire_message message = {.kind = WIRE_TERM_OVER};
     struct wire_term_over *over = &message.term_over;
 
@@ -148,7 +151,9 @@ static void all_over(struct agent *agent)
 static void finish(void *context, const struct coord_outcome *outcome)
 {
     if (outcome->again)
-        term_over(context, outcome);
+        agent_replicas_say_first(context, outcome->cause, term_over);
+    else if (outcome->cause == WIRE_CAUSE_MISMATCH)
+        agent_replicas_say_first(context, outcome->cause, all_over);
     else
         agent_let_write(context, outcome->cause, all_over); /* replicas may still run */
 }
@@ -178,6 +183,7 @@ static void trace(void *context, const char *text)
 
 void agent_free_zero(struct agent *agent)
 {
+    agent_replicas_say_no_more(agent);
     for (int i = 0; i < COORD_TIMER_COUNT; i++)
         uv_timer_stop(zero_timer(agent, (enum coord_timer)i));
     agent_set_zero(agent, NULL);

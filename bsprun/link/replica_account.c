@@ -21,12 +21,20 @@ void replica_set_made(struct replica_set *set, uint32_t pid, uint64_t key,
         free(bytes);
 }
 
+static const struct replica_logged *find_made(const struct replica_set *set, uint32_t pid,
+                                              uint64_t key)
+{
+    const struct replica_logged *aside = replica_ring_find(&set->aside, pid, key);
+
+    return aside ? aside : replica_ring_find(&set->made, pid, key);
+}
+
 bool replica_account_next(struct replica_set *set, struct replica_other *other,
                           struct replica_account *account)
 {
     while (other->account_count > 0) {
         const struct replica_due due = other->accounts[0];
-        const struct replica_logged *made = replica_ring_find(&set->made, due.pid, due.key);
+        const struct replica_logged *made = find_made(set, due.pid, due.key);
 
         other->account_count--;
         memmove(other->accounts, other->accounts + 1,
@@ -49,7 +57,7 @@ int replica_set_compare(struct replica_set *set, uint32_t home,
 
     if (!pid || !pid->here || home == set->own || replica_slot(pid, home) == REPLICA_MOST)
         return -EPROTO;
-    made = replica_ring_find(&set->made, account->pid, account->key);
+    made = find_made(set, account->pid, account->key);
     if (made)
         set->calls.locate(set->context, made->kept.bytes, made->kept.size, account->bytes,
                           account->size, true, &place);

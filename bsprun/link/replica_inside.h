@@ -8,7 +8,8 @@
 #include "lib/base/buffer.h"
 
 #define REPLICA_RECENT   128u /* contents that have been applied, */
-#define REPLICA_MADE     256u /* and that were made here, at least */
+#define REPLICA_MADE     256u /* and that were made here, at least, */
+#define REPLICA_ASIDE    32u  /* and that differ */
 
 #define REPLICA_ACCOUNTS 32u /* that wait for one home */
 
@@ -87,7 +88,8 @@ struct replica_set {
     struct replica_copy *making; /* between put and keep */
     struct replica_store copies, log;
     struct replica_ring recent; /* which were applied, */
-    struct replica_ring made;   /* and made here */
+    struct replica_ring made;   /* and made here; */
+    struct replica_ring aside;  /* of these, which differ from another home's */
     uint64_t told_most, told;   /* bytes of ledgers and notes */
     uint64_t turn_bytes;
     bool given_up; /* this host is too far behind itself */

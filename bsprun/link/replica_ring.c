@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int replica_ring_begin(struct replica_ring *ring, unsigned room, uint64_t most)
 {
@@ -56,4 +57,22 @@ const struct replica_logged *replica_ring_find(const struct replica_ring *ring, 
         if (entry(ring, i)->pid == pid && entry(ring, i)->logged.key == key)
             return &entry(ring, i)->logged;
     return NULL;
+}
+
+void replica_ring_copy(struct replica_ring *ring, const struct replica_ring *from, uint32_t pid,
+                       uint64_t key)
+{
+    const struct replica_logged *found = replica_ring_find(from, pid, key);
+    struct replica_logged copy;
+
+    if (!found || replica_ring_find(ring, pid, key))
+        return;
+    copy = *found;
+    copy.kept.bytes = malloc(found->kept.size + 1);
+    if (!copy.kept.bytes)
+        return;
+    if (found->kept.size > 0)
+        memcpy(copy.kept.bytes, found->kept.bytes, found->kept.size);
+    if (!replica_ring_keep(ring, pid, &copy))
+        free(copy.kept.bytes);
 }

@@ -34,6 +34,9 @@ void replica_ring_end(struct replica_ring *ring);
  * many. */
 bool replica_ring_keep(struct replica_ring *ring, uint32_t pid,
                        const struct replica_logged *logged);
+/* Keeps there a copy of what is in the other one, if it is, and if there is memory. */
+void replica_ring_copy(struct replica_ring *ring, const struct replica_ring *from, uint32_t pid,
+                       uint64_t key);
 /* NULL: it is not there any more.  Valid until the next is kept. */
 const struct replica_logged *replica_ring_find(const struct replica_ring *ring, uint32_t pid,
                                                uint64_t key);

@@ -44,6 +44,8 @@ static int begin_rings(struct replica_set *set, const struct replica_setup *setu
     if (!error)
         error = replica_ring_begin(&set->made, made > REPLICA_MADE ? made : REPLICA_MADE,
                                    setup->log_bytes / 8);
+    if (!error)
+        error = replica_ring_begin(&set->aside, REPLICA_ASIDE, setup->log_bytes / 8);
     return error;
 }
 
@@ -94,6 +96,7 @@ void replica_set_free(struct replica_set *set)
     replica_store_end(&set->log);
     replica_ring_end(&set->recent);
     replica_ring_end(&set->made);
+    replica_ring_end(&set->aside);
     free(set->pids);
     free(set->others);
     free(set);

@@ -355,7 +355,8 @@ void replica_note_past(struct replica_set *set, uint32_t home, uint64_t key)
         other->past = key - REPLICA_STAGES;
 }
 
-/* What was made here is shown to the homes that have made something else (replica_account.c). */
+/* What was made here is shown to the homes that have made something else (replica_account.c). Until
+ * it is sent, and theirs has come, it is kept beside what is made from now on. */
 static void show_account(struct replica_set *set, uint32_t number, uint64_t key)
 {
     struct replica_pid *pid = &set->pids[number];
@@ -371,6 +372,7 @@ static void show_account(struct replica_set *set, uint32_t number, uint64_t key)
             replica_same(&entry->digests[slot], &entry->digests[own]))
             continue;
         pid->shown[slot] = key;
+        replica_ring_copy(&set->aside, &set->made, number, key);
         if (!other->lost && other->account_count < REPLICA_ACCOUNTS)
             other->accounts[other->account_count++] = (struct replica_due){number, key};
     }

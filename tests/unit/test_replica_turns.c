@@ -187,6 +187,35 @@ START_TEST(what_differs_is_sent)
 }
 END_TEST
 
+/* Contents of a process that are kept as they were made, at least, with one process. */
+enum { KEPT = 256 };
+
+/* Until it is the turn of the account, a host may make much more. */
+START_TEST(what_differs_is_kept)
+{
+    char *bytes = malloc(8);
+    const struct replica_digest digest = digest_of(0, false);
+    struct replica_order order;
+
+    begin(false);
+    ck_assert_ptr_nonnull(bytes);
+    memcpy(bytes, "differs", 8);
+    replica_set_made(set, 1, replica_key(0, 0), &digest, bytes, 8);
+    make(0);
+    twin_makes(0, true);
+    for (uint64_t superstep = 1; superstep <= KEPT; superstep++) {
+        const struct replica_digest later = digest_of(superstep, false);
+
+        replica_set_made(set, 1, replica_key(superstep, 0), &later, calloc(1, 8), 8);
+    }
+    do
+        ck_assert(replica_set_next(set, TWIN, &order));
+    while (!order.account.bytes);
+    ck_assert_uint_eq(order.account.key, replica_key(0, 0));
+    ck_assert_str_eq(order.account.bytes, "differs");
+}
+END_TEST
+
 /* Where both must agree all wait for what both have made. */
 START_TEST(all_send_where_both_must_agree)
 {
@@ -209,6 +238,7 @@ int main(void)
     tcase_add_test(cases, it_is_sent_after_all);
     tcase_add_test(cases, who_has_come_further_has_it);
     tcase_add_test(cases, what_differs_is_sent);
+    tcase_add_test(cases, what_differs_is_kept);
     tcase_add_test(cases, all_send_where_both_must_agree);
     suite_add_tcase(suite, cases);
     return suite_run(suite);

@@ -21,6 +21,7 @@
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/dataspace.h"
+#include "bsprun/agent/differs.h"
 #include "bsprun/agent/mail.h"
 #include "bsprun/agent/replica_files.h"
 #include "bsprun/agent/snapshot/alone.h"
@@ -129,6 +130,12 @@ void agent_let_write(struct agent *at, uint32_t cause, void (*end)(struct agent 
     end(at);
 }
 
+void agent_replicas_say_first(struct agent *at, uint32_t cause, void (*end)(struct agent *agent))
+{
+    (void)cause;
+    end(at);
+}
+
 bool agent_everything_gone(const struct agent *at)
 {
     return at == &agent;
@@ -182,6 +189,7 @@ NOTHING(agent_alone_forget, struct agent *at)
 NOTHING(agent_snapshots_forget, struct agent *at)
 NOTHING(agent_snapshots_rewind, struct agent *at)
 NOTHING(agent_replicas_forget, struct agent *at)
+NOTHING(agent_replicas_say_no_more, struct agent *at)
 NOTHING(agent_tell_held, struct agent *at)
 NOTHING(agent_bury, struct watched *process)
 NOTHING(agent_write_homes, struct agent *at)

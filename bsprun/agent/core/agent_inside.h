@@ -55,6 +55,13 @@ struct agent_parting {
     uint32_t term;
 };
 
+/* Where replicas differ, which is said before a term ends for that. */
+struct agent_place {
+    uint32_t said_in; /* the last term in which this host has said it */
+    uint64_t until_ns;
+    void (*end)(struct agent *agent);
+};
+
 struct agent {
     /* agent.c */
     const struct agent_calls *calls;
@@ -101,6 +108,7 @@ struct agent {
     struct kept_account *accounts; /* of other hosts, before this one is Processor Zero's; a list */
     struct agent_writing writing;  /* replica_files.c: the job has ended */
     struct agent_parting parting;  /* differs.c: as long as its timer runs */
+    struct agent_place place;      /* differs.c */
     uint64_t asked_passed;         /* passed.c: + 1; bsprun waits for PASSED of it; 0: none */
     struct agent_timers *timers;   /* that last as long as the loop */
     struct agent_binding *binding; /* of processes to processors */

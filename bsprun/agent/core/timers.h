@@ -19,6 +19,7 @@ enum agent_timer {
     AGENT_TIMER_COMPARED, /* replicas are slow: snapshot/compared.c */
     AGENT_TIMER_WRITING,  /* replicas may end what they write: replica_files.c */
     AGENT_TIMER_PARTING,  /* what differs is still to be sent: differs.c */
+    AGENT_TIMER_PLACE,    /* where replicas differ is still to be said: differs.c */
     AGENT_TIMER_STOPS,    /* processes do not come to where they stop: dataspace_halt.c */
     AGENT_TIMER_ZERO,     /* the first of Processor Zero's, in the order of enum coord_timer */
     AGENT_TIMER_COUNT = AGENT_TIMER_ZERO + COORD_TIMER_COUNT

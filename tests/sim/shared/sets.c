@@ -117,15 +117,17 @@ static void on_locate(void *context, const void *first, uint64_t first_size, con
         place->what = LINK_PLACE_CHAIN;
 }
 
-/* What a home made so long ago need not be kept any more when another one differs from it. */
-static bool any_is_far(struct world *world, const struct flip *flip)
+bool hosts_any_is_far(struct world *world)
 {
-    for (uint32_t host = 0; host < world->host_count; host++) {
-        unsigned contents = 0;
+    const struct flip *flip = &world->flip;
 
-        for (uint64_t key = flip->key; key < home_of(world, host)->made; key = content_next(key))
-            contents++;
-        if (home_of(world, host)->has[flip->pid] && contents > KEPT_LEAST)
+    for (uint32_t number = 0; number < world->host_count; number++) {
+        const struct host *host = home_of(world, number);
+        unsigned kept = host->count * KEPT_OF_EACH, contents = host->count;
+
+        for (uint64_t key = flip->key; key < host->made; key = content_next(key))
+            contents += host->count;
+        if (host->has[flip->pid] && contents > (kept > KEPT_LEAST ? kept : KEPT_LEAST))
             return true;
     }
     return false;
@@ -138,7 +140,6 @@ static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
 
     if (!world->flip.made || mismatch->pid != world->flip.pid || mismatch->key != world->flip.key)
         timeline_fail(&world->time, "host %u reports a mismatch that is none", caller->host);
-    world->flip.far |= any_is_far(world, &world->flip);
     if (mismatch->seen) {
         home_of(world, caller->host)->compared[mismatch->pid] |= mismatch->homes[0] == caller->host;
         return;

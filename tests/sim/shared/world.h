@@ -5,12 +5,12 @@
 #include "bsprun/link/replica_set.h"
 #include "tests/sim/timeline.h"
 
-#define HOSTS_MOST 12u
-#define PIDS_MOST  10u
-#define NEVER      UINT64_MAX
-#define KEPT_LEAST                                                                                 \
-    32u /* contents of a process that its home keeps, with what it makes meanwhile                 \
-         */
+#define HOSTS_MOST   12u
+#define PIDS_MOST    10u
+#define NEVER        UINT64_MAX
+/* Contents that a host keeps of those it has made: at least so many, and of each process. */
+#define KEPT_LEAST   256u
+#define KEPT_OF_EACH 64u
 
 enum kind { PUBLISH, ARRIVES, FREEZE, LOSE, LEAVE, HEARS, RELEASE };
 
@@ -55,7 +55,7 @@ struct flip {
     uint64_t key; /* 0: none */
     bool made;
     bool applied;
-    bool far;       /* found out when a home had made much since */
+    bool far;       /* some home heard of it when one had made much since */
     uint64_t value; /* which was */
 };
 
@@ -92,6 +92,9 @@ struct replica_digest content_digest(uint64_t pid, uint64_t key, bool flipped);
 void *content_bytes(uint64_t pid, uint64_t key, bool flipped, uint64_t *size);
 
 bool hosts_is_gone(const struct host *host);
+/* Whether some home of the process whose content differs has made so much since that it need not
+ * keep that any more. */
+bool hosts_any_is_far(struct world *world);
 /* Whether the others could go on if this host did not. */
 bool hosts_is_spare(struct world *world, uint32_t host);
 /* All others hear that it is lost, at different times. */
