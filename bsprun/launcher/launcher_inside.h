@@ -78,6 +78,13 @@ struct stacks_request {
     void (*then)(struct launcher *launcher, const char *text); /* also gets the text; or NULL */
 };
 
+/* What ELECT says of the hosts of a term.  Not on the stack, which may have 64 KiB only. */
+struct elect_lists {
+    struct wire_host hosts[HOSTS_MAX];
+    const char *addresses[HOSTS_MAX];
+    uint64_t busy[HOSTS_MAX], speeds[HOSTS_MAX];
+};
+
 struct launcher {
     struct common common;
     struct agents agents;
@@ -119,6 +126,7 @@ struct launcher {
 
     /* The job. */
     struct job_machine *machine;
+    struct elect_lists elect_lists;
     uv_timer_t machine_timer;
     uv_timer_cb machine_due;                  /* the machine's timer callback */
     struct job_event events[LAUNCHER_EVENTS]; /* queued while one is being handled */

@@ -12,6 +12,7 @@
 #include "lib/base/io.h"
 
 #define TEXT_BYTES 8192
+#define LINE_BYTES 64 /* a number, or "max" */
 #define UNKNOWN    UINT64_MAX
 
 /* Differences between the versions. */
@@ -52,13 +53,13 @@ uint64_t memory_headroom(const char *limit, const char *use, uint64_t files)
 
 static uint64_t headroom_of(const struct version *version, const char *group)
 {
-    char path[PATH_MAX + 64], limit[TEXT_BYTES], use[TEXT_BYTES], statistics[TEXT_BYTES];
+    char path[PATH_MAX + 64], limit[LINE_BYTES], use[LINE_BYTES], statistics[TEXT_BYTES];
 
     snprintf(path, sizeof path, "%s%s/%s", version->mount, group, version->limit);
-    if (!bspz_read_text(path, limit, TEXT_BYTES))
+    if (!bspz_read_text(path, limit, LINE_BYTES))
         return UNKNOWN;
     snprintf(path, sizeof path, "%s%s/%s", version->mount, group, version->use);
-    if (!bspz_read_text(path, use, TEXT_BYTES))
+    if (!bspz_read_text(path, use, LINE_BYTES))
         return UNKNOWN;
     snprintf(path, sizeof path, "%s%s/memory.stat", version->mount, group);
     if (!bspz_read_text(path, statistics, TEXT_BYTES))
