@@ -171,10 +171,10 @@ static int check_against(const struct saved *saved, const struct options *option
     const struct manifest *manifest = &saved->manifest;
 
     if (options->processes > 0 && (uint32_t)options->processes != manifest->nprocs)
-        return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED,
-                               "-np %d: the job has %" PRIu32
-                               " processes, and continues with the same number",
-                               options->processes, manifest->nprocs);
+        return bspz_error_text(
+            error, SAVED_TEXT, STATUS_FAILED,
+            "-np %d: the job has %" PRIu32 " process%s, and continues with the same number",
+            options->processes, manifest->nprocs, manifest->nprocs == 1 ? "" : "es");
     if (options->command_length > 0 && !same_program(saved, options))
         return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED,
                                "the snapshots in %.150s are of %.200s, not of %.100s",

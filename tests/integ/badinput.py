@@ -140,7 +140,7 @@ def limits():
     one_message(result, 1, "^bsprun: no shared memory for 40 processes: File too large")
     # Room for what the agent needs, none for what the ranks do.
     result = bsprun("-np", 1, PROG, preexec_fn=at_most(resource.RLIMIT_FSIZE, 200000))
-    one_message(result, 1, "^bspzero: .* no address space for the shared memory of 1 processes")
+    one_message(result, 1, "^bspzero: .* no address space for the shared memory of 1 process ")
     result = run([PROG], env={"BSP_PROCS": "2"},
                  preexec_fn=at_most(resource.RLIMIT_FSIZE, 4096))
     check(result.status != 0 and "bspzero: " in result.err, result)
