@@ -77,6 +77,7 @@ static struct whereabouts somewhere(enum bspz_rank_state mark)
                                 .superstep = 5,
                                 .call = BSPZ_CALL_SYNC,
                                 .function = "bsp_sync",
+                                .end = "bsp_end",
                                 .file = "prog.c",
                                 .line = 12};
 
