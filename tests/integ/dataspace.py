@@ -162,6 +162,13 @@ def without_finalize():
         expect(run_it("mixed"), 3, err=r"^bsp(run|zero): pid 1 ended with status 3 without bsp_end in superstep 0, last call volpex_put")
 
 
+def errors_of_the_beginning():
+    """They name the call that the program makes, not the one that this makes."""
+    for words in (["-np", "2", OBJECTS, "ring"], ["-np", "2", OBJECTS, "mixed"]):
+        call = "volpex_init" if words[-1] == "ring" else "bsp_begin"
+        expect(bsprun(*words, env={"BSP_COMPAT": "oxfrod"}), 1, err=rf"^bspzero: .*objects\.c:\d+: {call}: pid -1: BSP_COMPAT=oxfrod is not a mode")
+
+
 def who_waits_in_finalize():
     """In the table, too: process 0 is in it when process 1 dies."""
     program = os.path.join(scratch, "waits")
@@ -182,4 +189,4 @@ def who_waits_in_finalize():
 if __name__ == "__main__":
     main([everybody_gets_what_another_puts, a_token_excludes_the_others, objects_of_all_sizes, more_than_the_memory, tags_are_bytes,
           within_supersteps, without_bsprun, wrong_use, nobody_can_put_it,
-          one_that_computes_may_put_it, a_process_that_dies, without_finalize, who_waits_in_finalize])
+          one_that_computes_may_put_it, a_process_that_dies, without_finalize, errors_of_the_beginning, who_waits_in_finalize])
