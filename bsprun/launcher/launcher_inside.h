@@ -78,11 +78,11 @@ struct stacks_request {
     void (*then)(struct launcher *launcher, const char *text); /* also gets the text; or NULL */
 };
 
-/* What ELECT says of the hosts of a term.  Not on the stack, which may have 64 KiB only. */
+/* What ELECT and TAKE_OVER say of hosts.  Not on the stack, either. */
 struct elect_lists {
     struct wire_host hosts[HOSTS_MAX];
     const char *addresses[HOSTS_MAX];
-    uint64_t busy[HOSTS_MAX], speeds[HOSTS_MAX];
+    uint64_t busy[HOSTS_MAX], speeds[HOSTS_MAX], lost[HOSTS_MAX];
 };
 
 struct launcher {
@@ -132,6 +132,7 @@ struct launcher {
     struct job_event events[LAUNCHER_EVENTS]; /* queued while one is being handled */
     uint32_t event_count;
     bool handling;
+    struct job_effects effects; /* of that event; not on the stack, which may have 64 KiB only */
     struct bspz_snapshot_name committed;          /* the newest snapshot, term 0: none */
     struct bspz_snapshot_name known;              /* ... of which all hosts know */
     bool savers[HOSTS_MAX];                       /* members at that time */

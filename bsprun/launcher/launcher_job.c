@@ -75,7 +75,7 @@ static void take_over(struct launcher *launcher, const struct job_effect *effect
 {
     struct wire_message message = {.kind = WIRE_TAKE_OVER};
     bool replicas = replica_view_any(&launcher->replicas);
-    uint64_t lost[HOSTS_MAX];
+    uint64_t *lost = launcher->elect_lists.lost;
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < launcher->agents.count; i++)
@@ -280,19 +280,19 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
 
 static void handle(struct launcher *launcher, const struct job_event *event)
 {
-    struct job_effects effects;
+    struct job_effects *effects = &launcher->effects;
 
     if (event->kind == JOB_EVENT_AGENT_LOST)
         launcher_replicas_lose(launcher, event->host);
-    job_machine_step(launcher->machine, event, &effects);
+    job_machine_step(launcher->machine, event, effects);
     agents_set_term(&launcher->agents, job_machine_term(launcher->machine));
-    if (effects.dropped && event->kind == JOB_EVENT_ENDED) {
+    if (effects->dropped && event->kind == JOB_EVENT_ENDED) {
         free(launcher->last_text);
         free(launcher->last_table);
         launcher->last_text = launcher->last_table = NULL;
     }
-    for (uint32_t i = 0; i < effects.count; i++)
-        carry_out(launcher, &effects.items[i]);
+    for (uint32_t i = 0; i < effects->count; i++)
+        carry_out(launcher, &effects->items[i]);
 }
 
 void launcher_step(struct launcher *launcher, struct job_event event)
@@ -346,9 +346,8 @@ bool launcher_begin_job(struct launcher *launcher)
         .lineage = saved->lineage,
         .max_restarts = launcher->common.options->snapshots.max_restarts,
     };
-    struct job_effects effects;
 
-    launcher->machine = hosts ? job_machine_new(&config, &effects) : NULL;
+    launcher->machine = hosts ? job_machine_new(&config, &launcher->effects) : NULL;
     free(hosts);
     if (!launcher->machine)
         return false;

@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "bsprun/launcher/launcher.h"
+#include "lib/base/io.h"
 #include "lib/base/stdout.h"
 
 #define STATUS_USAGE 2
@@ -15,24 +17,27 @@ static const char *variable(const char *name)
     return getenv(name);
 }
 
-/* With less, bsprun or an agent might die of SIGSEGV, without a word. */
+/* With less, bsprun or an agent might die of SIGSEGV, without a word.  stdio would need 8 KiB. */
 static bool stack_suffices(void)
 {
     struct rlimit limit;
+    char text[160];
+    int length;
 
     if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= STACK_LEAST * 1024)
         return true;
-    fprintf(stderr,
-            "bsprun: the stack is limited to %llu KiB, and at least %u are needed: raise "
-            "the limit (ulimit -s)\n",
-            (unsigned long long)limit.rlim_cur / 1024, STACK_LEAST);
+    length = snprintf(text, sizeof text,
+                      "bsprun: the stack is limited to %llu KiB, and at least %u are needed: raise "
+                      "the limit (ulimit -s)\n",
+                      (unsigned long long)limit.rlim_cur / 1024, STACK_LEAST);
+    bspz_write_all(STDERR_FILENO, text, (size_t)length);
     return false;
 }
 
 int main(int argc, char **argv)
 {
-    struct process_signals signals;
-    struct options options;
+    static struct process_signals signals; /* 10 KiB: the stack may have 64 only */
+    static struct options options;
     int status;
 
     /* Closed standard descriptors would be reused for other files and written to. */
