@@ -119,11 +119,11 @@ char *usage_table(const struct wire_usage *rows, size_t count)
     for (size_t i = 0; i < count; i++)
         add(&sum, &rows[i]);
     fprintf(file,
-            "%zu processes, %llu supersteps, %.3f s wall time\n"
+            "%zu process%s, %llu superstep%s, %.3f s wall time\n"
             "%5s %10s %9s %9s %9s %9s %9s %9s %9s\n",
-            count, (unsigned long long)sum.supersteps, (double)sum.wall_ns / 1e9, "pid",
-            "supersteps", "compute s", "comm s", "wait s", "bytes out", "bytes in", "h max",
-            "peak mem");
+            count, count == 1 ? "" : "es", (unsigned long long)sum.supersteps,
+            sum.supersteps == 1 ? "" : "s", (double)sum.wall_ns / 1e9, "pid", "supersteps",
+            "compute s", "comm s", "wait s", "bytes out", "bytes in", "h max", "peak mem");
     for (size_t i = 0; i < count; i++) {
         snprintf(name, sizeof name, "%u", rows[i].pid);
         print_row(file, name, &rows[i]);

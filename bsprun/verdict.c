@@ -17,14 +17,6 @@ void verdict_signal_text(int signal, char *text, size_t size)
         snprintf(text, size, "%d", signal);
 }
 
-/* The call with which a process would have ended, in the terms of the program. */
-static const char *end_of(const struct whereabouts *where)
-{
-    return where->call != BSPZ_CALL_NONE && strncmp(where->function, "MPI_", 4) == 0
-               ? "MPI_Finalize"
-               : "bsp_end";
-}
-
 /* "in superstep 5, last call bsp_sync at a.c:12" */
 static void place_text(const struct whereabouts *where, char *text, size_t size)
 {
@@ -65,12 +57,12 @@ static void explain_unmarked_death(const struct whereabouts *where, const struct
     if (death->known) {
         verdict->status = death->status ? death->status : 1;
         snprintf(verdict->text, sizeof verdict->text, "pid %d ended with status %d without %s %s",
-                 where->pid, death->status, end_of(where), place);
+                 where->pid, death->status, where->end, place);
         return;
     }
     verdict->status = 1;
     snprintf(verdict->text, sizeof verdict->text, "pid %d has died without %s %s", where->pid,
-             end_of(where), place);
+             where->end, place);
 }
 
 static void explain_death_after_end(const struct whereabouts *where, const struct death *death,
@@ -89,12 +81,12 @@ static void explain_death_after_end(const struct whereabouts *where, const struc
     if (!death->signal) {
         verdict->cause = WIRE_CAUSE_EXITED_AFTER_END;
         snprintf(verdict->text, sizeof verdict->text, "pid %d ended with status %d after %s",
-                 where->pid, death->status, end_of(where));
+                 where->pid, death->status, where->end);
         return;
     }
     take_signal(verdict, WIRE_CAUSE_KILLED_AFTER_END, death->signal, signal);
     snprintf(verdict->text, sizeof verdict->text, "pid %d was killed by signal %s after %s",
-             where->pid, signal, end_of(where));
+             where->pid, signal, where->end);
 }
 
 void verdict_of_rank(const struct whereabouts *where, const struct death *death,
@@ -108,7 +100,7 @@ void verdict_of_rank(const struct whereabouts *where, const struct death *death,
         verdict->with_table = true;
         snprintf(verdict->text, sizeof verdict->text,
                  "pid %d called exit(%d) in superstep %llu before %s", where->pid,
-                 where->exit_status, (unsigned long long)where->superstep, end_of(where));
+                 where->exit_status, (unsigned long long)where->superstep, where->end);
         break;
     case BSPZ_RANK_ABORTED:
         verdict->cause = WIRE_CAUSE_ABORT_CALLED;

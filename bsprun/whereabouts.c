@@ -16,6 +16,20 @@ static bool has_arrived(const struct bspz_rank *rank)
     return atomic_load(&rank->line[superstep & 1].stamp) == superstep + 1;
 }
 
+static bool is_end(unsigned call)
+{
+    return call == BSPZ_CALL_END || call == BSPZ_CALL_MPI_Finalize ||
+           call == BSPZ_CALL_VOLPEX_FINALIZE;
+}
+
+/* A program of MPI that has no objects shows by its calls what it is. */
+static const char *end_of(const struct bspz_rank *rank, const struct whereabouts *where)
+{
+    if (is_end(rank->request.at_calls))
+        return bspz_call_name(rank->request.at_calls);
+    return strncmp(where->function, "MPI_", 4) == 0 ? "MPI_Finalize" : "bsp_end";
+}
+
 static enum wire_rank_state state_of(const struct bspz_rank *rank, enum bspz_rank_state mark,
                                      unsigned call)
 {
@@ -27,7 +41,7 @@ static enum wire_rank_state state_of(const struct bspz_rank *rank, enum bspz_ran
     case BSPZ_RANK_READY:
         return WIRE_RANK_IN_BEGIN;
     case BSPZ_RANK_RUNNING:
-        if (call == BSPZ_CALL_END || call == BSPZ_CALL_MPI_Finalize)
+        if (is_end(call))
             return WIRE_RANK_IN_END;
         if (atomic_load(&rank->in_barrier) || atomic_load(&rank->dozing) ||
             atomic_load(&rank->request.state) == BSPZ_REQUEST_POSTED)
@@ -57,6 +71,7 @@ void whereabouts_read(const struct bspz_board *board, int nprocs, int pid,
     where->superstep = atomic_load(&rank->superstep);
     where->call = (unsigned)(last >> 32);
     where->function = bspz_call_name(where->call);
+    where->end = end_of(rank, where);
     where->line = (unsigned)(last & 0xffffffu);
     if (file < atomic_load(&rank->file_count) && file < BSPZ_NAME_COUNT)
         snprintf(where->file, sizeof where->file, "%.*s", (int)BSPZ_NAME_BYTES - 1,
@@ -80,6 +95,8 @@ static void whereabouts_line(const struct whereabouts *where, bool killed, char 
         snprintf(state, sizeof state, "failed");
     else if (killed)
         snprintf(state, sizeof state, "died");
+    else if (where->state == WIRE_RANK_IN_END)
+        snprintf(state, sizeof state, "in %s", where->function);
     else
         snprintf(state, sizeof state, "%s", wire_rank_state_text(where->state));
     if (where->call == BSPZ_CALL_NONE)

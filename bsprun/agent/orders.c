@@ -131,8 +131,8 @@ static void place(struct agent *agent, const struct wire_place *order)
         return;
     }
     snprintf(verdict.text, sizeof verdict.text,
-             "no shared memory for %u processes: %s (the limits of this shell: ulimit -a)",
-             order->processes, strerror(-error));
+             "no shared memory for %u process%s: %s (the limits of this shell: ulimit -a)",
+             order->processes, order->processes == 1 ? "" : "es", strerror(-error));
     agent_abort(agent, COORD_NOBODY, &verdict);
 }
 

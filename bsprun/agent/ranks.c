@@ -254,12 +254,13 @@ static bool rank_has_left(const struct agent *agent, int pid, struct death *deat
 }
 
 /* --kill-on-bad-exit: the others do not end by themselves. */
-static void end_the_others(struct agent *agent, int pid, struct verdict *verdict)
+static void end_the_others(struct agent *agent, int pid, const struct whereabouts *where,
+                           struct verdict *verdict)
 {
     if (verdict->cause == WIRE_CAUSE_NONE) {
         verdict->cause = WIRE_CAUSE_EXITED_AFTER_END;
-        snprintf(verdict->text, sizeof verdict->text, "pid %d ended with status %d after bsp_end",
-                 pid, verdict->status);
+        snprintf(verdict->text, sizeof verdict->text, "pid %d ended with status %d after %s", pid,
+                 verdict->status, where->end);
     }
     agent_abort(agent, pid, verdict);
 }
@@ -277,7 +278,7 @@ static void report_leaver(struct agent *agent, int pid, const struct death *deat
         if (pid > 0 && verdict.cause == WIRE_CAUSE_NONE)
             told.status = 0;
         else if (agent_order(agent)->end_on_bad_exit) {
-            end_the_others(agent, pid, &verdict);
+            end_the_others(agent, pid, &where, &verdict);
             return;
         }
         if (verdict.cause != WIRE_CAUSE_NONE)

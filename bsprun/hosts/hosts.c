@@ -322,9 +322,9 @@ bool hosts_crowded(uint32_t wanted, uint32_t limit, uint64_t slots, char line[HO
     if (processes <= slots)
         return false;
     snprintf(line, HOSTS_ERROR,
-             "%u processes have %llu slots, so some of them share a core (--oversubscribe "
+             "%u processes have %llu slot%s, so some of them share a core (--oversubscribe "
              "suppresses this warning)",
-             processes, (unsigned long long)slots);
+             processes, (unsigned long long)slots, slots == 1 ? "" : "s");
     return true;
 }
 

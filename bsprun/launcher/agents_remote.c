@@ -37,6 +37,9 @@ struct remote {
     uint32_t address_count;
     char agent[PATH_MAX + 16];
     bool by_slurm;
+
+    /* Of the JOIN that is being made.  Not on the stack, which may have 64 KiB only. */
+    struct wire_host hosts[HOSTS_MAX];
 };
 
 /* ---- They call, and end ---- */
@@ -135,19 +138,21 @@ static void fill_join(struct agents *agents, struct wire_message *message, uint3
     message->join.encrypt = agents->common->options->hosts.encrypt;
 }
 
-static uint32_t list_hosts(const struct agents *agents, struct wire_host *hosts)
+/* Valid until the next call. */
+static struct wire_host_list list_hosts(const struct agents *agents)
 {
+    struct wire_host *hosts = agents->remote->hosts;
+
     for (uint32_t i = 0; i < agents->count; i++)
         hosts[i] = (struct wire_host){i, agents->items[i].slots, agents->items[i].name};
-    return agents->count;
+    return (struct wire_host_list){hosts, agents->count};
 }
 
 bool agents_send_join(struct launcher_agent *agent)
 {
     struct wire_message message = {.kind = WIRE_JOIN};
-    struct wire_host hosts[HOSTS_MAX];
 
-    message.join.hosts = (struct wire_host_list){hosts, list_hosts(agent->all, hosts)};
+    message.join.hosts = list_hosts(agent->all);
     fill_join(agent->all, &message, agent->host, agent->incarnation);
     message.join.key = (struct wire_bytes){net_secret_key(agent->all->remote->key), NET_KEY_SIZE};
     agents_send(agent, &message);
@@ -158,15 +163,13 @@ bool agents_send_join(struct launcher_agent *agent)
 static int add_to_start(struct agents *agents, const uint32_t *numbers, uint32_t count)
 {
     struct remote *remote = agents->remote;
-    struct remote_start_host starts[HOSTS_MAX] = {{0}};
-    struct wire_host hosts[HOSTS_MAX];
+    struct remote_start_host *starts = calloc(count, sizeof *starts);
+    struct bspz_buffer *buffers = calloc(count, sizeof *buffers);
     struct wire_message message = {.kind = WIRE_JOIN};
-    struct bspz_buffer buffers[HOSTS_MAX];
     char why[160];
-    int error = 0;
+    int error = starts && buffers ? 0 : -ENOMEM;
 
-    memset(buffers, 0, count * sizeof *buffers);
-    message.join.hosts = (struct wire_host_list){hosts, list_hosts(agents, hosts)};
+    message.join.hosts = list_hosts(agents);
     for (uint32_t i = 0; i < count && !error; i++) {
         const struct launcher_agent *agent = &agents->items[numbers[i]];
 
@@ -178,8 +181,10 @@ static int add_to_start(struct agents *agents, const uint32_t *numbers, uint32_t
     }
     if (!error)
         error = remote_start_add(agents->start, starts, count);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; buffers && i < count; i++)
         net_secret_wipe_buffer(&buffers[i]);
+    free(buffers);
+    free(starts);
     return error;
 }
 

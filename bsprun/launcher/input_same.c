@@ -12,7 +12,7 @@
 
 #include "lib/base/digest.h"
 
-#define PIECE 65536
+#define PIECE 8192
 
 /* Compares a file from the descriptor's offset on. */
 static enum input_sameness compare_file(const struct input_claim *claim, int descriptor)

@@ -300,8 +300,6 @@ int launcher_run(struct options *options, const struct process_signals *signals)
     status = open_saved(&launcher, options);
     if (status == 0 && common->saved.finished) {
         status = common->saved.finished_status;
-        notices_say(&common->notices, "job %s has ended already, with status %d",
-                    store_job_name(common->saved.store), status);
     } else if (status == 0) {
         if (saved_recovers(&common->saved))
             past_open(&launcher.past, common->saved.job_directory, launcher_now_ms(),

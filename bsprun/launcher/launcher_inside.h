@@ -78,6 +78,13 @@ struct stacks_request {
     void (*then)(struct launcher *launcher, const char *text); /* also gets the text; or NULL */
 };
 
+/* What ELECT and TAKE_OVER say of hosts.  Not on the stack, either. */
+struct elect_lists {
+    struct wire_host hosts[HOSTS_MAX];
+    const char *addresses[HOSTS_MAX];
+    uint64_t busy[HOSTS_MAX], speeds[HOSTS_MAX], lost[HOSTS_MAX];
+};
+
 struct launcher {
     struct common common;
     struct agents agents;
@@ -119,11 +126,13 @@ struct launcher {
 
     /* The job. */
     struct job_machine *machine;
+    struct elect_lists elect_lists;
     uv_timer_t machine_timer;
     uv_timer_cb machine_due;                  /* the machine's timer callback */
     struct job_event events[LAUNCHER_EVENTS]; /* queued while one is being handled */
     uint32_t event_count;
     bool handling;
+    struct job_effects effects; /* of that event; not on the stack, which may have 64 KiB only */
     struct bspz_snapshot_name committed;          /* the newest snapshot, term 0: none */
     struct bspz_snapshot_name known;              /* ... of which all hosts know */
     bool savers[HOSTS_MAX];                       /* members at that time */

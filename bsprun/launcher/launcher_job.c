@@ -20,9 +20,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     struct wire_message message = {.kind = WIRE_ELECT};
     uint64_t replicas[2 * REPLICA_RUNS_MAX];
     struct wire_begun avoid[COORD_AVOID_MAX];
-    struct wire_host hosts[HOSTS_MAX];
-    const char *addresses[HOSTS_MAX];
-    uint64_t busy[HOSTS_MAX], speeds[HOSTS_MAX];
+    struct elect_lists *lists = &launcher->elect_lists;
     struct evidence_room room;
     uint32_t members = 0;
     const struct bspz_snapshot_name *names;
@@ -34,21 +32,22 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
 
         if (!job_machine_member(launcher->machine, agent->host))
             continue;
-        hosts[members] = (struct wire_host){agent->host, agent->slots, agent->name,
-                                            job_machine_drained(launcher->machine, agent->host)};
-        busy[members] = agent->load.busy;
-        speeds[members] = agent->load.speed;
-        addresses[members++] = agent->addresses ? agent->addresses : "";
+        lists->hosts[members] =
+            (struct wire_host){agent->host, agent->slots, agent->name,
+                               job_machine_drained(launcher->machine, agent->host)};
+        lists->busy[members] = agent->load.busy;
+        lists->speeds[members] = agent->load.speed;
+        lists->addresses[members++] = agent->addresses ? agent->addresses : "";
     }
     for (uint32_t i = 0; i < count; i++)
         avoid[i] = (struct wire_begun){.from = names[i]};
     message.elect.elected = effect->host;
-    message.elect.hosts = (struct wire_host_list){hosts, members};
+    message.elect.hosts = (struct wire_host_list){lists->hosts, members};
     if (agents_has_hosts(&launcher->agents))
-        message.elect.addresses = (struct wire_texts){addresses, members};
+        message.elect.addresses = (struct wire_texts){lists->addresses, members};
     if (launcher->common.options->hosts.load) {
-        message.elect.busy = (struct wire_numbers){busy, members};
-        message.elect.speeds = (struct wire_numbers){speeds, members};
+        message.elect.busy = (struct wire_numbers){lists->busy, members};
+        message.elect.speeds = (struct wire_numbers){lists->speeds, members};
     }
     message.elect.restore = job_machine_restores(launcher->machine);
     message.elect.wanted = job_machine_wanted(launcher->machine);
@@ -76,7 +75,7 @@ static void take_over(struct launcher *launcher, const struct job_effect *effect
 {
     struct wire_message message = {.kind = WIRE_TAKE_OVER};
     bool replicas = replica_view_any(&launcher->replicas);
-    uint64_t lost[HOSTS_MAX];
+    uint64_t *lost = launcher->elect_lists.lost;
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < launcher->agents.count; i++)
@@ -281,19 +280,19 @@ static void carry_out(struct launcher *launcher, const struct job_effect *effect
 
 static void handle(struct launcher *launcher, const struct job_event *event)
 {
-    struct job_effects effects;
+    struct job_effects *effects = &launcher->effects;
 
     if (event->kind == JOB_EVENT_AGENT_LOST)
         launcher_replicas_lose(launcher, event->host);
-    job_machine_step(launcher->machine, event, &effects);
+    job_machine_step(launcher->machine, event, effects);
     agents_set_term(&launcher->agents, job_machine_term(launcher->machine));
-    if (effects.dropped && event->kind == JOB_EVENT_ENDED) {
+    if (effects->dropped && event->kind == JOB_EVENT_ENDED) {
         free(launcher->last_text);
         free(launcher->last_table);
         launcher->last_text = launcher->last_table = NULL;
     }
-    for (uint32_t i = 0; i < effects.count; i++)
-        carry_out(launcher, &effects.items[i]);
+    for (uint32_t i = 0; i < effects->count; i++)
+        carry_out(launcher, &effects->items[i]);
 }
 
 void launcher_step(struct launcher *launcher, struct job_event event)
@@ -327,9 +326,9 @@ static uint32_t own_host(const struct launcher *launcher)
 bool launcher_begin_job(struct launcher *launcher)
 {
     const struct saved *saved = &launcher->common.saved;
-    struct wire_host hosts[HOSTS_MAX];
+    struct wire_host *hosts = calloc(launcher->agents.count, sizeof *hosts);
 
-    for (uint32_t i = 0; i < launcher->agents.count; i++)
+    for (uint32_t i = 0; hosts && i < launcher->agents.count; i++)
         hosts[i].host = i;
     const struct job_machine_config config = {
         .host_count = launcher->agents.count,
@@ -347,9 +346,9 @@ bool launcher_begin_job(struct launcher *launcher)
         .lineage = saved->lineage,
         .max_restarts = launcher->common.options->snapshots.max_restarts,
     };
-    struct job_effects effects;
 
-    launcher->machine = job_machine_new(&config, &effects);
+    launcher->machine = hosts ? job_machine_new(&config, &launcher->effects) : NULL;
+    free(hosts);
     if (!launcher->machine)
         return false;
     agents_set_term(&launcher->agents, job_machine_term(launcher->machine));

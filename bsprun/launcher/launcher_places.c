@@ -63,7 +63,8 @@ void launcher_take_missed(struct launcher *launcher, const struct wire_chosen *c
     snprintf(launcher->why_missed, sizeof launcher->why_missed, "%s", chosen->text);
     describe_missed(launcher, 0, text, sizeof text);
     if (count > 1)
-        snprintf(others, sizeof others, "; %u more are not on the intended host", count - 1);
+        snprintf(others, sizeof others, "; %u more %s not on the intended host", count - 1,
+                 count == 2 ? "is" : "are");
     notices_say(&launcher->common.notices, "%s%s", text, others);
 }
 

@@ -43,8 +43,8 @@ static const char *refuse_number(struct launcher *launcher, const struct replica
                  processes - 1);
     else if (open < needed)
         snprintf(text, size,
-                 "these replicas need %u hosts, and %u take part in it that are not drained",
-                 needed, open);
+                 "these replicas need %u hosts, and %u take%s part in it that %s not drained",
+                 needed, open, open == 1 ? "s" : "", open == 1 ? "is" : "are");
     else
         return NULL;
     return text;

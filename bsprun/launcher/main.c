@@ -1,21 +1,43 @@
 /* main.c - bsprun, the launcher the user sees. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "bsprun/launcher/launcher.h"
+#include "lib/base/io.h"
 #include "lib/base/stdout.h"
 
 #define STATUS_USAGE 2
+/* KiB that suffice for bsprun and the agents. */
+#define STACK_LEAST  64u
 
 static const char *variable(const char *name)
 {
     return getenv(name);
 }
 
+/* With less, bsprun or an agent might die of SIGSEGV, without a word.  stdio would need 8 KiB. */
+static bool stack_suffices(void)
+{
+    struct rlimit limit;
+    char text[160];
+    int length;
+
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= STACK_LEAST * 1024)
+        return true;
+    length = snprintf(text, sizeof text,
+                      "bsprun: the stack is limited to %llu KiB, and at least %u are needed: raise "
+                      "the limit (ulimit -s)\n",
+                      (unsigned long long)limit.rlim_cur / 1024, STACK_LEAST);
+    bspz_write_all(STDERR_FILENO, text, (size_t)length);
+    return false;
+}
+
 int main(int argc, char **argv)
 {
-    struct process_signals signals;
-    struct options options;
+    static struct process_signals signals; /* 10 KiB: the stack may have 64 only */
+    static struct options options;
     int status;
 
     /* Closed standard descriptors would be reused for other files and written to. */
@@ -23,6 +45,8 @@ int main(int argc, char **argv)
         perror("bsprun: /dev/null, in place of a closed standard stream");
         return 1;
     }
+    if (!stack_suffices())
+        return 1;
     process_signals_save(&signals);
     options_parse(argc, (const char **)argv, variable, &options);
     switch (options.action) {

@@ -143,7 +143,7 @@ char *map_expected(const struct options *options, uint32_t cores, char *error, s
     struct placement placement = {.host_count = all->count - options->hosts.spares,
                                   .by_node = options->hosts.by_node};
     uint64_t *homes = NULL;
-    uint32_t leads[HOSTS_MAX];
+    uint32_t *leads = NULL;
     char *text = NULL;
     bool known, replicated = replica_counts_most(&options->hosts.replicas, WIRE_RANKS_MAX) > 1;
 
@@ -158,8 +158,9 @@ char *map_expected(const struct options *options, uint32_t cores, char *error, s
     if (known) {
         placement.home = calloc(placement.processes, sizeof *placement.home);
         homes = calloc(placement.processes, sizeof *homes);
+        leads = calloc(placement.host_count, sizeof *leads);
     }
-    if (placement.home && homes) {
+    if (placement.home && homes && leads) {
         placement_begin(&placement, 0);
         for (uint32_t pid = 0; pid < placement.processes; pid++)
             homes[pid] = placement.home[pid];
@@ -168,6 +169,7 @@ char *map_expected(const struct options *options, uint32_t cores, char *error, s
         if (!replicated || place_replicas(options, &placement, homes, leads))
             text = print(&placement, options->hosts.spares, all->items, homes, leads);
     }
+    free(leads);
     free(homes);
     free(placement.home);
     free(placement.hosts);

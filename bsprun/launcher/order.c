@@ -10,7 +10,7 @@
 
 #include "lib/base/buffer.h"
 
-#define PIECE 16384u
+#define PIECE 8192u
 #define NEVER UINT64_MAX
 
 struct order_host {

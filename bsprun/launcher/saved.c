@@ -171,10 +171,10 @@ static int check_against(const struct saved *saved, const struct options *option
     const struct manifest *manifest = &saved->manifest;
 
     if (options->processes > 0 && (uint32_t)options->processes != manifest->nprocs)
-        return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED,
-                               "-np %d: the job has %" PRIu32
-                               " processes, and continues with the same number",
-                               options->processes, manifest->nprocs);
+        return bspz_error_text(
+            error, SAVED_TEXT, STATUS_FAILED,
+            "-np %d: the job has %" PRIu32 " process%s, and continues with the same number",
+            options->processes, manifest->nprocs, manifest->nprocs == 1 ? "" : "es");
     if (options->command_length > 0 && !same_program(saved, options))
         return bspz_error_text(error, SAVED_TEXT, STATUS_FAILED,
                                "the snapshots in %.150s are of %.200s, not of %.100s",
@@ -206,15 +206,16 @@ static bool can_go_on(struct store *store, const char *job)
     return true;
 }
 
-/* The newest job that can be continued; false: there is none. */
-static bool find_another(struct store *store, char name[STORE_NAME_MAX + 1])
+/* The newest job that can be continued; false: there is none, or the user has named one. */
+static bool find_another(struct store *store, uint64_t superstep, char name[STORE_NAME_MAX + 1])
 {
     char error[SAVED_TEXT];
     struct store_job *jobs;
     size_t count;
     bool found = false;
 
-    if (store_names_job(store) || store_jobs(store, &jobs, &count, error) < 0)
+    if (superstep != WIRE_NEVER || store_names_job(store) ||
+        store_jobs(store, &jobs, &count, error) < 0)
         return false;
     for (size_t i = count; i-- > 0 && !found;) {
         snprintf(name, STORE_NAME_MAX + 1, "%s", jobs[i].name);
@@ -224,29 +225,39 @@ static bool find_another(struct store *store, char name[STORE_NAME_MAX + 1])
     return found;
 }
 
+/* Adds to the text how to continue another job; false: there is none. */
+static bool tell_another(struct saved *saved, uint64_t superstep, char text[SAVED_TEXT])
+{
+    size_t length = strlen(text);
+    char name[STORE_NAME_MAX + 1], place[PATH_MAX + sizeof name + 1], *quoted;
+
+    if (!find_another(saved->store, superstep, name))
+        return false;
+    snprintf(place, sizeof place, "%s/%s", saved->directory, name);
+    quoted = launch_quoted(place);
+    snprintf(text + length, SAVED_TEXT - length,
+             "; an earlier one can be continued: bsprun --restart %s", quoted ? quoted : "DIR/JOB");
+    free(quoted);
+    return true;
+}
+
 /* Adds to the error what to do instead.  The job may have been killed before its first snapshot, or
  * may have all of them on other hosts. */
 static void tell_what_else(struct saved *saved, uint64_t superstep, char error[SAVED_TEXT])
 {
     size_t length = strlen(error);
-    char name[STORE_NAME_MAX + 1] = "", place[PATH_MAX + sizeof name + 1];
-    bool another = superstep == WIRE_NEVER && find_another(saved->store, name);
     char *quoted;
-    const char *word;
 
-    snprintf(place, sizeof place, "%s%s%s", saved->directory, another ? "/" : "",
-             another ? name : "");
-    quoted = launch_quoted(place);
-    word = quoted ? quoted : "DIR";
-    if (another)
-        snprintf(error + length, SAVED_TEXT - length,
-                 "; an earlier one can be continued: bsprun --restart %s", word);
-    else if (superstep != WIRE_NEVER)
-        snprintf(error + length, SAVED_TEXT - length, "; bspckpt ls %s shows those there are",
-                 word);
-    else
+    if (tell_another(saved, superstep, error))
+        return;
+    if (superstep == WIRE_NEVER) {
         snprintf(error + length, SAVED_TEXT - length,
                  "; if no other host has one, start the program again with --ckpt");
+        return;
+    }
+    quoted = launch_quoted(saved->directory);
+    snprintf(error + length, SAVED_TEXT - length, "; bspckpt ls %s shows those there are",
+             quoted ? quoted : "DIR");
     free(quoted);
 }
 
@@ -258,8 +269,12 @@ static int open_old(struct saved *saved, struct options *options, char error[SAV
         return STATUS_FAILED;
     if ((status = read_terms(saved, error)) != 0 || (status = read_end(saved, error)) != 0)
         return status;
-    if (saved->finished)
+    if (saved->finished) {
+        snprintf(saved->note, sizeof saved->note, "job %s has ended already, with status %d",
+                 store_job_name(saved->store), (int)saved->finished_status);
+        tell_another(saved, options->snapshots.restart_at, saved->note);
         return 0;
+    }
     if (store_newest(saved->store, options->snapshots.restart_at, WIRE_NEVER, &saved->manifest,
                      saved->note, error) < 0) {
         if (!saved->note[0])

@@ -32,7 +32,7 @@ struct saved {
     struct coord_lineage lineage;
     bool finished; /* the job to restart has ended */
     int32_t finished_status;
-    char note[SAVED_TEXT]; /* a line for stderr, or "" */
+    char note[SAVED_TEXT]; /* a line for stderr, as that the job has ended, or "" */
     bool holds_signals;
     sigset_t signals; /* blocked before */
 };

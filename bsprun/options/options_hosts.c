@@ -466,8 +466,9 @@ static bool check_hosts(struct options *options)
         return options_wrong(options, "the launcher slurm: this is not inside a Slurm allocation");
     if (hosts->spares >= hosts->all.count && hosts->spares > 0)
         return options_wrong(options,
-                             "%u spare hosts: there %s only %u in all, and one must run processes",
-                             hosts->spares, hosts->all.count == 1 ? "is" : "are", hosts->all.count);
+                             "%u spare host%s: there %s only %u in all, and one must run processes",
+                             hosts->spares, hosts->spares == 1 ? "" : "s",
+                             hosts->all.count == 1 ? "is" : "are", hosts->all.count);
     return check_replicas(options);
 }
 

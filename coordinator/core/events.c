@@ -19,8 +19,8 @@ static void too_few(struct coord *state, uint32_t processes, struct coord_effect
     char text[160];
 
     if (counts->count < 2)
-        snprintf(text, sizeof(text), "%u replicas of each process need as many hosts, there are %u",
-                 state->config.replicas, state->host_count);
+        snprintf(text, sizeof(text), "%u replicas of each process need as many hosts, there %s %u",
+                 state->config.replicas, state->host_count == 1 ? "is" : "are", state->host_count);
     else
         snprintf(text, sizeof(text),
                  "the replicas of %u processes need %u hosts, as each host has processes with the "
@@ -230,8 +230,8 @@ static enum wire_decision decide(struct coord *state)
         return WIRE_DECISION_END;
     char text[96];
     if (ends > 0) {
-        snprintf(text, sizeof(text), "at the end of superstep %llu, %u hosts are in bsp_end",
-                 (unsigned long long)state->superstep, ends);
+        snprintf(text, sizeof(text), "at the end of superstep %llu, %u host%s in bsp_end",
+                 (unsigned long long)state->superstep, ends, ends == 1 ? " is" : "s are");
         coord_blame(state, WIRE_CAUSE_MISMATCH, COORD_NOBODY, 1, 0, text);
         return WIRE_DECISION_ABORT;
     }

@@ -43,11 +43,10 @@ static BSPZ_NORETURN void cannot_attach(int error, uint32_t version)
 __attribute__((constructor)) void bspz_attach(void)
 {
     const char *value = getenv(BSPZ_ENV_BOARD);
-    const char *compat = getenv("BSP_COMPAT");
     uint32_t refused;
     int fd;
 
-    bspz_rt.oxford = bspz_options()->oxford || (compat && strcmp(compat, "oxford") == 0);
+    bspz_rt.oxford = bspz_options()->oxford || bspz_compat_is_oxford();
     bspz_rt.checks = bspz_options()->library_level == 0;
     bspz_rt.check_syncs = bspz_options()->check_syncs || bspz_rt.oxford;
     bspz_rt.warn =

@@ -183,11 +183,11 @@ static void map_board(int nprocs)
         bspz_fail(
             "bsp_begin", BSPZ_AT_BEGIN,
             errno == EAGAIN
-                ? "no shared memory for %d processes (%s): the program locks its memory "
+                ? "no shared memory for %d process%s (%s): the program locks its memory "
                   "(mlockall), see ulimit -l"
-                : "no address space for the shared memory of %d processes (%s): see ulimit -v "
+                : "no address space for the shared memory of %d process%s (%s): see ulimit -v "
                   "and ulimit -f",
-            nprocs, strerror(errno));
+            nprocs, nprocs == 1 ? "" : "es", strerror(errno));
     /* A second mapping would count as foreign memory in a snapshot. */
     munmap(bspz_rt.board, BSPZ_BOARD_BYTES);
     bspz_rt.board = board;

@@ -1,5 +1,5 @@
-/* environment.c - variables of the Oxford toolset: those that say what the program must have been
- * linked for, and the one with the number of the process. */
+/* environment.c - BSP_COMPAT, and variables of the Oxford toolset: those that say what the program
+ * must have been linked for, and the one with the number of the process. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,26 @@
 
 #include "lib/base/devices.h"
 #include "lib/rt/rt.h"
+
+static const char *compat(void)
+{
+    const char *mode = getenv("BSP_COMPAT");
+
+    return mode && *mode ? mode : "none";
+}
+
+bool bspz_compat_is_oxford(void)
+{
+    return strcmp(compat(), "oxford") == 0;
+}
+
+void bspz_check_compat(void)
+{
+    if (!bspz_compat_is_oxford() && strcmp(compat(), "none") != 0)
+        bspz_fail("bsp_begin", BSPZ_AT_BEGIN,
+                  "BSP_COMPAT=%s is not a mode: give oxford or none, or unset the variable",
+                  compat());
+}
 
 void bspz_check_linked_for(void)
 {

@@ -1,6 +1,7 @@
 /* errors.c - the format of all messages, and the end of a job that misuses the library. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/base/io.h"
@@ -17,6 +18,14 @@ bool bspz_checks(void)
     return bspz_rt.checks;
 }
 
+/* Other calls make the processes by bsp_begin: the program knows those only. */
+static const char *as_called(const char *function)
+{
+    if (bspz_rt.life != BSPZ_LIFE_BEFORE || strcmp(function, "bsp_begin") != 0)
+        return function;
+    return bspz_rt.has_mail ? "MPI_Init" : bspz_rt.safe_calls ? "volpex_init" : function;
+}
+
 /* Supersteps are counted as the program sees them: those inside collective operations do not count.
  */
 static BSPZ_PRINTF(4, 0) void print_message(const char *place, const char *function, int pid,
@@ -26,7 +35,7 @@ static BSPZ_PRINTF(4, 0) void print_message(const char *place, const char *funct
     const size_t room = sizeof text - 1;
     size_t used;
 
-    used = (size_t)snprintf(text, room, "bspzero: %s: %s: pid %d", place, function, pid);
+    used = (size_t)snprintf(text, room, "bspzero: %s: %s: pid %d", place, as_called(function), pid);
     if (used < room && bspz_rt.nprocs > 0)
         used += (size_t)snprintf(text + used, room - used, " of %d, superstep %llu", bspz_rt.nprocs,
                                  (unsigned long long)(bspz_rt.superstep - bspz_rt.hidden));

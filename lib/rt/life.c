@@ -70,6 +70,7 @@ void bsp_begin_cpp(int maxprocs, int line, const char *file)
     check_begin(maxprocs, line, file);
     bspz_rt.begin_line = line;
     bspz_rt.begin_file = file;
+    bspz_check_compat();
     bspz_check_linked_for();
     if (check_most(maxprocs) > 1)
         bspz_release_threads(BSPZ_AT_BEGIN);

@@ -152,6 +152,10 @@ void bspz_show_identity(int pid, int nprocs);
 
 /* ---- environment.c ---- */
 
+/* Whether BSP_COMPAT selects the behaviour of the Oxford toolset. */
+bool bspz_compat_is_oxford(void);
+/* In bsp_begin: ends the program when BSP_COMPAT is neither oxford nor none nor empty. */
+void bspz_check_compat(void);
 /* In bsp_begin: ends the program when it is not linked for BSP_DEVICE or BSP_MACHINE. */
 void bspz_check_linked_for(void);
 /* Sets the environment variable BSPTCP_PID of this process to its number. */

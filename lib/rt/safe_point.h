@@ -59,6 +59,14 @@ void bspz_plane_use(struct bspz_plane *plane);
 /* The calls of this program are safe points; before bsp_begin. */
 void bspz_safe_points_begin(void);
 
+/* The call with which the program ends, by that with which it has begun. */
+static inline enum bspz_call bspz_call_of_end(void)
+{
+    return bspz_rt.has_mail     ? BSPZ_CALL_MPI_Finalize
+           : bspz_rt.safe_calls ? BSPZ_CALL_VOLPEX_FINALIZE
+                                : BSPZ_CALL_END;
+}
+
 /* Whether calls are safe points in this job: then a request that waits can be taken back. */
 static inline bool bspz_has_safe_points(void)
 {

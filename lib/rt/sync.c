@@ -237,7 +237,7 @@ static BSPZ_INLINED struct summary meet(uint32_t end_flags, int number, int line
     if (bspz_likely(end_flags == 0))
         bspz_note(inside ? inside : BSPZ_CALL_SYNC, position);
     else if (!(end_flags & BSPZ_HAS_CALL)) /* else the plane has noted its call */
-        bspz_note(bspz_rt.has_mail ? BSPZ_CALL_MPI_Finalize : BSPZ_CALL_END, position);
+        bspz_note(bspz_call_of_end(), position);
     if (bspz_rt.checks)
         bspz_stdio_flush_output();
     if (bspz_unlikely(special & (BSPZ_BOARD_LABELS | BSPZ_BOARD_CALLS)))

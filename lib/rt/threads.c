@@ -106,7 +106,7 @@ void bspz_release_threads(int line, const char *file)
     }
     if (count > 1)
         bspz_warn("bsp_begin", line, file,
-                  "%d other threads run in this process: they stay in process 0, the other "
+                  "%d other thread%s in this process: %s in process 0, the other "
                   "processes start with one thread each",
-                  count - 1);
+                  count - 1, count == 2 ? " runs" : "s run", count == 2 ? "it stays" : "they stay");
 }

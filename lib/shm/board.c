@@ -301,6 +301,8 @@ const char *bspz_call_name(unsigned call)
                                                        [BSPZ_CALL_MOVE] = "bsp_move",
                                                        [BSPZ_CALL_HPMOVE] = "bsp_hpmove",
                                                        [BSPZ_CALL_EXIT] = "exit",
+                                                       [BSPZ_CALL_VOLPEX_INIT] = "volpex_init",
+                                                       [BSPZ_CALL_VOLPEX_FINALIZE] = "volpex_finalize",
                                                        [BSPZ_CALL_VOLPEX_PUT] = "volpex_put",
                                                        [BSPZ_CALL_VOLPEX_GET] = "volpex_get",
                                                        [BSPZ_CALL_VOLPEX_READ] = "volpex_read",

@@ -182,7 +182,10 @@ enum bspz_call {
 #define BSPZ_IN_(name) BSPZ_IN_##name,
     BSPZ_COLLECTIVES(BSPZ_IN_)
 #undef BSPZ_IN_
-        BSPZ_CALL_COUNT
+    /* The last, so that the others have the numbers that libraries in old programs know. */
+    BSPZ_CALL_VOLPEX_INIT,
+    BSPZ_CALL_VOLPEX_FINALIZE,
+    BSPZ_CALL_COUNT
 };
 
 /* A source position in 32 bits: index of the file name of that rank << 24 | line. */
@@ -295,7 +298,8 @@ struct bspz_request {
     uint32_t safe;  /* 1: it may be withdrawn while it waits */
     uint32_t alone; /* 1: the rank may be restarted alone (enum bspz_own), from volpex_init on */
     uint32_t puts_back; /* enum bspz_puts_back */
-    uint32_t at_calls;  /* 1: if the program is saved it is at its calls */
+    uint32_t at_calls;  /* not 0: if the program is saved it is at its calls, and ends with this one
+                           (enum bspz_call) */
     /* Of the object.  Of a get or read the rank writes how many bytes it has room for, and the
      * agent how many it delivers. */
     uint64_t size;

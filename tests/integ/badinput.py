@@ -6,6 +6,7 @@ import stat
 import subprocess
 
 from harness import BSPRUN, PROG, bsprun, check, expect, main, run, scratch
+from remote import RSH
 
 
 def one_message(result, status, pattern):
@@ -139,7 +140,7 @@ def limits():
     one_message(result, 1, "^bsprun: no shared memory for 40 processes: File too large")
     # Room for what the agent needs, none for what the ranks do.
     result = bsprun("-np", 1, PROG, preexec_fn=at_most(resource.RLIMIT_FSIZE, 200000))
-    one_message(result, 1, "^bspzero: .* no address space for the shared memory of 1 processes")
+    one_message(result, 1, "^bspzero: .* no address space for the shared memory of 1 process ")
     result = run([PROG], env={"BSP_PROCS": "2"},
                  preexec_fn=at_most(resource.RLIMIT_FSIZE, 4096))
     check(result.status != 0 and "bspzero: " in result.err, result)
@@ -229,7 +230,20 @@ def full_disk():
         expect(bsprun("--help", stdout=full), 1)
 
 
+def small_stack():
+    """With a stack of 64 KiB, some of which the environment has, all works that works with a large one; with less nothing does."""
+    def little(*words, size=64):
+        return run(["prlimit", f"--stack={size * 1024}:", *words], env={"PADDING": "x" * 6000})
+
+    store = os.path.join(scratch, "little")
+    expect(little(BSPRUN, "-np", "2", PROG), 0, out="^p = 2$", no_err=True)
+    expect(little(BSPRUN, "-np", "2", "--ckpt", store, "--every", "1", PROG), 0, out="^p = 2$", no_err=True)
+    expect(little(BSPRUN, "--hosts", "h0:1,h1:1", "--launcher", RSH, PROG), 0, out="^p = 2$", no_err=True)
+    one_message(little(BSPRUN, "-np", "2", PROG, size=48), 1,
+                r"^bsprun: the stack is limited to 48 KiB, and at least 64 are needed: raise the limit \(ulimit -s\)$")
+
+
 if __name__ == "__main__":
     main([number_of_processes, variable_bsp_procs, unknown_options, reports_that_cannot_be_written, bad_values, no_program,
           unknown_program, not_a_program, without_libbsp, program_from_here_and_path, limits, few_descriptors, few_processes,
-          too_many_wanted, closed_standard_streams, without_devices, full_disk])
+          too_many_wanted, closed_standard_streams, without_devices, full_disk, small_stack])

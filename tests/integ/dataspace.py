@@ -3,8 +3,9 @@ import os
 import re
 import shlex
 import signal
+import subprocess
 
-from harness import BSPRUN, Job, bsprun, check, expect, main, run, scratch
+from harness import BIN, BSPRUN, Job, bsprun, check, expect, main, run, scratch, wait_until
 
 OBJECTS = os.environ["INTEG_OBJECTS"]
 RSH = shlex.quote(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh"))
@@ -110,7 +111,82 @@ def a_process_that_dies():
         check(job.finish() == 137, job.status, job.text())
 
 
+LEAVES = r"""
+#include <bsp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <volpex.h>
+int main(int argc, char **argv)
+{
+    const char *how = argv[1];
+    if (strcmp(how, "mixed") == 0)
+        bsp_begin(0);
+    else
+        volpex_init(argc, argv);
+    int last = volpex_getProcId() == 1;
+    if (last && strcmp(how, "at once") == 0)
+        exit(3);
+    volpex_put("x", 1, "y", 1);
+    if (last && strcmp(how, "late") != 0) {
+        if (strcmp(how, "exit") == 0)
+            exit(3);
+        _exit(3);
+    }
+    if (last)
+        atexit(abort);
+    volpex_finalize();
+    return 0;
+}
+"""
+
+
+def without_finalize():
+    """What is missing, and what the others wait in, is named as the program would name it."""
+    program = os.path.join(scratch, "leaves")
+    with open(program + ".c", "w") as file:
+        file.write(LEAVES)
+    check(subprocess.run([os.path.join(BIN, "bspcc"), program + ".c", "-o", program]).returncode == 0)
+    for run_it in (lambda how: bsprun("-np", 2, program, how), lambda how: run([program, how], env={"BSP_PROCS": "2"})):
+        result = expect(run_it("at once"), 3, err=r"^bsp(run|zero): pid 1 called exit\(3\) in superstep 0 before volpex_finalize$")
+        check(re.search(r"^  pid 1: last call volpex_init at .*leaves\.c:13, superstep 0, called exit\(3\)$", result.err, re.M), result)
+        result = expect(run_it("exit"), 3, err=r"^bsp(run|zero): pid 1 called exit\(3\) in superstep 0 before volpex_finalize$")
+        check("bsp_" not in result.err, result)
+        result = expect(run_it("quick"), 3, err=r"^bsp(run|zero): pid 1 ended with status 3 without volpex_finalize in superstep 0, "
+                        r"last call volpex_put at .*leaves\.c:17$")
+        check("bsp_" not in result.err, result)
+        # Without bsprun the status is that of process 0.
+        result = run_it("late")
+        expect(result, 134 if result.err.startswith("bsprun") else 0, err=r"^bsp(run|zero): pid 1 was killed by signal 6 \(Aborted\) after volpex_finalize$")
+        # A BSP program that uses the dataspace ends with bsp_end.
+        expect(run_it("mixed"), 3, err=r"^bsp(run|zero): pid 1 ended with status 3 without bsp_end in superstep 0, last call volpex_put")
+
+
+def errors_of_the_beginning():
+    """They name the call that the program makes, not the one that this makes."""
+    for words in (["-np", "2", OBJECTS, "ring"], ["-np", "2", OBJECTS, "mixed"]):
+        call = "volpex_init" if words[-1] == "ring" else "bsp_begin"
+        expect(bsprun(*words, env={"BSP_COMPAT": "oxfrod"}), 1, err=rf"^bspzero: .*objects\.c:\d+: {call}: pid -1: BSP_COMPAT=oxfrod is not a mode")
+
+
+def who_waits_in_finalize():
+    """In the table, too: process 0 is in it when process 1 dies."""
+    program = os.path.join(scratch, "waits")
+    with open(program + ".c", "w") as file:
+        file.write(LEAVES.replace("_exit(3)", "for (;;) pause()"))
+    check(subprocess.run([os.path.join(BIN, "bspcc"), program + ".c", "-o", program]).returncode == 0)
+    with Job([BSPRUN, "-np", "2", program, "quick"]) as job:
+        def told():
+            return run([os.path.join(BIN, "bspstat"), str(job.os_pid)]).out
+
+        wait_until(lambda: "volpex_finalize at" in told(), "process 0 in volpex_finalize")
+        os.kill(int(re.search(r" 1=(\d+)", told())[1]), signal.SIGKILL)
+        check(job.finish() == 137, job.status, job.text())
+        check(re.search(r"^  pid 0: last call volpex_finalize at .*waits\.c:25, superstep 0, in volpex_finalize\r?$",
+                        job.text(), re.M), job.text())
+
+
 if __name__ == "__main__":
     main([everybody_gets_what_another_puts, a_token_excludes_the_others, objects_of_all_sizes, more_than_the_memory, tags_are_bytes,
           within_supersteps, without_bsprun, wrong_use, nobody_can_put_it,
-          one_that_computes_may_put_it, a_process_that_dies])
+          one_that_computes_may_put_it, a_process_that_dies, without_finalize, errors_of_the_beginning, who_waits_in_finalize])

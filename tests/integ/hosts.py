@@ -49,6 +49,8 @@ def more_processes_than_slots():
     # This host is one like the others when its slots were given.
     expect(bsprun("--hosts", "localhost:2", "-np", 4, PROG), 0, out="^p = 4$",
            err="^bsprun: 4 processes have 2 slots, so some of them share a core")
+    expect(bsprun("--hosts", "localhost:1", "-np", 2, PROG), 0, out="^p = 2$",
+           err="^bsprun: 2 processes have 1 slot, so some of them share a core")
     for words in (("-np", 2), ("-np", 4, "--oversubscribe")):
         expect(bsprun("--hosts", "localhost:2", *words, PROG), 0, out=f"^p = {words[1]}$", no_err=True)
 

@@ -135,6 +135,14 @@ def without_finalize():
            err=r"^bsprun: pid 1 ended with status 3 without MPI_Finalize in superstep 0, last call MPI_Comm_rank")
 
 
+def errors_of_the_beginning():
+    """They name MPI_Init, which makes the processes with bsp_begin."""
+    program = os.path.join(scratch, "begins")
+    check(compile_to(program, "#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); return MPI_Finalize(); }\n"))
+    expect(bsprun("-np", 2, program, env={"BSP_COMPAT": "oxfrod"}), 1,
+           err=r"^bspzero: .*begins\.c:2: MPI_Init: pid -1: BSP_COMPAT=oxfrod is not a mode")
+
+
 def compile_to(program, text):
     with open(program + ".c", "w") as file:
         file.write(text)
@@ -175,4 +183,4 @@ def bsp_programs_own_the_names():
 
 if __name__ == "__main__":
     main([all_is_right, any_number_of_processes, without_bsprun, wrong_use, aborted, stuck,
-          a_process_that_dies, without_finalize, what_is_missing_does_not_compile, bsp_programs_own_the_names, as_under_a_real_mpi])
+          a_process_that_dies, without_finalize, errors_of_the_beginning, what_is_missing_does_not_compile, bsp_programs_own_the_names, as_under_a_real_mpi])

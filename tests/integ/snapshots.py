@@ -153,7 +153,28 @@ def an_ended_job():
     expect(bsprun("--ckpt", store, PROG, "never"), 0)
     expect(bsprun("--ckpt", store, "no-such-program"), 127)
     check(len(jobs(store)) == 1, jobs(store))
-    one_line(bsprun("--restart", store), 5, "has ended already")
+    one_line(bsprun("--restart", store), 5, "has ended already, with status 5$")
+
+
+def an_ended_job_after_another():
+    """The newest job has ended: an earlier one that has not is named."""
+    store = os.path.join(fresh(), "a store")
+    os.makedirs(store)
+
+    with Job([BSPRUN, "--ckpt", store, "--every", "1", "-np", "2", PROG, "loop"]) as job:
+        job.wait_ready(2)
+        wait_until(lambda: len(committed(store)) > 1, "snapshots")
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 123, job.text())
+    good, = jobs(store)
+    expect(bsprun("--ckpt", store, "-np", 2, PROG, "status", 5), 5)
+    ended, = set(jobs(store)) - {good}
+    one_line(bsprun("--restart", store), 5, f"job {ended} has ended already, with status 5; an earlier one can be continued: "
+             f"bsprun --restart '{store}/{good}'$")
+    # Whoever names a job, or a superstep, means that job.
+    one_line(bsprun("--restart", f"{store}/{ended}"), 5, "has ended already, with status 5$")
+    one_line(bsprun("--restart", f"{store}@1"), 5, "has ended already, with status 5$")
+    check(len(jobs(store)) == 2, jobs(store))
 
 
 def killed_before_its_first():
@@ -411,7 +432,7 @@ def what_the_dead_left():
 
 if __name__ == "__main__":
     main([what_makes_no_sense, environment, told_on_request, report_after_a_restart, report_since_the_start,
-          report_of_a_rollback, an_ended_job, killed_before_its_first, the_same_command,
+          report_of_a_rollback, an_ended_job, an_ended_job_after_another, killed_before_its_first, the_same_command,
           signals_without_snapshots, saved_and_stopped, the_command_that_goes_on, stopped_before_begin, second_signal,
           interrupted, interrupted_while_it_saves, time_limit, reader_goes_away, locked_until_all_is_gone, restarts_run_out,
           linked_with_it, several_jobs, what_the_dead_left])

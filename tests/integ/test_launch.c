@@ -77,6 +77,7 @@ static struct whereabouts somewhere(enum bspz_rank_state mark)
                                 .superstep = 5,
                                 .call = BSPZ_CALL_SYNC,
                                 .function = "bsp_sync",
+                                .end = "bsp_end",
                                 .file = "prog.c",
                                 .line = 12};
 
@@ -331,6 +332,10 @@ START_TEST(usage_texts)
     ck_assert_ptr_nonnull(strstr(table, "2 processes, 9 supersteps"));
     ck_assert_ptr_nonnull(strstr(table, "  all          9     2.000"));
     ck_assert_int_ne(table[strlen(table) - 1], '\n');
+    free(table);
+    ranks[0].supersteps = 1;
+    table = usage_table(ranks, 1);
+    ck_assert_ptr_nonnull(strstr(table, "1 process, 1 superstep, "));
     free(table);
 }
 END_TEST

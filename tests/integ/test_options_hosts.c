@@ -304,6 +304,8 @@ START_TEST(host_nonsense)
     expect_no_hosts(&options, "give one of them");
     PARSE(&options, "--hosts", "a,b", "--spares", "2", "prog");
     expect_no_hosts(&options, "2 spare hosts: there are only 2 in all");
+    PARSE(&options, "--hosts", "a", "--spares", "1", "prog");
+    expect_no_hosts(&options, "1 spare host: there is only 1 in all");
     PARSE(&options, "--launcher", "slurm", "prog");
     expect_no_hosts(&options, "not inside a Slurm allocation");
 }

@@ -237,7 +237,8 @@ static bool measure_one(const struct options *options, int processes, struct bsp
     if (answer != NULL)
         fclose(answer);
     if (child < 0 || waitpid(child, &status, 0) != child || status != 0 || !read_it) {
-        fprintf(stderr, "bspparam: the job that measures %d processes failed\n", processes);
+        fprintf(stderr, "bspparam: the job that measures %d process%s failed\n", processes,
+                processes == 1 ? "" : "es");
         return false;
     }
 
@@ -245,8 +246,8 @@ static bool measure_one(const struct options *options, int processes, struct bsp
     int n_half;
     if (sscanf(line, "%lf %lf %lf %d", &s, &l, &g, &n_half) != 4 ||
         !(s > 0 && l > 0 && g > 0 && n_half > 0)) {
-        fprintf(stderr, "bspparam: measuring %d processes gave no sensible figures: %s\n",
-                processes, line);
+        fprintf(stderr, "bspparam: measuring %d process%s gave no sensible figures: %s\n",
+                processes, processes == 1 ? "" : "es", line);
         return false;
     }
     *params = (struct bspz_params){s, l, g, n_half};

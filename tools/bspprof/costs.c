@@ -35,8 +35,8 @@ bool costs_find(const char *params, const char *machine, uint32_t ranks, struct 
         if (!bspz_params_of(machine, (int)ranks, &costs->params)) {
             snprintf(error, size,
                      "-arch %.100s: the database of bspparam has no line for this machine and %u "
-                     "processes: `bspparam -all` lists what it has",
-                     machine, ranks);
+                     "process%s: `bspparam -all` lists what it has",
+                     machine, ranks, ranks == 1 ? "" : "es");
             return false;
         }
         snprintf(costs->where, sizeof(costs->where), "%s", machine);

@@ -49,8 +49,10 @@ static bool read_run(struct job *job, unsigned i, char error[PROFILE_ERROR])
                   error))
         return false;
     if (arguments->verbose)
-        fprintf(stderr, "bspprof: %s: %llu supersteps of %u processes\n", arguments->files[i],
-                (unsigned long long)job->runs[i]->all.supersteps, job->runs[i]->file.profile.ranks);
+        fprintf(stderr, "bspprof: %s: %llu superstep%s of %u process%s\n", arguments->files[i],
+                (unsigned long long)job->runs[i]->all.supersteps,
+                job->runs[i]->all.supersteps == 1 ? "" : "s", job->runs[i]->file.profile.ranks,
+                job->runs[i]->file.profile.ranks == 1 ? "" : "es");
     if (!job->runs[i]->file.profile.complete)
         fprintf(stderr,
                 "bspprof: %s: it ends early, without a line E: what followed the last superstep is "

@@ -297,9 +297,10 @@ static void draw_run(struct picture *picture)
     double top = picture->y0;
     char words[1000];
     snprintf(words, sizeof(words),
-             "%.300s: %" PRIu32 " processes, %" PRIu64 " supersteps; predicted with s=%g Mflop/s, "
+             "%.300s: %" PRIu32 " process%s, %" PRIu64 " superstep%s; predicted with s=%g Mflop/s, "
              "l=%g flops, g=%g flops per word (%.200s)",
-             run->name, run->file.profile.ranks, run->all.supersteps, costs->params.s,
+             run->name, run->file.profile.ranks, run->file.profile.ranks == 1 ? "" : "es",
+             run->all.supersteps, run->all.supersteps == 1 ? "" : "s", costs->params.s,
              costs->params.l, costs->params.g, costs->where);
     text(picture, LEFT, top - 24, "", words);
     draw_bands_legend(picture);

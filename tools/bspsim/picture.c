@@ -142,7 +142,8 @@ static void draw_intervals(FILE *file, const struct plan *plan)
     struct axes axes = {file, 0, best / WIDE, best * WIDE, HIGH * time};
     char words[96], length[COMMAND_TIME_MAX];
     double scale = unit_of(time, &unit);
-    snprintf(words, sizeof(words), "time to solution (%s) on %u hosts", unit, plan->hosts);
+    snprintf(words, sizeof(words), "time to solution (%s) on %u host%s", unit, plan->hosts,
+             plan->hosts == 1 ? "" : "s");
     draw_frame(&axes, words, "interval between snapshots", scale);
     for (size_t i = 0; i < sizeof(ticks) / sizeof(ticks[0]); i++)
         tick(&axes, ticks[i].interval, ticks[i].label);

@@ -57,8 +57,9 @@ static void print_text(const struct batch_setup *setup, const struct batch_resul
            bspsim_command_time(result->seconds, mean), bspsim_command_time(result->low, low),
            bspsim_command_time(result->high, high), result->utilisation, result->utilisation_error);
     if (result->finished < result->runs)
-        printf("%u of them were given up before they ended: the times are too low\n",
-               result->runs - result->finished);
+        printf("%u of them %s given up before they ended: the times are too low\n",
+               result->runs - result->finished,
+               result->runs - result->finished == 1 ? "was" : "were");
     print_share("useful", fmin(work, result->seconds), result->seconds);
     print_share("in snapshots", result->saving, result->seconds);
     print_share("lost by failures", result->lost, result->seconds);

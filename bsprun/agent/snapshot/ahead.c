@@ -454,8 +454,8 @@ static struct aheads *make_room(struct agent *agent)
     if (!aheads)
         return NULL;
     for (size_t pid = 0; pid < count; pid++)
-        aheads->of[pid] = (struct ahead){
-            .agent = agent, .pid = (int)pid, .socket = -1, .process.pidfd = -1};
+        aheads->of[pid] =
+            (struct ahead){.agent = agent, .pid = (int)pid, .socket = -1, .process.pidfd = -1};
     uv_timer_init(agent_loop(agent), &aheads->timer);
     aheads->timer.data = agent;
     snapshots_of(agent)->aheads = aheads;
@@ -565,8 +565,8 @@ bool agent_ahead_take(struct agent *agent, int pid, const struct chain *chain)
         process->ended = NULL;
         is_taken(ahead);
         if (agent_order(agent)->verbosity > 0)
-            agent_notice(agent, "process %d was restored ahead on host %s, %d snapshots before",
-                         pid, agent_host_name(agent), newer);
+            agent_notice(agent, "process %d was restored ahead on host %s, %d snapshot%s before",
+                         pid, agent_host_name(agent), newer, newer == 1 ? "" : "s");
     }
     if (null >= 0)
         close(null);

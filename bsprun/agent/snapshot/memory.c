@@ -12,6 +12,8 @@
 #include "lib/base/io.h"
 
 #define TEXT_BYTES 8192
+#define PART_BYTES 4096 /* of a file whose first lines are needed only */
+#define LINE_BYTES 64   /* a number, or "max" */
 #define UNKNOWN    UINT64_MAX
 
 /* Differences between the versions. */
@@ -52,16 +54,16 @@ uint64_t memory_headroom(const char *limit, const char *use, uint64_t files)
 
 static uint64_t headroom_of(const struct version *version, const char *group)
 {
-    char path[PATH_MAX + 64], limit[TEXT_BYTES], use[TEXT_BYTES], statistics[TEXT_BYTES];
+    char path[PATH_MAX + 64], limit[LINE_BYTES], use[LINE_BYTES], statistics[PART_BYTES];
 
     snprintf(path, sizeof path, "%s%s/%s", version->mount, group, version->limit);
-    if (!bspz_read_text(path, limit, TEXT_BYTES))
+    if (!bspz_read_text(path, limit, LINE_BYTES))
         return UNKNOWN;
     snprintf(path, sizeof path, "%s%s/%s", version->mount, group, version->use);
-    if (!bspz_read_text(path, use, TEXT_BYTES))
+    if (!bspz_read_text(path, use, LINE_BYTES))
         return UNKNOWN;
     snprintf(path, sizeof path, "%s%s/memory.stat", version->mount, group);
-    if (!bspz_read_text(path, statistics, TEXT_BYTES))
+    if (!bspz_read_text(path, statistics, PART_BYTES))
         statistics[0] = '\0';
     return memory_headroom(limit, use,
                            known_or_0(memory_number(statistics, version->inactive)) +
@@ -115,10 +117,10 @@ static uint64_t cgroup_headroom(void)
 
 uint64_t memory_available(void)
 {
-    char text[TEXT_BYTES];
+    char text[PART_BYTES];
     uint64_t machine = UNKNOWN, group = cgroup_headroom();
 
-    if (bspz_read_text("/proc/meminfo", text, TEXT_BYTES))
+    if (bspz_read_text("/proc/meminfo", text, PART_BYTES))
         machine = memory_number(text, "MemAvailable:");
     if (machine != UNKNOWN)
         machine *= 1024;
@@ -127,11 +129,11 @@ uint64_t memory_available(void)
 
 uint64_t memory_of_process(pid_t ospid)
 {
-    char path[64], text[TEXT_BYTES];
+    char path[64], text[PART_BYTES];
     unsigned long long size, resident, shared;
 
     snprintf(path, sizeof path, "/proc/%d/statm", (int)ospid);
-    if (!bspz_read_text(path, text, TEXT_BYTES) ||
+    if (!bspz_read_text(path, text, PART_BYTES) ||
         sscanf(text, "%llu %llu %llu", &size, &resident, &shared) != 3 || resident < shared)
         return 0;
     return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);

@@ -42,7 +42,7 @@ void bspz_request_begin(void)
     bspz_rt.self->request.finished = finished;
     bspz_rt.self->request.alone = bspz_can_be_alone();
     bspz_rt.self->request.puts_back = BSPZ_PUTS_NOTHING_BACK;
-    bspz_rt.self->request.at_calls = bspz_rt.safe_calls;
+    bspz_rt.self->request.at_calls = bspz_rt.safe_calls ? bspz_call_of_end() : 0;
 }
 
 void bspz_request_finish(void)
