@@ -16,6 +16,7 @@
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
 #include "bsprun/agent/zero.h"
+#include "bsprun/process.h"
 #include "bsprun/rank_times.h"
 #include "bsprun/whereabouts.h"
 #include "lib/base/clock.h"
@@ -50,6 +51,12 @@ static void want_times(struct agent *agent)
 
 /* ---- The answer ---- */
 
+/* A process that is stopped, by a signal or a debugger, is so in whatever it does. */
+static enum wire_rank_state state_of(const struct whereabouts *at, uint32_t os_pid)
+{
+    return os_pid && process_is_stopped((pid_t)os_pid) ? WIRE_RANK_STOPPED : at->state;
+}
+
 static struct wire_where row_of(const struct agent *agent, int pid, struct whereabouts *at)
 {
     uint32_t os_pid = os_pid_of(agent, pid);
@@ -57,7 +64,7 @@ static struct wire_where row_of(const struct agent *agent, int pid, struct where
     whereabouts_read(agent_board(agent), agent_nprocs(agent), pid, at);
     struct rank_times times = rank_times_read(agent_board(agent), pid, at->state, bspz_now_ns());
     return (struct wire_where){.pid = (uint32_t)pid,
-                               .state = at->state,
+                               .state = state_of(at, os_pid),
                                .superstep = at->superstep,
                                .function = at->function,
                                .file = at->file,

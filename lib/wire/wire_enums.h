@@ -37,7 +37,8 @@
     E(IN_BEGIN, "in bsp_begin")                                                                    \
     E(IN_END, "in bsp_end")                                                                        \
     E(ENDED, "ended")                                                                              \
-    E(KILLED, "killed")
+    E(KILLED, "killed")                                                                            \
+    E(STOPPED, "stopped")
 
 /* What happens with a process that is, or is expected to be, on another host in the next term. */
 #define WIRE_COMINGS(E)                                                                            \

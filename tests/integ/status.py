@@ -39,6 +39,28 @@ class Place(StatusPlace):
         return json.loads(result.out)
 
 
+def stopped_by_a_signal():
+    """A process that computes, or waits, and is stopped is said to be stopped, until it goes on."""
+    with Place() as place:
+        with place.job("-np", 3, PROG, "wait", 1) as job:
+            os_pids = job.wait_ready(3)
+
+            def states():
+                return [rank["state"] for rank in place.facts(job)["ranks"]]
+
+            wait_until(lambda: states() == ["waiting", "computing", "waiting"], "waiting")
+            for pid in (1, 2):
+                os.kill(os_pids[pid], signal.SIGSTOP)
+            wait_until(lambda: states() == ["waiting", "stopped", "stopped"], "stopped")
+            text = expect(place.stat(), 0, no_err=True).out
+            check(re.search(r"^  1 .* stopped ", text, re.M), text)
+            for pid in (1, 2):
+                os.kill(os_pids[pid], signal.SIGCONT)
+            wait_until(lambda: states() == ["waiting", "computing", "waiting"], "going on")
+            job.signal(signal.SIGINT)
+            job.finish()
+
+
 def what_is_shown():
     with Place() as place:
         with place.job("-np", 3, PROG, "wait", 1) as job:
@@ -505,7 +527,7 @@ def wrong_calls():
 
 
 if __name__ == "__main__":
-    main([what_is_shown, metrics, times, times_of_a_whole_job, followed, more_clients_than_are_answered,
+    main([what_is_shown, stopped_by_a_signal, metrics, times, times_of_a_whole_job, followed, more_clients_than_are_answered,
           jobs_that_end_meanwhile,
           a_full_disk, too_long_a_directory, a_rate, before_begin, with_snapshots, over_several_hosts, several_jobs,
           a_job_that_ignores_signals, a_stopped_bsprun, stale_sockets_are_swept, whose_directory,
