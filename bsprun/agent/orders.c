@@ -40,6 +40,7 @@
 #include "bsprun/agent/route.h"
 #include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/snapshots.h"
+#include "bsprun/agent/strangers.h"
 #include "bsprun/agent/succession.h"
 #include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"

@@ -3,6 +3,7 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/job.h"
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/roster.h"
