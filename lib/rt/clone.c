@@ -381,6 +381,7 @@ void bspz_rank_setup(void)
     bspz_signals_begin();
     bspz_plea_begin();
     bspz_stdio_begin();
-    bspz_note(BSPZ_CALL_BEGIN, bspz_here(bspz_rt.begin_file, bspz_rt.begin_line));
+    bspz_note(bspz_rt.safe_calls && !bspz_rt.has_mail ? BSPZ_CALL_VOLPEX_INIT : BSPZ_CALL_BEGIN,
+              bspz_here(bspz_rt.begin_file, bspz_rt.begin_line));
     bspz_wait_to_run();
 }
