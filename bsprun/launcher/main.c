@@ -10,7 +10,7 @@
 
 #define STATUS_USAGE 2
 /* KiB that suffice for bsprun and the agents. */
-#define STACK_LEAST  64u
+#define STACK_LEAST  128u
 
 static const char *variable(const char *name)
 {
@@ -36,7 +36,7 @@ static bool stack_suffices(void)
 
 int main(int argc, char **argv)
 {
-    static struct process_signals signals; /* 10 KiB: the stack may have 64 only */
+    static struct process_signals signals; /* 10 KiB: the stack may be small */
     static struct options options;
     int status;
 

@@ -231,16 +231,16 @@ def full_disk():
 
 
 def small_stack():
-    """With a stack of 64 KiB, some of which the environment has, all works that works with a large one; with less nothing does."""
-    def little(*words, size=64):
-        return run(["prlimit", f"--stack={size * 1024}:", *words], env={"PADDING": "x" * 6000})
+    """With a stack of 128 KiB, some of which the environment has, all works that works with a large one; with less nothing does."""
+    def little(*words, size=128):
+        return run(["prlimit", f"--stack={size * 1024}:", *words], env={"PADDING": "x" * 20000})
 
     store = os.path.join(scratch, "little")
     expect(little(BSPRUN, "-np", "2", PROG), 0, out="^p = 2$", no_err=True)
     expect(little(BSPRUN, "-np", "2", "--ckpt", store, "--every", "1", PROG), 0, out="^p = 2$", no_err=True)
     expect(little(BSPRUN, "--hosts", "h0:1,h1:1", "--launcher", RSH, PROG), 0, out="^p = 2$", no_err=True)
-    one_message(little(BSPRUN, "-np", "2", PROG, size=48), 1,
-                r"^bsprun: the stack is limited to 48 KiB, and at least 64 are needed: raise the limit \(ulimit -s\)$")
+    one_message(little(BSPRUN, "-np", "2", PROG, size=96), 1,
+                r"^bsprun: the stack is limited to 96 KiB, and at least 128 are needed: raise the limit \(ulimit -s\)$")
 
 
 if __name__ == "__main__":

@@ -187,7 +187,7 @@ def who_waits_in_finalize():
         wait_until(lambda: "volpex_finalize at" in told(), "process 0 in volpex_finalize")
         os.kill(int(re.search(r" 1=(\d+)", told())[1]), signal.SIGKILL)
         check(job.finish() == 137, job.status, job.text())
-        check(re.search(r"^  pid 0: last call volpex_finalize at .*waits\.c:25, superstep 0, in volpex_finalize\r?$",
+        check(re.search(r"^  pid 0: last call volpex_finalize at .*waits\.c:30, superstep 0, in volpex_finalize\r?$",
                         job.text(), re.M), job.text())
 
 
