@@ -5,8 +5,7 @@ import resource
 import stat
 import subprocess
 
-from harness import BSPRUN, PROG, bsprun, check, expect, main, run, scratch
-from remote import RSH
+from harness import BSPRUN, PROG, RSH, bsprun, check, expect, main, run, scratch
 
 
 def one_message(result, status, pattern):

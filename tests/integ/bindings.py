@@ -6,13 +6,11 @@ import ctypes
 import os
 import platform
 import re
-import shlex
 import struct
 import tempfile
 
-from harness import BSPRUN, PROG, Job, alone, check, expect, main, run, scratch
+from harness import BSPRUN, PROG, RSH, Job, alone, check, expect, main, run, scratch
 
-RSH = shlex.quote(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh"))
 MINE = sorted(os.sched_getaffinity(0))[:2]
 A, B = map(str, MINE if len(MINE) == 2 else (0, 0))
 BOTH = f"{A}-{B}" if int(B) == int(A) + 1 else f"{A},{B}"

@@ -12,8 +12,8 @@ import re
 import signal
 import time
 
-from harness import BIN, BSPRUN, Failed, Job, bsprun, check, committed, expect, main, run, wait_until
-from kills import RSH, chance, new_store, ranks_of, seed
+from harness import BIN, BSPRUN, RSH, Failed, Job, bsprun, check, committed, expect, main, run, wait_until
+from kills import chance, new_store, ranks_of, seed
 
 OBJECTS = os.environ["INTEG_OBJECTS"]
 CASES = os.environ["INTEG_MPI"]

@@ -1,14 +1,12 @@
 """The dataspace: volpex.h on one host, on several, in programs without bsprun, and used wrongly."""
 import os
 import re
-import shlex
 import signal
 import subprocess
 
-from harness import BIN, BSPRUN, Job, bsprun, check, expect, main, run, scratch, wait_until
+from harness import BIN, BSPRUN, RSH, Job, bsprun, check, expect, main, run, scratch, wait_until
 
 OBJECTS = os.environ["INTEG_OBJECTS"]
-RSH = shlex.quote(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh"))
 HOSTS = [["-np", "4"], ["--launcher", RSH, "--hosts", "h0:1,h1:2,h2:1"]]
 STUCK = r"^bsp(?:run|zero): all processes wait, and nothing is on its way to them:$"
 
@@ -146,12 +144,17 @@ int main(int argc, char **argv)
 """
 
 
+def compiled(name, text):
+    program = os.path.join(scratch, name)
+    with open(program + ".c", "w") as file:
+        file.write(text)
+    check(subprocess.run([os.path.join(BIN, "bspcc"), program + ".c", "-o", program]).returncode == 0)
+    return program
+
+
 def without_finalize():
     """What is missing, and what the others wait in, is named as the program would name it."""
-    program = os.path.join(scratch, "leaves")
-    with open(program + ".c", "w") as file:
-        file.write(LEAVES)
-    check(subprocess.run([os.path.join(BIN, "bspcc"), program + ".c", "-o", program]).returncode == 0)
+    program = compiled("leaves", LEAVES)
     for run_it in (lambda how: bsprun("-np", 2, program, how), lambda how: run([program, how], env={"BSP_PROCS": "2"})):
         result = expect(run_it("at once"), 3, err=r"^bsp(run|zero): pid 1 called exit\(3\) in superstep 0 before volpex_finalize$")
         check(re.search(r"^  pid 1: last call volpex_init at .*leaves\.c:13, superstep 0, called exit\(3\)$", result.err, re.M), result)
@@ -176,10 +179,7 @@ def errors_of_the_beginning():
 
 def who_waits_in_finalize():
     """In the table, too: process 0 is in it when process 1 dies."""
-    program = os.path.join(scratch, "waits")
-    with open(program + ".c", "w") as file:
-        file.write(LEAVES.replace("_exit(3)", "for (;;) pause()"))
-    check(subprocess.run([os.path.join(BIN, "bspcc"), program + ".c", "-o", program]).returncode == 0)
+    program = compiled("waits", LEAVES.replace("_exit(3)", "for (;;) pause()"))
     with Job([BSPRUN, "-np", "2", program, "quick"]) as job:
         def told():
             return run([os.path.join(BIN, "bspstat"), str(job.os_pid)]).out

@@ -8,8 +8,8 @@ import re
 import signal
 import time
 
-from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, run
-from kills import ONE, RSH, SEVERAL, chance, kill_one, new_store, seed, shown_by, wait_snapshot
+from harness import BIN, BSPRUN, RSH, Job, bsprun, check, committed, expect, main, run
+from kills import ONE, SEVERAL, chance, kill_one, new_store, seed, shown_by, wait_snapshot
 
 BSPCTL = os.path.join(BIN, "bspctl")
 OBJECTS = os.environ["INTEG_OBJECTS"]

@@ -1,14 +1,12 @@
 """bsprun --debug: gdb in the terminal of bsprun, or in windows; what it needs and does not go together with."""
 import os
 import re
-import shlex
 import shutil
 import signal
 import tempfile
 
-from harness import BIN, BSPRUN, PROG, Job, check, expect, main, run, scratch, wait_until
+from harness import BIN, BSPRUN, PROG, RSH, Job, check, expect, main, run, scratch, wait_until
 
-RSH = shlex.quote(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh"))
 PROMPT = r"\(gdb\) $"
 STOPPED = r"^Temporary breakpoint 1, bsp_begin_end"
 

@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import shutil
 import signal
 import subprocess
@@ -31,6 +32,8 @@ os.environ.setdefault("BSPZERO_HISTORY", "off")
 BIN = os.environ["INTEG_BIN"]  # where bsprun and bspnode are
 PROG = os.environ["INTEG_PROG"]  # prog.c, compiled
 BSPRUN = os.path.join(BIN, "bsprun")
+# An option of bsprun: hosts by any names are this one.
+RSH = shlex.quote(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh"))
 PATIENCE = 60.0  # seconds after which something that should happen never will
 
 MARK = "BSPZ_INTEG_MARK"

@@ -1,15 +1,13 @@
 """Jobs on several hosts, all of which are this machine: where they are named, and what comes of it."""
 import os
 import re
-import shlex
 import signal
 import socket
 import tempfile
 import time
 
-from harness import BSPRUN, Job, PROG, bsprun, check, expect, main, scratch, wait_until
+from harness import BSPRUN, Job, PROG, RSH, bsprun, check, expect, main, scratch, wait_until
 
-RSH = shlex.quote(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh"))
 
 
 def on(*words, **more):

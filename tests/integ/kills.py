@@ -4,14 +4,12 @@ The moments and victims come from the seed, the first argument of the test, whic
 """
 import os
 import random
-import shlex
 import signal
 import sys
 import time
 
-from harness import committed, scratch, wait_until
+from harness import RSH, committed, scratch, wait_until
 
-RSH = shlex.quote(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh"))
 ONE = ["-np", "4"]
 SEVERAL = ["--launcher", RSH, "--hosts", "h0:1,h1:2,h2:1"]
 

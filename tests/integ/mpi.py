@@ -2,17 +2,15 @@
 and stuck."""
 import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
 
-from harness import BIN, BSPRUN, Job, bsprun, check, expect, main, run, scratch
+from harness import BIN, BSPRUN, RSH, Job, bsprun, check, expect, main, run, scratch
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 APPS = os.path.join(HERE, os.pardir, os.pardir, "apps", "mpi")
 CASES = os.environ["INTEG_MPI"]
-RSH = shlex.quote(os.path.join(HERE, os.pardir, "hosts", "local-rsh"))
 HOSTS = [["-np", "4"], ["--launcher", RSH, "--hosts", "h0:1,h1:2,h2:1"]]
 STUCK = r"^bsprun: all processes wait, and nothing is on its way to them:$"
 PROGRAMS = {"pi": [], "matmul": ["120"], "jacobi": [], "oddeven": [], "ring": [], "life": [], "samplesort": ["30000"],

@@ -9,8 +9,8 @@ import signal
 import subprocess
 import time
 
-from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, main, run, scratch, wait_until
-from kills import ONE, RSH, SEVERAL, chance, kill_one, new_store, seed, shown_by, wait_snapshot
+from harness import BIN, BSPRUN, RSH, Job, bsprun, check, committed, expect, main, run, scratch, wait_until
+from kills import ONE, SEVERAL, chance, kill_one, new_store, seed, shown_by, wait_snapshot
 
 CASES = os.environ["INTEG_MPI"]
 ROUNDS, PAUSE = "150", "4000"

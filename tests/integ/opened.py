@@ -1,13 +1,11 @@
 """Files that process 0 has open in bsp_begin, on several hosts (all of them this machine)."""
 
 import os
-import shlex
 import tempfile
 
-from harness import bsprun, check, expect, main
+from harness import RSH, bsprun, check, expect, main
 
 OPENED = os.environ["INTEG_OPENED"]
-RSH = shlex.quote(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh"))
 FINE = "data fine, log fine, gone fine, pipe fine"
 LOST = "data fine, log fine, gone Input/output error, pipe Input/output error"
 

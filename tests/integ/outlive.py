@@ -10,8 +10,8 @@ import shlex
 import signal
 import time
 
-from harness import BIN, BSPRUN, Job, bsprun, check, expect, main, run, scratch, wait_until
-from kills import RSH, chance, new_store, seed
+from harness import BIN, BSPRUN, RSH, Job, bsprun, check, expect, main, run, scratch, wait_until
+from kills import chance, new_store, seed
 from lost_hosts import BSPSTAT, agents_of, lose, ranks_of, shown_by, zero_of
 
 BSPCTL = os.path.join(BIN, "bspctl")

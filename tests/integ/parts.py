@@ -7,15 +7,12 @@ TMPDIR for each."""
 import json
 import os
 import re
-import shlex
 import shutil
 import stat
 import tempfile
 
-from harness import BIN, PROG, bsprun, check, expect, main, run, scratch
+from harness import BIN, PROG, RSH, bsprun, check, expect, main, run, scratch
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-RSH = shlex.quote(os.path.join(HERE, os.pardir, "hosts", "local-rsh"))
 BSPCKPT = os.path.join(BIN, "bspckpt")
 OTHERS = ("h0", "h1")
 

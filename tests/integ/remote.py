@@ -4,18 +4,16 @@ What a host is called is of no importance here, so every name is one.
 """
 import os
 import re
-import shlex
 import shutil
 import signal
 import socket
 import tempfile
 import time
 
-from harness import (BSPRUN, PROG, Job, bsprun, check, expect, kill_marked, main, run, scratch,
+from harness import (BSPRUN, PROG, RSH, Job, bsprun, check, expect, kill_marked, main, run, scratch,
                      wait_until)
 from snapshots import shares, wait_committed
 
-RSH = shlex.quote(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh"))
 TWO = ["--launcher", RSH, "--hosts", "h0:2,h1:2"]
 QUICK = ["--heartbeat", "1"]
 

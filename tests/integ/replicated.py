@@ -9,8 +9,8 @@ import re
 import signal
 import time
 
-from harness import BIN, BSPRUN, Job, bsprun, check, expect, main, run
-from kills import RSH, chance, new_store, seed
+from harness import BIN, BSPRUN, RSH, Job, bsprun, check, expect, main, run
+from kills import chance, new_store, seed
 from lost_hosts import agents_of, lose, ranks_of, shown_by, zero_of
 
 BSPCTL = os.path.join(BIN, "bspctl")

@@ -1,14 +1,12 @@
 """How the program is run: options that mpirun and srun have, too."""
 import os
 import re
-import shlex
 import signal
 import tempfile
 
-from harness import (BSPRUN, PROG, Job, bsprun, check, expect, main, scratch, wait_committed,
+from harness import (BSPRUN, PROG, RSH, Job, bsprun, check, expect, main, scratch, wait_committed,
                      wait_until)
 
-RSH = shlex.quote(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh"))
 TWO = ("--launcher", RSH, "--hosts", "h0:1,h1:1")
 
 

@@ -6,17 +6,15 @@ says: so the test knows what has been shown when all go back, and where they are
 import json
 import os
 import re
-import shlex
 import signal
 import subprocess
 import time
 
-from harness import BIN, BSPRUN, Job, PATIENCE, PROG, check, committed, jobs, main, run, scratch, wait_committed, wait_until
+from harness import BIN, BSPRUN, Job, PATIENCE, PROG, RSH, check, committed, jobs, main, run, scratch, wait_committed, wait_until
 
 BSPSTAT = os.path.join(BIN, "bspstat")
 BSPCTL = os.path.join(BIN, "bspctl")
 OBJECTS = os.environ["INTEG_OBJECTS"]
-RSH = shlex.quote(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "hosts", "local-rsh"))
 STEPS = 50
 SHOWN = 36  # the last step in which processes print before they go back
 BEHIND = 21  # where they wait then: Processor Zero may be asked some supersteps later only

@@ -4,8 +4,8 @@ import signal
 import tempfile
 import time
 
-from harness import BSPRUN, PROG, Job, check, committed, jobs, main, run, scratch
-from kills import RSH, chance, new_store
+from harness import BSPRUN, PROG, RSH, Job, check, committed, jobs, main, run, scratch
+from kills import chance, new_store
 
 CTRL_C = b"\x03"
 BSPRUN_NAME = os.path.basename(BSPRUN)

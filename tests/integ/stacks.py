@@ -3,15 +3,13 @@ fail, hang or write without end."""
 import json
 import os
 import re
-import shlex
 import shutil
 import signal
 import tempfile
 
-from harness import (BIN, BSPRUN, PROG, Job, check, expect, main, process_stat, run, scratch,
+from harness import (BIN, BSPRUN, PROG, RSH, Job, check, expect, main, process_stat, run, scratch,
                      wait_until)
 
-RSH = shlex.quote(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh"))
 
 
 def path_with(**tools):

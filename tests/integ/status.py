@@ -2,7 +2,6 @@
 import json
 import os
 import re
-import shlex
 import signal
 import socket
 import stat
@@ -10,11 +9,10 @@ import subprocess
 import threading
 import time
 
-from harness import BIN, BSPRUN, PROG, Job, check, expect, main, process_stat, run, wait_until
+from harness import BIN, BSPRUN, PROG, RSH, Job, check, expect, main, process_stat, run, wait_until
 from status_place import StatusPlace
 
 BSPSTAT = os.path.join(BIN, "bspstat")
-RSH = shlex.quote(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hosts", "local-rsh"))
 BSPKILL = os.path.join(BIN, "bspkill")
 
 

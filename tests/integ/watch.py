@@ -9,7 +9,6 @@ import os
 import pty
 import re
 import select
-import shlex
 import signal
 import struct
 import subprocess
@@ -19,12 +18,11 @@ import time
 
 import pyte
 
-from harness import BIN, PATIENCE, PROG, check, environment, expect, fresh_mark, main, run
+from harness import BIN, PATIENCE, PROG, RSH, check, environment, expect, fresh_mark, main, run
 from status_place import StatusPlace
 
 BSPSTAT = os.path.join(BIN, "bspstat")
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-RSH = shlex.quote(os.path.join(ROOT, "tests", "hosts", "local-rsh"))
 UTF8 = {"LC_ALL": "C.UTF-8"}
 ASCII = {"LC_ALL": "C"}
 

@@ -71,44 +71,54 @@ class Copies:
         return f"no copies, but {copies(self.job)}\n{self.job}"
 
 
+class Limited:
+    """A job of two processes in a group with too little memory for copies of them, with what belongs to it."""
+
+    def __init__(self, group, place, every, held):
+        words = (12, "-m", MEBIBYTES)
+        self.place, self.reference = place, Reference.of(2, *words)
+        for superstep in held:
+            held_everywhere(place, 2, superstep)
+        self.job = place.start(*group.inside(), BSPRUN, "-np", 2, "--ckpt", place.store, "--every", every,
+                               TICKER, place.files, *words)
+
+    def wait_without_copies(self, superstep):
+        """The processes in the superstep, at whose beginning a snapshot was committed.
+
+        What writes an image ends soon; a frozen copy would stay as long as the processes are held."""
+        ranks = wait_all(self.place, 2, superstep)
+        wait_until(lambda: copies(self.job) == [], Copies(self.job))
+        return ranks
+
+    def ends(self, superstep):
+        let_go(self.place, 2, superstep)
+        ended(self.place, self.job, self.reference)
+
+
 def no_copies_in_a_small_group():
-    words = (12, "-m", MEBIBYTES)
-    reference = Reference.of(2, *words)
     with Group(LIMIT) as group, Place() as place:
         if not group.path:
             return "skipped: no memory cgroup can be made here"
-        held_everywhere(place, 2, 6)
-        job = place.start(*group.inside(), BSPRUN, "-np", 2, "--ckpt", place.store, "--every", 1,
-                          TICKER, place.files, *words)
-        ranks = wait_all(place, 2, 6)
-        # What writes an image ends soon; a frozen copy would stay as long as the processes are held.
-        wait_until(lambda: copies(job) == [], Copies(job))
-        place.kill(ranks[1])
-        let_go(place, 2, 6)
-        ended(place, job, reference)
+        limited = Limited(group, place, every=1, held=[6])
+        place.kill(limited.wait_without_copies(6)[1])
+        limited.ends(6)
+        job = limited.job
         check(job.said().count("too little free memory") == 1, "once is enough\n", job)
         check(signal.SIGKILL not in (job.status, -job.status), "out of memory", job)
 
 
 def none_as_soon_as_it_is_full():
     """Processes begin again from the first snapshot, when they had no memory yet, and fill it at once."""
-    words = (12, "-m", MEBIBYTES)
-    reference = Reference.of(2, *words)
     with Group(LIMIT) as group, Place() as place:
         if not group.path:
             return "skipped: no memory cgroup can be made here"
-        held_everywhere(place, 2, 2)
-        held_everywhere(place, 2, 3)
-        job = place.start(*group.inside(), BSPRUN, "-np", 2, "--ckpt", place.store, "--every", 3,
-                          TICKER, place.files, *words)
+        limited = Limited(group, place, every=3, held=[2, 3])
         ranks = [place.wait_executed(pid, 2) for pid in range(2)]
         place.wait_committed(0)
         place.kill(*ranks)
         let_go(place, 2, 2)
-        wait_all(place, 2, 3)
-        wait_until(lambda: copies(job) == [], Copies(job))
-        let_go(place, 2, 3)
-        ended(place, job, reference)
+        limited.wait_without_copies(3)
+        limited.ends(3)
 
 
 def copies_in_a_large_one():
