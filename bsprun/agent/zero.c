@@ -115,23 +115,22 @@ struct wire_learned agent_learned(struct agent *agent)
 
 static void term_over(struct agent *agent)
 {
-    struct coord_outcome now = coord_outcome(coord_shell_state(agent_zero(agent)));
-    const struct coord_outcome *outcome = &now;
+    struct coord_outcome outcome = coord_outcome(coord_shell_state(agent_zero(agent)));
     struct wire_message message = {.kind = WIRE_TERM_OVER};
     struct wire_term_over *over = &message.term_over;
 
-    message.envelope.superstep = outcome->superstep;
-    over->status = outcome->status;
-    over->cause = outcome->cause;
-    over->pid = outcome->pid;
-    over->signal = outcome->signal;
-    over->bad = outcome->bad.term > 0;
-    over->not_restored = outcome->bad;
-    over->right = outcome->right;
-    over->moves = outcome->moves;
-    over->moving_seconds = outcome->moving_seconds;
+    message.envelope.superstep = outcome.superstep;
+    over->status = outcome.status;
+    over->cause = outcome.cause;
+    over->pid = outcome.pid;
+    over->signal = outcome.signal;
+    over->bad = outcome.bad.term > 0;
+    over->not_restored = outcome.bad;
+    over->right = outcome.right;
+    over->moves = outcome.moves;
+    over->moving_seconds = outcome.moving_seconds;
     over->learned = agent_learned(agent);
-    over->text = agent_blamed(agent)[0] ? agent_blamed(agent) : outcome->text;
+    over->text = agent_blamed(agent)[0] ? agent_blamed(agent) : outcome.text;
     /* Without the message bsprun sees that this agent has exited, and cleans up. */
     agent_post(agent, agent_send(agent, &message) == 0 ? AGENT_TERM_OVER : AGENT_LEAVE);
 }
@@ -150,10 +149,8 @@ static void all_over(struct agent *agent)
  * the job end. */
 static void finish(void *context, const struct coord_outcome *outcome)
 {
-    if (outcome->again)
-        agent_replicas_say_first(context, outcome->cause, term_over);
-    else if (outcome->cause == WIRE_CAUSE_MISMATCH)
-        agent_replicas_say_first(context, outcome->cause, all_over);
+    if (outcome->again || outcome->cause == WIRE_CAUSE_MISMATCH)
+        agent_replicas_say_first(context, outcome->cause, outcome->again ? term_over : all_over);
     else
         agent_let_write(context, outcome->cause, all_over); /* replicas may still run */
 }

@@ -38,7 +38,7 @@ struct remote {
     char agent[PATH_MAX + 16];
     bool by_slurm;
 
-    /* Of the JOIN that is being made.  Not on the stack, which may have 64 KiB only. */
+    /* Of the JOIN that is being made.  Not on the stack, which may be small. */
     struct wire_host hosts[HOSTS_MAX];
 };
 

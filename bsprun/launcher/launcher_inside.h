@@ -132,7 +132,7 @@ struct launcher {
     struct job_event events[LAUNCHER_EVENTS]; /* queued while one is being handled */
     uint32_t event_count;
     bool handling;
-    struct job_effects effects; /* of that event; not on the stack, which may have 64 KiB only */
+    struct job_effects effects; /* of that event; not on the stack, which may be small */
     struct bspz_snapshot_name committed;          /* the newest snapshot, term 0: none */
     struct bspz_snapshot_name known;              /* ... of which all hosts know */
     bool savers[HOSTS_MAX];                       /* members at that time */

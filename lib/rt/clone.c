@@ -30,6 +30,7 @@
 #include "lib/rt/outbox.h"
 #include "lib/rt/registration.h"
 #include "lib/rt/rt.h"
+#include "lib/rt/safe_point.h"
 #include "lib/rt/save.h"
 
 #define AGENT_CHECK_MS 500
@@ -381,7 +382,6 @@ void bspz_rank_setup(void)
     bspz_signals_begin();
     bspz_plea_begin();
     bspz_stdio_begin();
-    bspz_note(bspz_rt.safe_calls && !bspz_rt.has_mail ? BSPZ_CALL_VOLPEX_INIT : BSPZ_CALL_BEGIN,
-              bspz_here(bspz_rt.begin_file, bspz_rt.begin_line));
+    bspz_note(bspz_call_of_begin(), bspz_here(bspz_rt.begin_file, bspz_rt.begin_line));
     bspz_wait_to_run();
 }

@@ -6,6 +6,7 @@
 
 #include "lib/base/io.h"
 #include "lib/rt/rt.h"
+#include "lib/rt/safe_point.h"
 
 #define MESSAGE_BYTES       4096
 #define SPEAKER_PATIENCE_MS 1000 /* for a claimed message to be printed */
@@ -18,12 +19,12 @@ bool bspz_checks(void)
     return bspz_rt.checks;
 }
 
-/* Other calls make the processes by bsp_begin: the program knows those only. */
+/* Of bsp_begin, the call that the program knows. */
 static const char *as_called(const char *function)
 {
     if (bspz_rt.life != BSPZ_LIFE_BEFORE || strcmp(function, "bsp_begin") != 0)
         return function;
-    return bspz_rt.has_mail ? "MPI_Init" : bspz_rt.safe_calls ? "volpex_init" : function;
+    return bspz_call_name(bspz_call_of_begin());
 }
 
 /* Supersteps are counted as the program sees them: those inside collective operations do not count.

@@ -59,7 +59,15 @@ void bspz_plane_use(struct bspz_plane *plane);
 /* The calls of this program are safe points; before bsp_begin. */
 void bspz_safe_points_begin(void);
 
-/* The call with which the program ends, by that with which it has begun. */
+/* The call with which the program has begun, or begins: others make the processes by bsp_begin. */
+static inline enum bspz_call bspz_call_of_begin(void)
+{
+    return bspz_rt.has_mail     ? BSPZ_CALL_MPI_Init
+           : bspz_rt.safe_calls ? BSPZ_CALL_VOLPEX_INIT
+                                : BSPZ_CALL_BEGIN;
+}
+
+/* The one with which it ends. */
 static inline enum bspz_call bspz_call_of_end(void)
 {
     return bspz_rt.has_mail     ? BSPZ_CALL_MPI_Finalize

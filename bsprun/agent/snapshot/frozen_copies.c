@@ -23,10 +23,12 @@
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/process.h"
 #include "ckpt/capture/capture.h"
+#include "lib/base/clock.h"
 #include "lib/shm/board.h"
 
 /* Memory is not measured at every short superstep, but often enough that what a program allocates
- * between two of them is seen: measuring takes a fiftieth of the time. */
+ * between two of them is seen: measuring takes a fiftieth of the time.  By CPU time, as an agent
+ * that has waited for a core would believe what it has measured for long. */
 #define WAY_LASTS_COSTS 50u
 
 /* ---- Adopting ---- */
@@ -326,7 +328,7 @@ static uint64_t memory_of_rank(const struct agent *agent, int pid)
 struct snapshot_way agent_snapshot_way(struct agent *agent)
 {
     struct agent_snapshots *snapshots = snapshots_of(agent);
-    uint64_t now = agent_now_ns(), resident = 0;
+    uint64_t now = agent_now_ns(), begun = bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID), resident = 0;
 
     if (snapshots->without_copies)
         return (struct snapshot_way){0};
@@ -335,7 +337,8 @@ struct snapshot_way agent_snapshot_way(struct agent *agent)
     for (int pid = 0; pid < agent_nprocs(agent); pid++)
         resident += memory_of_rank(agent, pid);
     snapshots->way = snapshot_choose_way(snapshots->async, resident, memory_available());
-    snapshots->way_until_ns = now + WAY_LASTS_COSTS * (agent_now_ns() - now);
+    snapshots->way_until_ns =
+        now + WAY_LASTS_COSTS * (bspz_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun);
     if (snapshots->way.short_of_memory && !snapshots->said_memory) {
         snapshots->said_memory = true;
         agent_notice(agent, "there is too little free memory for copies of the processes: "

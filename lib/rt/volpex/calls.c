@@ -138,7 +138,6 @@ int volpex_init_cpp(int argc, char *argv[], int line, const char *file)
     bspz_safe_points_begin();
     bsp_begin_cpp(0, line, file);
     bspz_request_begin();
-    bspz_note(BSPZ_CALL_VOLPEX_INIT, bspz_here(file, line));
     return 0;
 }
 
