@@ -237,10 +237,19 @@ static uint64_t nanoseconds(struct timeval time)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
 }
 
+uint64_t process_reap(pid_t pid)
+{
+    struct rusage usage;
+    bool copy = process_is_copy(pid);
+
+    if (wait4(pid, NULL, WNOHANG | __WALL, &usage) <= 0 || !copy)
+        return 0;
+    return nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime);
+}
+
 uint64_t process_reap_strangers(bool (*keep)(const void *context, pid_t pid), const void *context)
 {
     uint64_t copies_ns = 0;
-    struct rusage usage;
     char path[64];
     FILE *file;
     int pid;
@@ -250,15 +259,9 @@ uint64_t process_reap_strangers(bool (*keep)(const void *context, pid_t pid), co
     file = fopen(path, "re");
     if (!file)
         return 0;
-    while (fscanf(file, "%d", &pid) == 1) {
-        bool copy;
-
-        if (keep(context, pid))
-            continue;
-        copy = process_is_copy(pid);
-        if (wait4(pid, NULL, WNOHANG | __WALL, &usage) > 0 && copy)
-            copies_ns += nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime);
-    }
+    while (fscanf(file, "%d", &pid) == 1)
+        if (!keep(context, pid))
+            copies_ns += process_reap(pid);
     fclose(file);
     return copies_ns;
 }

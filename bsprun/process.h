@@ -53,6 +53,9 @@ uint64_t process_cpu_ns(pid_t pid);
 /* Whether it is a copy of a rank, frozen or writing an image. */
 bool process_is_copy(pid_t pid);
 
+/* Reaps the child if it has ended.  Returns its CPU time if it was a copy of a rank, else 0. */
+uint64_t process_reap(pid_t pid);
+
 /* Reaps children that have ended, except those for which keep(context, pid) is true.  Returns the
  * CPU time of those that were copies of ranks. */
 uint64_t process_reap_strangers(bool (*keep)(const void *context, pid_t pid), const void *context);

@@ -16,6 +16,7 @@
 static void on_ended(struct watched *process)
 {
     struct agent *agent = process->agent;
+    pid_t ospid = process->ospid;
 
     agent_scan(agent); /* handles its last state before its death */
     if (!process->ended) {
@@ -24,7 +25,7 @@ static void on_ended(struct watched *process)
     }
     if (process->state == WATCH_GONE) /* not replaced by another one meanwhile */
         process->ended(process);
-    agent_bury_strangers(agent); /* SIGCHLD may have come before the board has named it */
+    agent_bury_stranger(agent, ospid);
     agent_check_rewound(agent);
 }
 

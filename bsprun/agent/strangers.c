@@ -31,3 +31,9 @@ void agent_bury_strangers(struct agent *agent)
 {
     agent_snapshots_buried(agent, process_reap_strangers(is_of_the_job, agent));
 }
+
+void agent_bury_stranger(struct agent *agent, pid_t ospid)
+{
+    if (!is_of_the_job(agent, ospid))
+        agent_snapshots_buried(agent, process_reap(ospid));
+}
