@@ -13,7 +13,8 @@ P, SUPERSTEPS = 2, 40
 
 
 class Beginning:
-    """A job whose last host is stopped, so that its processes do not become ready; all others have."""
+    """A job whose last host is stopped, so that its processes do not become ready; all others have, and all know
+    the first snapshot: until then the host of Processor Zero cannot be lost."""
 
     def __init__(self, place, *options):
         self.place = place
@@ -26,6 +27,7 @@ class Beginning:
         self.make("begin")
         for index in range(len(place.hosts) - 1):
             wait_said(self.job, f"RANKS_READY term 1 host {index}")
+        wait_said(self.job, "effect RETIRE term 1 snapshot 0.1")
 
     def make(self, name):
         with open(os.path.join(self.directory, name), "x"):

@@ -10,6 +10,8 @@ SUPERSTEPS = 3
 
 
 def stop(agent):
+    """When it waits for something: what it has begun to send it has sent."""
+    wait_until(lambda: state_of(agent) == "S", "the agent to be idle")
     send(agent, signal.SIGSTOP)
     wait_until(lambda: state_of(agent) == "T", "the agent to stop")
 
