@@ -25,20 +25,41 @@ def new_store():
     return os.path.join(scratch, f"store {stores}")
 
 
-def ranks_of(job, program):
+def running(job, program):
+    """The processes that run the program here, copies among them."""
     return [pid for pid, name in job.members().items() if name == os.path.basename(program)]
 
 
-def kill_one(job, program):
-    """One of the processes that run the program here.  False: none does any more."""
-    ranks = ranks_of(job, program)
-    if not ranks:
+def is_copy(pid):
+    """Whether a process has a lower priority than ranks, as who writes an image for which nobody waits."""
+    try:
+        return os.sched_getscheduler(pid) == os.SCHED_IDLE or os.getpriority(os.PRIO_PROCESS, pid) > os.getpriority(os.PRIO_PROCESS, 0)
+    except ProcessLookupError:
+        return True
+
+
+def ranks_of(job, program):
+    return [pid for pid in running(job, program) if not is_copy(pid)]
+
+
+def kill_one_of(processes):
+    """One of these.  False: there is none, or it has ended."""
+    if not processes:
         return False
     try:
-        os.kill(chance.choice(ranks), signal.SIGKILL)
+        os.kill(chance.choice(processes), signal.SIGKILL)
     except ProcessLookupError:
         return False
     return True
+
+
+def kill_one(job, program):
+    """One of the processes that run the program here, a rank or a copy."""
+    return kill_one_of(running(job, program))
+
+
+def kill_rank(job, program):
+    return kill_one_of(ranks_of(job, program))
 
 
 def shown_by(job):

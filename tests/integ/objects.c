@@ -141,7 +141,7 @@ static void mixed(void)
 
 /* A ring and a token, with output between the calls: an operation that is lost or done twice shows
  * in the numbers, or ends in waiting.  Process 0 is at the end long before the others. */
-static void work(int rounds, int us)
+static void work(int rounds, int us, const char *gate)
 {
     char tag[32];
     int token = 0, sum = 0;
@@ -163,6 +163,8 @@ static void work(int rounds, int us)
             printf("pid %d: round %d\n", pid, i);
             fflush(stdout);
         }
+        if (i == 40 && gate)
+            wait_for_gate(gate, 1);
         usleep((unsigned)us);
     }
     volpex_put(tag, tag_of(tag, "over", pid), &sum, sizeof sum);
@@ -216,7 +218,7 @@ static void steps(int rounds, int us)
 }
 
 /* Process 1 dies of a fault of its own, whenever it comes to that place. */
-static void crash(void)
+static void crash(const char *gate)
 {
     int value = pid;
     char tag[32];
@@ -226,7 +228,7 @@ static void crash(void)
         volpex_get(tag, tag_of(tag, "crash", pid), &value, sizeof value);
     }
     if (pid == 1)
-        usleep(400000), raise(SIGSEGV);
+        wait_for_gate(gate, 1), raise(SIGSEGV);
     volpex_get("never", 5, &value, sizeof value);
 }
 
@@ -251,7 +253,7 @@ static void line(const char *path)
 
 /* Who has input reads it all, slowly, and puts how far it has come; the others wait until it is
  * over. */
-static void lines(unsigned us)
+static void lines(unsigned us, const char *gate)
 {
     char text[4096];
     long count = 0, bytes = 0, sum = 0;
@@ -265,6 +267,8 @@ static void lines(unsigned us)
             volpex_put("lines", 5, &count, sizeof count);
         if (count % 500 == 0)
             printf("%ld lines\n", count), fflush(stdout);
+        if (count == 1000 && gate)
+            wait_for_gate(gate, 1);
         usleep(us);
     }
     if (count > 0) {
@@ -287,7 +291,7 @@ static void wrong(void)
 }
 
 /* Waits for what nobody puts: all processes, or all but one, which is at a barrier, or computes. */
-static void wait_for_nothing(const char *but)
+static void wait_for_nothing(const char *but, const char *gate)
 {
     char tag[32];
     int value;
@@ -296,8 +300,8 @@ static void wait_for_nothing(const char *but)
     fflush(stdout);
     if (pid == 0 && strcmp(but, "barrier") == 0)
         bsp_sync();
-    if (pid == 0 && strcmp(but, "pauses") == 0)
-        sleep(1);
+    if (pid == 0 && gate)
+        wait_for_gate(gate, 1);
     for (;;)
         if (pid != 0 || strcmp(but, "computes") != 0)
             volpex_get(tag, tag_of(tag, "no \"object\"", pid), &value, sizeof value);
@@ -415,7 +419,7 @@ int main(int argc, char **argv)
     else if (strcmp(what, "mixed") == 0)
         mixed();
     else if (strcmp(what, "work") == 0)
-        work(atoi(argv[2]), atoi(argv[3]));
+        work(atoi(argv[2]), atoi(argv[3]), argv[4]);
     else if (strcmp(what, "gated") == 0)
         gated(atoi(argv[2]), argv[3]);
     else if (strcmp(what, "steps") == 0)
@@ -423,11 +427,11 @@ int main(int argc, char **argv)
     else if (strcmp(what, "wrong") == 0)
         wrong();
     else if (strcmp(what, "crash") == 0)
-        crash();
+        crash(argv[2]);
     else if (strcmp(what, "line") == 0)
         line(argc > 2 ? argv[2] : NULL);
     else if (strcmp(what, "lines") == 0)
-        lines((unsigned)atoi(argv[2]));
+        lines((unsigned)atoi(argv[2]), argv[3]);
     else if (strcmp(what, "differ") == 0)
         differ();
     else if (strcmp(what, "reads") == 0)
@@ -437,7 +441,7 @@ int main(int argc, char **argv)
     else if (strcmp(what, "large") == 0)
         large(atoi(argv[2]), atoi(argv[3]));
     else if (strcmp(what, "wait") == 0)
-        wait_for_nothing(argc > 2 ? argv[2] : "");
+        wait_for_nothing(argc > 2 ? argv[2] : "", argc > 3 ? argv[3] : NULL);
     volpex_finalize();
     return 0;
 }

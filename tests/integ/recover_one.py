@@ -9,7 +9,7 @@ import signal
 import time
 
 from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, held_copies, main, process_stat, run, scratch, wait_held, wait_until
-from kills import ONE, SEVERAL, chance, kill_one, new_store, ranks_of, seed, shown_by
+from kills import ONE, SEVERAL, chance, kill_one, kill_rank, new_store, ranks_of, seed, shown_by
 
 BSPSTAT = os.path.join(BIN, "bspstat")
 BSPCTL = os.path.join(BIN, "bspctl")
@@ -22,8 +22,20 @@ DELAY = 3000  # microseconds of a round
 wanted = {}
 
 
-def work(rounds):
-    return [OBJECTS, "work", str(rounds), str(DELAY)]
+def gate_of(store):
+    """A file for which the program waits: in round 40, at line 1,000 of its input, before it crashes or waits in vain."""
+    return store + " is used"
+
+
+def work(rounds, store):
+    return [OBJECTS, "work", str(rounds), str(DELAY), gate_of(store)]
+
+
+def open_gate(store):
+    """Once there is a snapshot: before that nobody can be restarted.  On a busy host its writer takes long."""
+    wait_until(lambda: committed(store), "snapshot 0")
+    with open(gate_of(store), "w") as file:
+        file.write("1")
 
 
 def answer(rounds):
@@ -35,9 +47,10 @@ def answer(rounds):
 
 def storm(where, every):
     """Killed at random moments, some while they catch up: every operation has its effect once, every line is shown once."""
-    rounds, killed = 100 + 25 * KILLS, 0
-    with Job([BSPRUN, *where, f"--ckpt={new_store()}", "--every", every, "--max-restarts", "100000", *work(rounds)]) as job:
+    rounds, killed, store = 100 + 25 * KILLS, 0, new_store()
+    with Job([BSPRUN, *where, f"--ckpt={store}", "--every", every, "--max-restarts", "100000", *work(rounds, store)]) as job:
         job.wait_for("round 40", 1)
+        open_gate(store)
         for _ in range(KILLS):
             time.sleep(chance.uniform(0, 0.3))
             killed += not job.is_over() and kill_one(job, OBJECTS)
@@ -60,18 +73,22 @@ def storm_on_several_hosts():
 
 def from_the_beginning():
     """Without an image of its own a process begins again, and nothing else does."""
-    with Job([BSPRUN, *ONE, f"--ckpt={new_store()}", "--every", "1000s", *work(300)]) as job:
+    store = new_store()
+    with Job([BSPRUN, *ONE, f"--ckpt={store}", "--every", "1000s", *work(300, store)]) as job:
         job.wait_for("round 40", 4)
-        check(kill_one(job, OBJECTS), job.text())
+        open_gate(store)
+        check(kill_rank(job, OBJECTS), job.text())
         check(job.finish() == 0, f"seed {seed}", job.status, job.text())
         check(f"{ALONE}, from the beginning" in job.text() and TOGETHER not in job.text(), job.text())
         check(sorted(shown_by(job)) == answer(300), f"seed {seed}", job.text())
 
 
 def all_if_wanted():
-    with Job([BSPRUN, *ONE, f"--ckpt={new_store()}", "--every", "0.2s", "--recover", "all", *work(300)]) as job:
+    store = new_store()
+    with Job([BSPRUN, *ONE, f"--ckpt={store}", "--every", "0.2s", "--recover", "all", *work(300, store)]) as job:
         job.wait_for("round 40", 4)
-        check(kill_one(job, OBJECTS), job.text())
+        open_gate(store)
+        check(kill_rank(job, OBJECTS), job.text())
         check(job.finish() == 0, job.status, job.text())
         check(ALONE not in job.text() and TOGETHER in job.text(), job.text())
         check(sorted(shown_by(job)) == answer(300), job.text())
@@ -79,19 +96,24 @@ def all_if_wanted():
 
 def a_fault_of_its_own():
     """It dies again each time: three times alone, then all go back, and --max-restarts ends that."""
-    result = expect(bsprun("-np", 3, f"--ckpt={new_store()}", "--max-restarts", "2", OBJECTS, "crash"), 139)
-    check(result.err.count(ALONE) >= 3, result.err)
-    check("that has failed three times since it was saved" in result.err, result.err)
-    check("no restarts are left (--max-restarts 2" in result.err, result.err)
+    store = new_store()
+    with Job([BSPRUN, "-np", "3", f"--ckpt={store}", "--max-restarts", "2", OBJECTS, "crash", gate_of(store)]) as job:
+        open_gate(store)
+        check(job.finish() == 139, job.status, job.text())
+        check(job.text().count(ALONE) >= 3, job.text())
+        check("that has failed three times since it was saved" in job.text(), job.text())
+        check("no restarts are left (--max-restarts 2" in job.text(), job.text())
 
 
 def nobody_can_put_it():
     """A process that is restarted waits again, and then nobody can go on."""
     store = new_store()
-    with Job([BSPRUN, *ONE, f"--ckpt={store}", "--every", "1000s", OBJECTS, "wait", "pauses"]) as job:
+    with Job([BSPRUN, *ONE, f"--ckpt={store}", "--every", "1000s", OBJECTS, "wait", "all", gate_of(store)]) as job:
         job.wait_for("ready", 4)
         wait_until(lambda: committed(store), "snapshot 0")
-        check(kill_one(job, OBJECTS), job.text())
+        check(kill_rank(job, OBJECTS), job.text())
+        job.wait_for(ALONE, 1)
+        open_gate(store)
         check(job.finish() == 1, job.status, job.text())
         check(ALONE in job.text(), job.text())
         check("all processes wait, and nothing is on its way to them" in job.text(), job.text())
@@ -118,9 +140,10 @@ def writer_alone(job, hold):
 
 def an_image_gives_way():
     """Whoever writes the image of a process alone is ended before all are saved: it must not report that one as the other."""
-    hold = os.path.join(scratch, "hold the next copy")
-    with Job([BSPRUN, *ONE, *held_copies(hold), f"--ckpt={new_store()}", "--every", "1s", *work(1000000)]) as job:
+    hold, store = os.path.join(scratch, "hold the next copy"), new_store()
+    with Job([BSPRUN, *ONE, *held_copies(hold), f"--ckpt={store}", "--every", "1s", *work(1000000, store)]) as job:
         job.wait_for("round 40", 4)
+        open_gate(store)
         writer = wait_until(lambda: writer_alone(job, hold), "an image of a process alone")
         expect(run([BSPCTL, "--wait", str(job.os_pid), "save"]), 0)
         wait_until(lambda: process_stat(writer) is None, "the end of its writer")
@@ -131,9 +154,10 @@ def an_image_gives_way():
 def saved_after_it():
     """Snapshots of all, requests to bspctl and --restart go on working."""
     store = new_store()
-    with Job([BSPRUN, "-v", *SEVERAL, f"--ckpt={store}", "--every", "1000s", *work(400)]) as job:
+    with Job([BSPRUN, "-v", *SEVERAL, f"--ckpt={store}", "--every", "1000s", *work(400, store)]) as job:
         job.wait_for("round 40", 4)
-        check(kill_one(job, OBJECTS), job.text())
+        open_gate(store)
+        check(kill_rank(job, OBJECTS), job.text())
         expect(run([BSPCTL, "--wait", str(job.os_pid), "save"]), 0)
         expect(run([BSPCTL, "--wait", str(job.os_pid), "drain", "h1"]), 0)
         kill_one(job, OBJECTS)
@@ -149,11 +173,12 @@ def saved_after_it():
 
 def counted():
     """bspstat and the report say how many were restarted alone; the job is ended by hand, long before it would be over."""
-    report = os.path.join(scratch, "report")
-    with Job([BSPRUN, *SEVERAL, f"--ckpt={new_store()}", "--every", "1000s", f"--report={report}", *work(50000)]) as job:
+    report, store = os.path.join(scratch, "report"), new_store()
+    with Job([BSPRUN, *SEVERAL, f"--ckpt={store}", "--every", "1000s", f"--report={report}", *work(50000, store)]) as job:
         job.wait_for("round 40", 4)
+        open_gate(store)
         for count, words in ((1, "1 process"), (2, "2 processes")):
-            check(kill_one(job, OBJECTS), job.text())
+            check(kill_rank(job, OBJECTS), job.text())
             job.wait_for(ALONE, count)
             facts = json.loads(expect(run([BSPSTAT, "--json", str(job.os_pid)]), 0).out)
             check(facts["restarted_alone"] == count and facts["restarts"] == 0, facts)
@@ -169,12 +194,13 @@ def counted():
 
 def files():
     """What a process has done otherwise than by the dataspace cannot be told apart: all go back."""
-    path, given = os.path.join(scratch, "kept open"), os.path.join(scratch, "input")
+    path, given, store = os.path.join(scratch, "kept open"), os.path.join(scratch, "input"), new_store()
     with open(given, "w") as file:
         file.write("a line\n" * 3)
-    with Job([BSPRUN, "-np", "3", f"--ckpt={new_store()}", "--every", "1000s", OBJECTS, "line", path], stdin=open(given)) as job:
+    with Job([BSPRUN, "-np", "3", f"--ckpt={store}", "--every", "1000s", OBJECTS, "line", path], stdin=open(given)) as job:
         ospids = job.wait_ready(3)
         job.wait_for(": a line", 3)
+        wait_until(lambda: committed(store), "snapshot 0")
         time.sleep(0.5)  # its open files are looked at ten times a second
         os.kill(ospids[1], signal.SIGKILL)
         job.wait_for(TOGETHER, 1)
@@ -196,8 +222,11 @@ def input_again():
     wanted = expect(bsprun("-np", "3", OBJECTS, "lines", "0", stdin=open(given)), 0).out.splitlines()
     check(wanted[-1].startswith(f"in all {count} lines, {os.path.getsize(given)} bytes, "), wanted)
     for reader, every in ((0, "1000s"), (0, "0.2s"), (2, "0.2s")):
-        with Job([BSPRUN, "-np", "3", "--stdin", str(reader), f"--ckpt={new_store()}", "--every", every, OBJECTS, "lines", "300"],
+        store = new_store()
+        with Job([BSPRUN, "-np", "3", "--stdin", str(reader), f"--ckpt={store}", "--every", every, OBJECTS, "lines", "300", gate_of(store)],
                  stdin=open(given)) as job:
+            job.wait_for("1000 lines", 1)
+            open_gate(store)
             for kills, lines in enumerate((1000, 2500, 4500), start=1):
                 job.wait_for(f"{lines} lines", 1)
                 os.kill(reader_of(job), signal.SIGKILL)
