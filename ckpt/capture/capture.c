@@ -269,6 +269,8 @@ int bspz_snapshot_write(struct bspz_snapshot *snapshot, const struct bspz_image_
 
 /* ---- Forked writers -------------------------------------------------------------------------- */
 
+#define TENTH 10 /* steps of nice: the kernel's weights are 110 and 1024 */
+
 struct file_limit {
     uint64_t soft, hard;
 };
@@ -291,13 +293,28 @@ static void put_file_limit(const struct file_limit *before)
         bspz_sys4(SYS_prlimit64, 0, RLIMIT_FSIZE, before, 0);
 }
 
-/* A writer must not take time from the ranks: it runs on any of the job's cores when that is idle;
- * but on a host where others compute that would be never, so not while somebody waits for it. */
-static void prepare_writer(const struct bspz_capture_plan *plan)
+static void lower_priority(enum bspz_writer_share share)
 {
     const struct {
         int32_t priority;
     } none = {0};
+
+    switch (share) {
+    case BSPZ_SHARE_IDLE:
+        bspz_sys3(SYS_sched_setscheduler, 0, SCHED_IDLE, &none);
+        break;
+    case BSPZ_SHARE_TENTH: /* the kernel returns 20 - nice, and takes 19 for what is above */
+        bspz_sys3(SYS_setpriority, PRIO_PROCESS, 0,
+                  20 - bspz_sys2(SYS_getpriority, PRIO_PROCESS, 0) + TENTH);
+        break;
+    case BSPZ_SHARE_EQUAL:
+        break;
+    }
+}
+
+/* A writer runs on any of the job's cores, and takes no more time from the ranks than it may. */
+static void prepare_writer(const struct bspz_capture_plan *plan)
+{
     struct file_limit before;
     uint64_t all[16];
 
@@ -305,8 +322,7 @@ static void prepare_writer(const struct bspz_capture_plan *plan)
     memset(all, 0xff, sizeof all);
     bspz_sys3(SYS_sched_setaffinity, 0, plan->cores ? plan->cores_bytes : sizeof all,
               plan->cores ? plan->cores : all);
-    if (!plan->urgent)
-        bspz_sys3(SYS_sched_setscheduler, 0, SCHED_IDLE, &none);
+    lower_priority(plan->share);
 }
 
 void bspz_snapshot_finish(struct bspz_capture_plan *plan, int error,

@@ -133,8 +133,8 @@ struct bspz_capture_plan {
                          snapshot before, and looks whether they were right when it has written:
                          -EAGAIN, without `finished`, if not, and the next call will not guess */
     int file;         /* ... and has the disk begin with what was written to this one meanwhile */
-    bool urgent;      /* a forked writer has the priority of the process, not the lowest */
-    const uint64_t *cores; /* of a forked writer, as for sched_setaffinity; NULL: all */
+    enum bspz_writer_share share; /* of a forked writer */
+    const uint64_t *cores;        /* of a forked writer, as for sched_setaffinity; NULL: all */
     size_t cores_bytes;
 
     char why[BSPZ_WHY_SIZE];

@@ -198,8 +198,9 @@ static int become_rank(struct bspz_snapshot *snapshot, const char *oom_before)
 static void have_image_written(struct bspz_snapshot *snapshot, struct bspz_capture_plan *image)
 {
     struct bspz_image_written written;
-    int side = bspz_fork_copy(snapshot, image->forked, 0,
-                              image->urgent ? BSPZ_FORK_URGENT_WRITER : BSPZ_FORK_WRITER);
+    int side =
+        bspz_fork_copy(snapshot, image->forked, 0,
+                       image->share == BSPZ_SHARE_IDLE ? BSPZ_FORK_IDLE_WRITER : BSPZ_FORK_WRITER);
 
     if (side > 0)
         bspz_snapshot_write_and_end(snapshot, image);

@@ -58,7 +58,7 @@ static long run_intermediate(void *argument)
     int error, status;
     long copy;
 
-    if (call->use == BSPZ_FORK_WRITER)
+    if (call->use == BSPZ_FORK_IDLE_WRITER)
         lower_copy_priority();
     copy = bspz_raw_fork(call->tid_address, false);
     if (copy < 0)

@@ -155,9 +155,9 @@ bool bspz_track_unwritten(const struct bspz_piece *piece, uint64_t start, uint64
 
 /* What a copy is made for. */
 enum bspz_fork_use {
-    BSPZ_FORK_AWAITED,       /* the process waits until the copy is made */
-    BSPZ_FORK_WRITER,        /* it writes an image, and nobody waits: made at the lowest priority */
-    BSPZ_FORK_URGENT_WRITER, /* the same at the priority of the process */
+    BSPZ_FORK_AWAITED,     /* the process waits until the copy is made */
+    BSPZ_FORK_IDLE_WRITER, /* it writes an image of BSPZ_SHARE_IDLE: made at the lowest priority */
+    BSPZ_FORK_WRITER,      /* it writes an image: made at the priority of the process */
 };
 
 /* 0 in the caller, 1 in the copy, or a negative errno.  With tid_address the kernel keeps the

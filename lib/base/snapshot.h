@@ -33,6 +33,13 @@ static inline int bspz_snapshot_order(struct bspz_snapshot_name a, struct bspz_s
     return bspz_snapshot_newer(a, b) - bspz_snapshot_newer(b, a);
 }
 
+/* What a copy that writes an image may take of a core on which others compute. */
+enum bspz_writer_share {
+    BSPZ_SHARE_IDLE,  /* next to nothing (SCHED_IDLE): it waits for an idle core */
+    BSPZ_SHARE_TENTH, /* about a tenth: ten steps nicer than its rank */
+    BSPZ_SHARE_EQUAL, /* as much as its rank: somebody waits for the image */
+};
+
 BSPZ_EXACT_BEGIN
 
 /* Which image: a snapshot's superstep and term, the process, and the image's digest. */

@@ -217,8 +217,8 @@ static void fill_plan(void)
     plan.image.write = write_bytes;
     plan.image.context = &image;
     plan.image.compress = order()->compress != 0;
-    plan.urgent = order()->urgent != 0;
-    plan.guess = order()->urgent && !order()->forked;
+    plan.share = (enum bspz_writer_share)order()->share;
+    plan.guess = plan.share == BSPZ_SHARE_EQUAL && !order()->forked;
     plan.file = image;
     plan.just_frozen = just_frozen;
     memcpy(header->job, order()->job, sizeof header->job);
@@ -549,8 +549,8 @@ void bspz_save_own(void)
 bool bspz_can_be_alone(void)
 {
     return bspz_has_safe_points() && bspz_rt.board->flags & BSPZ_BOARD_ALONE &&
-           !(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS) && !bspz_rt.has_mail &&
-           !bspz_rt.tracing && common_count == 0 && kept_count == 0;
+           !(bspz_rt.board->flags & BSPZ_BOARD_REPLICAS) && !bspz_rt.has_mail && !bspz_rt.tracing &&
+           common_count == 0 && kept_count == 0;
 }
 
 /* All ranks will share the files that are open now.  If the agent does not get them, a restore

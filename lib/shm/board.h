@@ -44,7 +44,7 @@
 #include "lib/shm/snap.h"
 
 #define BSPZ_BOARD_MAGIC   0x64726f42307a7362ull /* "bsz0Bord" */
-#define BSPZ_BOARD_VERSION 19u
+#define BSPZ_BOARD_VERSION 20u
 #define BSPZ_BOARD_BYTES   65536u
 #define BSPZ_RANK_BYTES    1024u
 #define BSPZ_NAMES_BYTES   65536u

@@ -55,7 +55,7 @@ struct bspz_snap_order {
     uint64_t created;               /* nanoseconds since 1970 */
     uint32_t forked;                /* 1: a copy of the process writes while it goes on */
     uint32_t rules_bytes;
-    uint32_t urgent;   /* 1: somebody waits for the image: it is written at the rank's priority */
+    uint32_t share;    /* enum bspz_writer_share */
     uint32_t compress; /* 1: compress what gets smaller */
     uint32_t own;      /* 1: an image of one rank alone, which is no part of a snapshot and for this
                           agent only: into the open file path_start, without pid and path_end */

@@ -140,6 +140,16 @@ static void supersteps_for_ever(long rest_ms)
     }
 }
 
+/* Memory that an image contains, in MiB. */
+static void fill_memory(long mib)
+{
+    static char *memory; /* for ever */
+
+    memory = mib > 0 ? malloc((size_t)mib << 20) : NULL;
+    for (long at = 0; memory && at < mib << 20; at++)
+        memory[at] = (char)(at * at >> 8);
+}
+
 static void compute_for_ever(void)
 {
     for (volatile unsigned turns = 0;; turns++)
@@ -166,6 +176,7 @@ static void in_spmd(const char *mode)
     if (strcmp(mode, "early-end") == 0 && me)
         bsp_end();
     if (strcmp(mode, "loop") == 0) {
+        fill_memory(number(2));
         ready();
         supersteps_for_ever(1);
     }

@@ -319,6 +319,30 @@ def interrupted_while_it_saves():
         job.check_gone()
 
 
+def writer_of(job, ranks):
+    """The policy and niceness of a process that writes an image now, if there is one."""
+    for pid, name in job.members().items():
+        try:
+            shown = os.sched_getscheduler(pid), os.getpriority(os.PRIO_PROCESS, pid) - os.getpriority(os.PRIO_PROCESS, 0)
+        except ProcessLookupError:
+            continue
+        if pid not in ranks and name in (os.path.basename(PROG), "bspzero-copy") and shown != (os.SCHED_OTHER, 0):
+            return shown
+    return None
+
+
+def share_of_writers():
+    """Who sets the interval has it kept, where all cores are busy, too; else snapshots wait for idle ones."""
+    tenth = (os.SCHED_OTHER, min(10, 19 - os.getpriority(os.PRIO_PROCESS, 0)))
+    for every, is_right in ("0.1s", lambda shown: shown == tenth), ("auto", lambda shown: shown[0] == os.SCHED_IDLE):
+        with Job([BSPRUN, "--ckpt", fresh(), "--every", every, "--async", "on", "-np", "2", PROG, "loop", "64"]) as job:
+            ranks = job.wait_ready(2).values()
+            shown = wait_until(lambda: writer_of(job, ranks), "a process that writes an image")
+            check(is_right(shown), every, shown)
+            job.signal(signal.SIGINT)
+            check(job.finish() == 130, job.status, job.text())
+
+
 def time_limit():
     store = fresh()
     result = bsprun("--ckpt", store, "--timeout", 0.5, "-np", 2, PROG, "loop")
@@ -434,5 +458,5 @@ if __name__ == "__main__":
     main([what_makes_no_sense, environment, told_on_request, report_after_a_restart, report_since_the_start,
           report_of_a_rollback, an_ended_job, an_ended_job_after_another, killed_before_its_first, the_same_command,
           signals_without_snapshots, saved_and_stopped, the_command_that_goes_on, stopped_before_begin, second_signal,
-          interrupted, interrupted_while_it_saves, time_limit, reader_goes_away, locked_until_all_is_gone, restarts_run_out,
+          interrupted, interrupted_while_it_saves, share_of_writers, time_limit, reader_goes_away, locked_until_all_is_gone, restarts_run_out,
           linked_with_it, several_jobs, what_the_dead_left])

@@ -130,6 +130,13 @@ START_TEST(the_image_goes_down_a_tree)
 }
 END_TEST
 
+START_TEST(an_interval_that_is_set_is_kept)
+{
+    ck_assert_int_eq(snapshot_writer_share(true), BSPZ_SHARE_IDLE);
+    ck_assert_int_eq(snapshot_writer_share(false), BSPZ_SHARE_TENTH);
+}
+END_TEST
+
 START_TEST(compressed_in_time_that_nobody_else_needs)
 {
     ck_assert(!snapshot_compress(true, 1, 2, 2));
@@ -207,6 +214,7 @@ int main(void)
     tcase_add_test(tests, memory_decides);
     tcase_add_test(tests, cores_decide_what_a_snapshot_costs);
     tcase_add_test(tests, the_image_goes_down_a_tree);
+    tcase_add_test(tests, an_interval_that_is_set_is_kept);
     tcase_add_test(tests, compressed_in_time_that_nobody_else_needs);
     tcase_add_test(tests, texts_are_packed_and_unpacked);
     tcase_add_test(tests, numbers_are_found);

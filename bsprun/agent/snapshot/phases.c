@@ -63,7 +63,9 @@ static void write_order(struct agent *agent, bool forked, enum snapshot_haste ha
     memcpy(order->job, agent_job_id(agent), sizeof order->job);
     order->name = snapshots->ticket.name;
     order->forked = forked;
-    order->urgent = haste != SNAPSHOT_IN_PASSING;
+    order->share = haste != SNAPSHOT_IN_PASSING
+                       ? BSPZ_SHARE_EQUAL
+                       : snapshot_writer_share(snapshots->rule.kind == POLICY_AUTO);
     order->stays = haste == SNAPSHOT_LAST;
     order->compress =
         snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,

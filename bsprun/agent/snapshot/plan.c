@@ -44,6 +44,11 @@ bool snapshot_cores_full(uint32_t processes, uint32_t cores)
     return cores > 0 && processes >= cores;
 }
 
+enum bspz_writer_share snapshot_writer_share(bool share_promised)
+{
+    return share_promised ? BSPZ_SHARE_IDLE : BSPZ_SHARE_TENTH;
+}
+
 bool snapshot_compress(bool share_promised, uint32_t copies, uint32_t processes, uint32_t cores)
 {
     if (!share_promised || copies > 1)
