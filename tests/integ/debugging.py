@@ -41,7 +41,7 @@ def stops_in_bsp_begin():
         job.wait_for(STOPPED)
         job.wait_for(PROMPT)
         say(job, "backtrace", r"^#1 .* main ")
-        say(job, "print bsp_pid()", r"^\$1 = 1\r?$")
+        say(job, "print bspz_rt.pid", r"^\$1 = 1\r?$")
         say(job, "continue", r"exited normally\]")
         check(not job.is_over() and "gdb" in job.members().values(), job)
         os.write(job.fd, b"quit\n")
@@ -52,7 +52,7 @@ def stops_in_bsp_begin():
 def process_0():
     with debugged("-np", "2", "--debug", "0", PROG, "count", "3") as job:
         job.wait_for(STOPPED)
-        say(job, "print bsp_pid()", r"^\$1 = 0\r?$")
+        say(job, "print bspz_rt.pid", r"^\$1 = 0\r?$")
         say(job, "continue", r"exited normally\]")
         os.write(job.fd, b"quit\n")
         check(job.finish() == 0, job.text())
@@ -207,7 +207,7 @@ def error_at_the_terminal():
     with debugged("-np", "2", "--attach-on-error", PROG, "signal", "1", "11") as job:
         job.wait_for("<signal handler called>")
         job.wait_for(PROMPT)
-        say(job, "print bsp_pid()", r"^\$1 = 1\r?$")
+        say(job, "print bspz_rt.pid", r"^\$1 = 1\r?$")
         os.write(job.fd, b"\x03")
         say(job, "backtrace", "main ")
         say(job, "detach", "detached]")
