@@ -59,7 +59,7 @@ static bool has_processes(const struct agent *agent, uint32_t host)
 
 uint32_t agent_objects_copies(const struct agent *agent)
 {
-    uint32_t copies = agent_order(agent)->dataspace_copies, count, holders = 0;
+    uint32_t copies = agent_order_copies(agent), count, holders = 0;
     const struct wire_host *hosts = agent_peers_hosts(agent, &count);
 
     if (copies > COPIES_MOST)

@@ -254,6 +254,7 @@ static int change_hosts(struct agent *agent, const struct wire_message *message)
     int error = agent_peers_elect(agent, message);
 
     agent_order_replicas(agent, &message->elect);
+    agent_snapshots_elect(agent);
     agent_fetch_forget(agent);
     agent_survive_forget(agent);
     agent_dataspace_forget(agent);

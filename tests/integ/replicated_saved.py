@@ -3,11 +3,13 @@ lost, restarts, and what else needs a snapshot.
 
 replicated_saved.py [SEED]: the moments and victims come from the seed, which is printed; without one from the clock.
 """
+import os
 import re
 import signal
 
-from harness import Job, bsprun, check, expect, main, run
-from replicated import BACK, BSPCTL, OBJECTS, RSH, agents_of, answer, cell_of, chance, check_answer, command, lose, names, seed, shown_by
+from harness import BSPRUN, Job, bsprun, check, expect, main, run, scratch
+from kills import new_store
+from replicated import BACK, BSPCTL, OBJECTS, P, RSH, agents_of, answer, cell_of, chance, check_answer, command, lose, names, seed, shown_by
 
 STEPS = ("steps", "60", "20000")
 
@@ -67,6 +69,27 @@ def supersteps_are_changed():
     changed(("steps", "200", "20000"))
 
 
+def changed_as_all_go_back():
+    """Hosts that were started for one replica, and one that comes back when two are wanted, keep the same number of copies of
+    objects.  The processes wait at a gate, so that the change is made by the rollback."""
+    for first, then in (1, "2"), (1, "0=2"), (2, "1"):
+        for recover in "all", "one":
+            gate = os.path.join(scratch, f"gate {first} {then} {recover}")
+            words = ("work", "120", "1000")
+            with Job([BSPRUN, "-v", "-np", str(P), "--launcher", RSH, "--hosts", "h0:4,h1:4,h2:4,h3:4", "--replicas", str(first),
+                      f"--ckpt={new_store()}", "--every", "1000s", "--recover", recover, OBJECTS, *words, gate]) as job:
+                job.wait_for("round 40", P)
+                job.wait_for("snapshot of superstep 0:", 1)
+                expect(run([BSPCTL, str(job.os_pid), "replicas", then]), 0)
+                job.wait_for("replicas are to be", 1)
+                lose(job, *(["h0"] if first == 1 else cell_of(job, "h0")))
+                job.wait_for("Processor Zero is host", 2)
+                with open(gate, "w", encoding="ascii") as file:
+                    file.write("1")
+                check_answer(job, *words)
+                check(BACK in job.text(), job.text())
+
+
 def replaced(words):
     """A host that is lost is replaced at a snapshot; then the other one that had its processes can be lost, too."""
     with Job([*command(2, "-v", "--every", "0.2s", "--rejoin", "0.5", "--heartbeat", "1"), OBJECTS, *words]) as job:
@@ -86,4 +109,4 @@ def supersteps_are_replaced():
 
 
 if __name__ == "__main__":
-    main([supersteps_go_back, supersteps_are_restarted, supersteps_are_changed, supersteps_are_replaced])
+    main([supersteps_go_back, supersteps_are_restarted, supersteps_are_changed, changed_as_all_go_back, supersteps_are_replaced])

@@ -45,9 +45,8 @@ void agent_order_take(struct agent *agent, const struct wire_start *start)
     order->consult_every = start->consult_every;
     order->abort_at = start->abort_at;
     order->dataspace_memory = start->dataspace_memory;
-    /* The processes of a host that is lost go on, in replicas or restarted alone on others. */
-    order->dataspace_copies =
-        start->replicas > 1 || (start->recover && start->alone) ? start->copies : 1;
+    order->copies = start->copies;
+    order->restarts_alone = start->recover && start->alone;
     order->replicas = start->replicas;
     order->replica_log = start->replica_log;
     order->on_mismatch = start->on_mismatch;
@@ -74,6 +73,18 @@ void agent_order_replicas(struct agent *agent, const struct wire_elect *elect)
     if (!replica_counts_take(&order->counts, &elect->replicas))
         order->counts = (struct replica_counts){0};
     order->replicas = replica_counts_most(&order->counts, WIRE_RANKS_MAX);
+}
+
+uint32_t agent_order_copies(const struct agent *agent)
+{
+    const struct agent_order *order = &agent->order;
+
+    return order->replicas > 1 || order->restarts_alone ? order->copies : 1;
+}
+
+bool agent_order_alone(const struct agent *agent)
+{
+    return agent->order.restarts_alone && agent->order.replicas <= 1;
 }
 
 const struct agent_order *agent_order(const struct agent *agent)

@@ -30,7 +30,8 @@ struct agent_order {
     uint32_t stacks_ms; /* the limit is bsprun's, and comes here so much later; 0: it is not */
     uint64_t consult_every, abort_at;
     uint64_t dataspace_memory;    /* bytes of objects in memory; 0: half of what is available */
-    uint32_t dataspace_copies;    /* hosts that are to hold each part of the dataspace, at least 1 */
+    uint32_t copies;              /* hosts that are to hold what is kept more than once */
+    bool restarts_alone;          /* --recover one: processes without replicas */
     uint32_t replicas;            /* of each process, or the most of one; 0: one */
     struct replica_counts counts; /* of each, in the newest term */
     bool any_replica_files;       /* --replica-files allow */
@@ -49,6 +50,13 @@ void agent_order_bare(struct agent *agent, int cores, const struct faults *fault
 void agent_order_unbind(struct agent *agent);
 /* ELECT: bsprun may have been asked for more or fewer replicas. */
 void agent_order_replicas(struct agent *agent, const struct wire_elect *elect);
+
+/* What hosts must agree on in a term, though some were started when bsprun had been asked for
+ * another number of replicas.  The hosts that are to hold each part of the dataspace, at least 1:
+ * if the processes of a host that is lost go on, in replicas or restarted alone on others. */
+uint32_t agent_order_copies(const struct agent *agent);
+/* Whether a process that is lost may be restarted alone. */
+bool agent_order_alone(const struct agent *agent);
 
 const struct agent_order *agent_order(const struct agent *agent);
 

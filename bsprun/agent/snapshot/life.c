@@ -12,6 +12,7 @@
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/saved.h"
@@ -37,7 +38,6 @@ static int take_settings(struct agent_snapshots *snapshots, const struct wire_st
     snapshots->async = (enum wire_async)start->async;
     snapshots->keep = start->keep;
     snapshots->recover = start->recover;
-    snapshots->lone_restarts = start->recover && start->alone && start->replicas <= 1;
     snapshots->wanted_copies = start->copies < COORD_COPIES_MAX ? start->copies : COORD_COPIES_MAX;
     snapshots->stop_on_failure = start->stop_on_failure;
     snapshots->stop_on_late_failure = start->stop_on_late_failure;
@@ -49,6 +49,17 @@ static int take_settings(struct agent_snapshots *snapshots, const struct wire_st
                                &snapshots->rules_bytes)
                ? 0
                : -E2BIG;
+}
+
+void agent_snapshots_elect(struct agent *agent)
+{
+    if (!snapshots_of(agent))
+        return;
+    snapshots_of(agent)->lone_restarts = agent_order_alone(agent);
+    if (agent_order_alone(agent))
+        agent_board(agent)->flags |= BSPZ_BOARD_ALONE;
+    else
+        agent_board(agent)->flags &= ~BSPZ_BOARD_ALONE;
 }
 
 int agent_snapshots_open(struct agent *agent, const struct wire_start *start, char why[AGENT_WHY])
@@ -73,9 +84,8 @@ int agent_snapshots_open(struct agent *agent, const struct wire_start *start, ch
     snapshots->opened = snapshots->recover ? opened_new(agent_outside(agent)) : NULL;
     memcpy(agent_board(agent)->snap_order.job, agent_job_id(agent), WIRE_JOB_SIZE);
     error = agent_store_open(agent, start->store, start->home, why);
-    agent_board(agent)->flags |= BSPZ_BOARD_SNAPSHOTS |
-                                 (snapshots->recover ? BSPZ_BOARD_CALLS : 0) |
-                                 (snapshots->lone_restarts ? BSPZ_BOARD_ALONE : 0);
+    agent_board(agent)->flags |= BSPZ_BOARD_SNAPSHOTS | (snapshots->recover ? BSPZ_BOARD_CALLS : 0);
+    agent_snapshots_elect(agent);
     return error;
 }
 

@@ -13,6 +13,8 @@ struct verdict;      /* bsprun/verdict.h */
 
 /* Opens the store that START names.  0, or -errno and a line in `why`. */
 int agent_snapshots_open(struct agent *agent, const struct wire_start *start, char why[AGENT_WHY]);
+/* The number of replicas is known, of the job or of a new term. */
+void agent_snapshots_elect(struct agent *agent);
 /* The socket through which process 0 passes its files to the agent, to be inherited; -1: none. */
 int agent_snapshots_offer(struct agent *agent);
 /* The job is over: ends copies and writers, removes an unfinished snapshot. */
