@@ -387,7 +387,8 @@ def restarts_run_out():
     store = fresh()
     result = bsprun("--ckpt", store, "--every", 1, "--max-restarts", 2, "-np", 2, PROG, "signal", 1, 11)
     expect(result, 139, err=r"killed by signal 11 .*\(restart 1 of 2 since the last committed snapshot\)$")
-    expect(result, 139, err=r"restart 2 of 2 since the last committed snapshot, the same fault 2 times in a row\)$")
+    # A snapshot that was being written at the first fault may be committed, which counts from 1 again.
+    expect(result, 139, err=r"restart 2 of 2 since the last committed snapshot, the same fault [23] times in a row\)$")
     expect(result, 139, err=r"no restarts are left \(--max-restarts 2, each time the same fault\)$")
     expect(result, 139, err="^bsprun: bsprun --restart .* continues from superstep")
     result = bsprun("--restart", store, "--max-restarts", 0)
