@@ -11,7 +11,6 @@ from harness import (BIN, BSPRUN, PROG, RSH, Job, check, expect, main, process_s
                      wait_until)
 
 
-
 def path_with(**tools):
     """A PATH in which of the debuggers there are only these: a real one, or a script."""
     directory = tempfile.mkdtemp(dir=scratch)

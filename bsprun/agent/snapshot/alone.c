@@ -13,6 +13,7 @@
 #include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/input.h"
 #include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/saved.h"
@@ -383,7 +384,7 @@ void agent_alone_begin(struct agent *agent)
     struct agent_snapshots *snapshots = snapshots_of(agent);
     uint64_t now = agent_now_ns();
 
-    if (!snapshots || !snapshots->lone_restarts || agent_here(agent) == 0)
+    if (!snapshots || !agent_order_alone(agent) || agent_here(agent) == 0)
         return;
     if (!snapshots->alone)
         snapshots->alone = open_alone(agent);

@@ -1,5 +1,6 @@
 /* alone_copies.c - whether the job may outlive the loss of a host; see alone.h. */
 #include "bsprun/agent/core/agent.h"
+#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/inside.h"
@@ -8,7 +9,7 @@ bool agent_wants_copies(const struct agent *agent)
 {
     const struct agent_snapshots *snapshots = snapshots_of(agent);
 
-    return snapshots && snapshots->lone_restarts && snapshots->wanted_copies > 1 &&
+    return snapshots && agent_order_alone(agent) && snapshots->wanted_copies > 1 &&
            agent_has_peers(agent);
 }
 

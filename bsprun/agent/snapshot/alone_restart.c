@@ -52,7 +52,7 @@ static struct alone_facts look_at(struct agent *agent, int pid)
 
     agent_note_bound(agent);
     return (struct alone_facts){
-        .wanted = snapshots->lone_restarts,
+        .wanted = agent_order_alone(agent),
         .suits = rank->request.alone,
         .runs = agent_job(agent) == JOB_RUNNING && (pid > 0 || !agent_is_wrapped(agent)),
         .has_image = lone->fd >= 0 || lone->snapshot.term > 0,

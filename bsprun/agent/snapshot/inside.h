@@ -98,7 +98,6 @@ struct agent_snapshots {
     bool hidden;                     /* it is private to this agent, and not at the user's path */
     char *path;                      /* DIR/JOB of this host's own directory; NULL */
     uint32_t copies;                 /* hosts on which each image must be durable in this term */
-    bool lone_restarts;              /* --recover one */
     struct agent_alone *alone;       /* alone.h; NULL: none is restarted alone */
     int lone_writer;                 /* the process whose image alone is being written, + 1; 0 */
     struct gathering *gathering;     /* gather.c */

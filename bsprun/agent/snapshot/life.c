@@ -55,7 +55,6 @@ void agent_snapshots_elect(struct agent *agent)
 {
     if (!snapshots_of(agent))
         return;
-    snapshots_of(agent)->lone_restarts = agent_order_alone(agent);
     if (agent_order_alone(agent))
         agent_board(agent)->flags |= BSPZ_BOARD_ALONE;
     else
