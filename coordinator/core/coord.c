@@ -11,6 +11,11 @@
 
 #define DEFAULT_GRACE_MS 10000u
 
+/* Hosts that are to capture their processes, and do not: a host that is lost is known to be after
+ * one and a half heartbeats. */
+#define HEARTBEATS       2
+#define UNWATCHED_MS     20000u /* without a heartbeat */
+
 /* ---- The step ----------------------------------------------------------------------------- */
 
 #define OVER             (IN(COORD_ENDED) | IN(COORD_ABORTED) | IN(COORD_FAILED))
@@ -42,7 +47,7 @@ static const struct rule {
     [WIRE_HELD] = {IN(COORD_WAITING), LATE, coord_take_held},
     [WIRE_TERM_RECORDED] = {IN(COORD_CHOOSING), LATE, coord_take_term_recorded},
     [WIRE_STAGED] = {IN(COORD_RESTORING), LATE, coord_take_staged},
-    [WIRE_CAPTURED] = {IN(COORD_CAPTURING), LATE, coord_take_captured},
+    [WIRE_CAPTURED] = {GOING, LATE, coord_take_captured},
     [WIRE_IMAGE_DURABLE] = {WRITING, LATE, coord_take_image_durable},
     [WIRE_IMAGE_FAILED] = {WRITING | IN(COORD_RESTORING) | IN(COORD_PASSING), LATE,
                            coord_take_image_failed},
@@ -151,7 +156,10 @@ void coord_expire(struct coord *state, uint64_t now_ns, enum coord_timer timer,
     if (!goes_on(state, now_ns, effects))
         return;
     coord_check(state);
-    coord_take_timer(state, timer, effects);
+    if (timer == COORD_TIMER_CAPTURE)
+        coord_give_up_captures(state, effects);
+    else
+        coord_take_timer(state, timer, effects);
     coord_check(state);
 }
 
@@ -292,6 +300,8 @@ struct coord *coord_new(const struct coord_config *config)
         state->config.replicas = replica_counts_most(&config->counts, WIRE_RANKS_MAX);
     /* Images may wait for replicas that are slow. */
     state->config.rule.skips = coord_has_replicas(state);
+    state->capture_ms =
+        config->notice > 0 ? 1 + (uint64_t)(HEARTBEATS * 1e3 * config->notice) : UNWATCHED_MS;
     state->phase = COORD_WAITING;
     state->consult = COORD_NEVER;
     state->outcome.pid = COORD_NOBODY;

@@ -159,6 +159,8 @@ enum coord_timer {
     COORD_TIMER_SNAPSHOT, /* a snapshot is due */
     COORD_TIMER_GRACE,    /* the snapshot before stopping takes too long */
     COORD_TIMER_GLANCE,   /* for coord_glance */
+    COORD_TIMER_CAPTURE,  /* with replicas: hosts that have not captured by then are not waited for
+                           */
     COORD_TIMER_COUNT
 };
 

@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #define STATUS_SAVED   123 /* tells batch systems to restart the job */
 #define STATUS_TIMEOUT 124
@@ -320,8 +321,9 @@ void coord_end_of_host(struct coord *state, struct coord_host *host, struct coor
     } else if (state->phase == COORD_ENDING) {
         coord_lost_after_end(state, effects);
     } else if (state->phase != COORD_GIVING_UP) {
-        char text[64];
-        snprintf(text, sizeof(text), "host %u was lost", host->id);
+        char text[COORD_NAME_TEXT + 16];
+        coord_name_host(host, text);
+        strcat(text, " was lost");
         coord_blame(state, WIRE_CAUSE_HOST_LOST, COORD_NOBODY, 1, 0, text);
         coord_fail(state, effects);
     }

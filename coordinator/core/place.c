@@ -2,6 +2,8 @@
  * the arithmetic of Processor Zero. */
 #include "coordinator/core/state.h"
 
+#include <stdio.h>
+
 uint64_t coord_decide_processes(uint32_t wanted, uint32_t limit, uint64_t slots)
 {
     if (wanted == 0)
@@ -92,6 +94,14 @@ uint32_t coord_copies(const struct coord *state)
     for (uint32_t i = 0; i < state->host_count; i++)
         living += !state->hosts[i].lost;
     return state->config.copies < living ? state->config.copies : living;
+}
+
+void coord_name_host(const struct coord_host *host, char text[COORD_NAME_TEXT])
+{
+    if (host->name && host->name[0])
+        snprintf(text, COORD_NAME_TEXT, "host %.255s", host->name);
+    else
+        snprintf(text, COORD_NAME_TEXT, "host %u", host->id);
 }
 
 /* ---- Barriers ---- */

@@ -12,6 +12,7 @@
 #include "coordinator/core/state.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define NO_NEW "stopped without a new snapshot"
 
@@ -275,6 +276,13 @@ static void captured_when_complete(struct coord *state, struct coord_effects *ef
 int coord_take_captured(struct coord *state, struct coord_host *host,
                         const struct wire_message *message, struct coord_effects *effects)
 {
+    if (coord_has_replicas(state) && message->envelope.superstep < state->superstep) {
+        effects->dropped = true; /* it was not waited for */
+        return 0;
+    }
+    if (state->phase != COORD_CAPTURING)
+        return coord_broken(effects, "host %u sends something that does not belong into state %s",
+                            host->id, coord_phase_name(state->phase));
     if (host->captured || message->envelope.superstep != state->superstep)
         return coord_broken(effects, "host %u has captured superstep %llu", host->id,
                             (unsigned long long)message->envelope.superstep);
@@ -289,6 +297,8 @@ int coord_take_captured(struct coord *state, struct coord_host *host,
     if (message->captured.pause_ns > state->facts.costs.pause_ns)
         state->facts.costs.pause_ns = message->captured.pause_ns;
     captured_when_complete(state, effects);
+    if (state->phase == COORD_CAPTURING)
+        coord_await_captures(state, effects);
     return 0;
 }
 
@@ -449,8 +459,9 @@ void coord_go_on_without(struct coord *state, struct coord_host *host,
     if (state->phase == COORD_HELD_BACK && !coord_all_arrived(state))
         coord_move(state, COORD_RUNNING); /* until a replica of what was lost arrives */
     if (is_needed(state, host)) {
-        char text[64];
-        snprintf(text, sizeof(text), "host %u was lost", host->id);
+        char text[COORD_NAME_TEXT + 16];
+        coord_name_host(host, text);
+        strcat(text, " was lost");
         fail_ticket(state, WIRE_CAUSE_RANK_SIGNALLED, COORD_NOBODY, text, effects);
     } else if (ticket == COORD_TICKET_ANNOUNCED) {
         known_when_complete(state, effects);
@@ -462,6 +473,54 @@ void coord_go_on_without(struct coord *state, struct coord_host *host,
         captured_when_complete(state, effects);
     else if (state->phase == COORD_RUNNING && coord_all_arrived(state))
         coord_take_barrier(state, effects);
+}
+
+/* ---- Without waiting for a host that lives ------------------------------------------------- */
+
+#define CAPTURE_MOST_MS 3600000u
+
+/* A host whose processes have not been captured; NULL: there is none. */
+static const struct coord_host *find_late(const struct coord *state)
+{
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (!state->hosts[i].captured)
+            return &state->hosts[i];
+    return NULL;
+}
+
+static bool are_late_covered(const struct coord *state)
+{
+    for (uint32_t i = 0; i < state->host_count; i++)
+        if (!state->hosts[i].captured && !coord_is_covered(state, &state->hosts[i]))
+            return false;
+    return true;
+}
+
+/* They may be stopped, which nobody can know, or be captured slowly, as processes that write their
+ * images by themselves are: next time there is more time. */
+void coord_give_up_captures(struct coord *state, struct coord_effects *effects)
+{
+    char text[COORD_NAME_TEXT + 80];
+
+    if (state->phase != COORD_CAPTURING) {
+        effects->dropped = true;
+        return;
+    }
+    if (!are_late_covered(state)) {
+        coord_await_captures(state, effects);
+        return;
+    }
+    coord_name_host(find_late(state), text);
+    snprintf(text + strlen(text), sizeof(text) - strlen(text),
+             " has not captured its processes for %.1f s, and the job goes on in others",
+             (double)state->capture_ms / 1e3);
+    if (state->capture_ms < CAPTURE_MOST_MS)
+        state->capture_ms *= 2;
+    if (state->ticket.state == COORD_TICKET_OPEN)
+        fail_ticket(state, WIRE_CAUSE_RANK_SIGNALLED, COORD_NOBODY, text, effects);
+    for (uint32_t i = 0; i < state->host_count; i++)
+        state->hosts[i].captured = true;
+    captured_when_complete(state, effects);
 }
 
 /* ---- Requests ----------------------------------------------------------------------------- */

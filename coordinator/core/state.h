@@ -224,6 +224,7 @@ struct coord {
     struct policy_facts facts;
     uint32_t failures;            /* consecutive failed snapshots */
     char failure[COORD_TEXT_MAX]; /* why the last one failed */
+    uint64_t capture_ms;          /* with replicas: the most time from one CAPTURED to the next */
     enum coord_wish wish;
     uint32_t rounds;          /* snapshots committed since processes are to move ... */
     uint64_t round_before_ns; /* ... and what the last but one took, asked for or not */
@@ -343,6 +344,10 @@ void coord_place(struct coord *state, uint32_t processes);
 /* The same for a restore of that snapshot: see placement.h.  False: a process does not fit into
  * the memory of any host; state->placement says which, for placement_text. */
 bool coord_place_again(struct coord *state, const struct coord_held *from);
+
+/* "host NAME", or its number if it has none. */
+#define COORD_NAME_TEXT 264u
+void coord_name_host(const struct coord_host *host, char text[COORD_NAME_TEXT]);
 
 /* ---- cells.c: replicas ---- */
 
@@ -482,6 +487,8 @@ void coord_consult(struct coord *state, struct coord_effects *effects);
 void coord_plan_next(struct coord *state, struct coord_effects *effects);
 /* bsp_begin or bsp_sync returns on all hosts: the interval between snapshots starts now. */
 void coord_note_going_on(struct coord *state);
+/* Processes are to be captured.  With replicas, COORD_TIMER_CAPTURE is set. */
+void coord_await_captures(struct coord *state, struct coord_effects *effects);
 /* The answer of the policy at the barrier at which all have arrived. */
 enum policy_answer coord_ask_policy(struct coord *state);
 
@@ -498,6 +505,9 @@ void coord_decide_barrier(struct coord *state, struct coord_effects *effects);
  * does not wait for it, and is abandoned if it needs what was there. */
 void coord_go_on_without(struct coord *state, struct coord_host *host,
                          struct coord_effects *effects);
+/* COORD_TIMER_CAPTURE has expired: the snapshot fails and all go on, if each process that is not
+ * captured has another replica. */
+void coord_give_up_captures(struct coord *state, struct coord_effects *effects);
 /* A host wants a snapshot, at the next barrier. */
 void coord_want_snapshot(struct coord *state, struct coord_effects *effects);
 /* A snapshot that was committed when this Processor Zero took the place of another: says it again.

@@ -199,6 +199,8 @@ static void go_on(struct coord *state, struct coord_effects *effects)
                                       : COORD_RUNNING);
     say(state, effects);
     coord_announce_again(state, told, effects);
+    if (captured > 0)
+        coord_await_captures(state, effects);
     if (takeover->ended)
         coord_lost_after_end(state, effects);
 }

@@ -18,6 +18,7 @@ static const char *const timer_names[COORD_TIMER_COUNT] = {
     [COORD_TIMER_SNAPSHOT] = " snapshot",
     [COORD_TIMER_GRACE] = " grace",
     [COORD_TIMER_GLANCE] = " glance",
+    [COORD_TIMER_CAPTURE] = " capture",
 };
 
 static const char *timer_name(enum coord_timer timer)

@@ -318,18 +318,28 @@ def wait_committed(job, store, superstep):
     wait_until(found, f"superstep {superstep}")
 
 
-def held_copies(hold):
-    """Options by which the first copy of a process, but 0, that begins when the file `hold` is there removes it, and stands still."""
+def held_up(variable, value):
+    """Options for processes that stop themselves: see holdup.c."""
     preloaded = os.path.join(scratch, "holdup.so")
     if not os.path.exists(preloaded):
         os.symlink(os.environ["INTEG_HOLDUP"], preloaded)  # the path of the build may have blanks
-    return ["-x", f"LD_PRELOAD={preloaded}", "-x", f"HOLDUP_DETACH={hold}",
+    return ["-x", f"LD_PRELOAD={preloaded}", "-x", f"{variable}={value}",
             "-x", "ASAN_OPTIONS=" + os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"]
 
 
+def held_copies(hold):
+    """Options by which the first copy of a process, but 0, that begins when the file `hold` is there removes it, and stands still."""
+    return held_up("HOLDUP_DETACH", hold)
+
+
+def held_in_capture(hold):
+    """... by which the first process that is about to make its image when the file `hold` is there removes it, and stands still."""
+    return held_up("HOLDUP_CAPTURE", hold)
+
+
 def wait_held(job):
-    """The copy that is held up."""
-    held = wait_until(lambda: [pid for pid in marked(job.mark) if (process_stat(pid) or "?")[0] == "T"], "a copy that is held up")
+    """The process that is held up."""
+    held = wait_until(lambda: [pid for pid in marked(job.mark) if (process_stat(pid) or "?")[0] == "T"], "a process that is held up")
     check(len(held) == 1, held)
     return held[0]
 

@@ -14,12 +14,16 @@
  * HOLDUP_DETACH is a file: the first copy of a rank that is about to leave its process group when
  * that is there removes it, and stops itself.
  *
+ * HOLDUP_CAPTURE is a file: the first rank that is about to make its image when that is there
+ * removes it, and stops itself.
+ *
  * SIGCONT lets it go on.  What it starts does not know of this.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +34,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static char wanted[128], said[128], detach[PATH_MAX];
+static char wanted[128], said[128], detach[PATH_MAX], capture[PATH_MAX];
 static int skip;
 static bool stopped, before_sending;
 
@@ -38,6 +42,7 @@ __attribute__((constructor)) static void begin(void)
 {
     const char *text = getenv("HOLDUP"), *number = getenv("HOLDUP_SKIP");
     const char *line = getenv("HOLDUP_SAID"), *file = getenv("HOLDUP_DETACH");
+    const char *image = getenv("HOLDUP_CAPTURE");
 
     if (text)
         snprintf(wanted, sizeof wanted, "/%s", text);
@@ -45,6 +50,8 @@ __attribute__((constructor)) static void begin(void)
         snprintf(said, sizeof said, "%s\n", line);
     if (file)
         snprintf(detach, sizeof detach, "%s", file);
+    if (image)
+        snprintf(capture, sizeof capture, "%s", image);
     skip = number ? atoi(number) : 0;
     unsetenv("HOLDUP");
     unsetenv("HOLDUP_SKIP");
@@ -52,6 +59,7 @@ __attribute__((constructor)) static void begin(void)
     unsetenv("HOLDUP_SAID");
     unsetenv("HOLDUP_SENT");
     unsetenv("HOLDUP_DETACH");
+    unsetenv("HOLDUP_CAPTURE");
     unsetenv("LD_PRELOAD");
 }
 
@@ -160,6 +168,22 @@ int setpgid(pid_t pid, pid_t group)
     if (signal == 0 && unlink(detach) == 0)
         syscall(SYS_kill, syscall(SYS_getpid), SIGSTOP);
     return (int)syscall(SYS_setpgid, pid, group);
+}
+
+/* An image is made by its path, which no other file of a rank is. */
+int open(const char *path, int flags, ...)
+{
+    const int image = O_CREAT | O_EXCL | O_NOFOLLOW;
+    mode_t mode = 0;
+    va_list more;
+
+    va_start(more, flags);
+    if (flags & O_CREAT)
+        mode = va_arg(more, mode_t);
+    va_end(more);
+    if (capture[0] && (flags & image) == image && unlink(capture) == 0)
+        kill(getpid(), SIGSTOP);
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
 static void stop_before_sending(int fd)

@@ -9,7 +9,8 @@ import re
 import signal
 import time
 
-from harness import Job, check, main
+from harness import Job, check, held_in_capture, main, wait_held
+from kills import new_store
 from replicated import BACK, OBJECTS, cell_of, chance, check_answer, command, lose, names, ranks_of, seed, zero_of
 from replicated_saved import all_of_one_are_lost, changed, replaced, restarted, wait_snapshots
 
@@ -79,6 +80,26 @@ def one_is_behind_several_snapshots():
         check("was lost" not in job.text() and BACK not in job.text(), f"seed {seed}", job.text())
 
 
+def one_stops_as_it_is_captured():
+    """After two heartbeats the others go on without that snapshot, and take further ones; it finds out when it continues, or
+    is given up some time.  Saved at calls, and at barriers."""
+    continues = chance.choice([True, False])
+    for words in (("work", "2000", "2000"), ("steps", "800", "5000")):
+        hold, continues = new_store(), not continues
+        with Job([*command(2, "-v", "--every", "0.1s", "--heartbeat", "0.5"), *held_in_capture(hold), OBJECTS, *words]) as job:
+            another_snapshot(job)
+            open(hold, "w").close()
+            held = wait_held(job)
+            another_snapshot(job, 2)
+            if continues:
+                os.kill(held, signal.SIGCONT)
+                another_snapshot(job)
+            check_answer(job, *words)
+            check(BACK not in job.text() and not (continues and "was lost" in job.text()), f"seed {seed}", job.text())
+            check(re.search(r"no snapshot after superstep \d+: process \d on host h\d is stopped, or slow, and its replicas go on; a restart "
+                            r"would continue from superstep \d+", job.text()), f"seed {seed}", job.text())
+
+
 def no_replica_comes_to_a_call():
     """All wait for the process, which is named once; nobody is given up."""
     with Job([*command(2, "-v", "--every", "0.1s"), OBJECTS, *WORK]) as job:
@@ -97,4 +118,4 @@ def no_replica_comes_to_a_call():
 
 if __name__ == "__main__":
     main([calls_go_back, calls_are_restarted, calls_are_changed, calls_are_replaced, calls_as_often_as_worthwhile,
-          zero_is_lost_at_calls, one_is_behind_several_snapshots, no_replica_comes_to_a_call])
+          zero_is_lost_at_calls, one_is_behind_several_snapshots, one_stops_as_it_is_captured, no_replica_comes_to_a_call])

@@ -171,7 +171,7 @@ START_TEST(a_lost_host_ends_the_job)
                  "  effect CANCEL_TIMER term 3\n"
                  "  effect FINISH term 3\n");
     expect_outcome(1, WIRE_CAUSE_HOST_LOST, COORD_NOBODY);
-    ck_assert_str_eq(coord_outcome(coord).text, "host 7 was lost");
+    ck_assert_str_eq(coord_outcome(coord).text, "host b was lost");
 }
 END_TEST
 

@@ -25,6 +25,8 @@ START_TEST(lives_of_a_snapshot)
               TICKET_FAILED); /* snapshot 0; not durable elsewhere */
     GO_TICKET(TICKET_CAPTURING, TICKET_CAPTURED, TICKET_FAILED);
     GO_TICKET(TICKET_CAPTURING, TICKET_WITHHELD, TICKET_FAILED);
+    GO_TICKET(TICKET_CAPTURING, TICKET_DOOMED, TICKET_CAPTURED, TICKET_FAILED);
+    GO_TICKET(TICKET_CAPTURING, TICKET_DOOMED, TICKET_PASSED, TICKET_CAPTURED, TICKET_FAILED);
 }
 END_TEST
 
@@ -36,6 +38,9 @@ START_TEST(moves_of_a_snapshot)
         ck_assert(!ticket_may_move(TICKET_FAILED, from));
         ck_assert(!ticket_may_move(from, TICKET_NONE));
         ck_assert(!ticket_may_move(from, TICKET_STATES));
+        ck_assert(!ticket_is_recording(from) || !ticket_may_move(from, TICKET_FAILED));
+        ck_assert(ticket_is_recording(from) == ticket_may_move(from, TICKET_CAPTURED) ||
+                  from == TICKET_NONE);
     }
     ck_assert(!ticket_may_move(TICKET_STATES, TICKET_FAILED));
 }

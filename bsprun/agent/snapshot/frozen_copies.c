@@ -140,7 +140,7 @@ static struct bspz_snapshot_name name_of_new_copy(const struct agent *agent)
 {
     const struct ticket *ticket = &snapshots_of(agent)->ticket;
 
-    return ticket->state == TICKET_CAPTURING ? ticket->name : agent_committed(agent);
+    return ticket_is_recording(ticket->state) ? ticket->name : agent_committed(agent);
 }
 
 void agent_adopt_copies(struct agent *agent)
@@ -234,12 +234,23 @@ void agent_end_writer(struct agent *agent, int pid)
         process_signal(writer->pidfd, SIGKILL);
 }
 
+/* A rank that is being captured may wait for its copy. */
+static bool is_being_made(const struct agent *agent, const struct frozen *copy)
+{
+    const struct ticket *ticket = &snapshots_of(agent)->ticket;
+
+    return ticket_is_recording(ticket->state) && bspz_snapshot_same(copy->name, ticket->name);
+}
+
 void agent_end_copies_but(struct agent *agent, struct bspz_snapshot_name name)
 {
     for (int pid = 0; snapshots_of(agent)->kept && pid < agent_nprocs(agent); pid++)
-        for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++)
-            if (!bspz_snapshot_same(snapshots_of(agent)->kept[pid].copies[slot].name, name))
+        for (int slot = 0; slot < SNAPSHOT_SLOTS; slot++) {
+            const struct frozen *copy = &snapshots_of(agent)->kept[pid].copies[slot];
+
+            if (!bspz_snapshot_same(copy->name, name) && !is_being_made(agent, copy))
                 agent_end_copy(agent, pid, slot);
+        }
 }
 
 void agent_end_copies_of(struct agent *agent, struct bspz_snapshot_name name)

@@ -50,7 +50,6 @@ struct ticket {
     struct bspz_snapshot_name name;
     struct store_snapshot *staging; /* NULL: none, committed or abandoned */
     bool first;                     /* snapshot 0: process 0 alone */
-    bool doomed;                    /* to be abandoned once all are captured */
     bool full;                      /* its images are full */
     uint64_t marked;                /* position of the end of MARK in the connection to bsprun */
     bool echoed;                    /* bsprun has received it */
@@ -153,6 +152,9 @@ void agent_snapshots_check(const struct agent *agent);
 struct bspz_snap *agent_snap_of(const struct agent *agent, int pid);
 /* Reports to Processor Zero that the image of the process has failed. */
 void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, const char *why);
+/* Tells the user of a failure that does not end the job: each cause once until snapshots succeed
+ * again. */
+void agent_say_failure(struct agent *agent, enum wire_cause cause, const char *why);
 /* The process's own text of its failure on the board, for the user. */
 void agent_snap_text(const struct agent *agent, int pid, const char *what, char text[AGENT_WHY]);
 /* Abandons an unfinished snapshot and removes it. */
@@ -226,8 +228,8 @@ void agent_end_copy(struct agent *agent, int pid, int slot);
 /* The last snapshot has failed: ranks that are their own frozen copies go on in this term. */
 void agent_release_stayed(struct agent *agent);
 void agent_end_writer(struct agent *agent, int pid);
-/* Ends all copies except those of that snapshot (term 0: all); ends only those of the present
- * one. */
+/* Ends all copies except those of that snapshot (term 0: all) and those that ranks wait for; ends
+ * only those of the present one. */
 void agent_end_copies_but(struct agent *agent, struct bspz_snapshot_name name);
 void agent_end_copies_of(struct agent *agent, struct bspz_snapshot_name name);
 /* The slot with the process's copy of that snapshot, or -1. */

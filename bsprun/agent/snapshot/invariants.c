@@ -17,10 +17,9 @@ static void check_ticket(const struct ticket *ticket)
     assert(none == (ticket->name.term == 0));
     assert(!none || (!ticket->staging && ticket->missing == 0));
     assert(none || ticket->first == (ticket->name.superstep == 0));
-    assert(!ticket->first || ticket->state != TICKET_CAPTURING);
+    assert(!ticket->first || !ticket_is_recording(ticket->state));
     assert(ticket->missing >= 0);
     assert(!captured || ticket->first || ticket->missing == 0);
-    assert(!ticket->doomed || ticket->state != TICKET_WITHHELD);
 }
 
 static void check_making(const struct agent_snapshots *snapshots)

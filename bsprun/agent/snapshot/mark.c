@@ -26,7 +26,7 @@ bool agent_output_is_out(const struct agent *agent)
 {
     const struct ticket *ticket = &snapshots_of(agent)->ticket;
 
-    return ticket->state != TICKET_CAPTURING &&
+    return !ticket_is_recording(ticket->state) &&
            (!agent_control(agent) || net_written(agent_control(agent)) >= ticket->marked) &&
            (!agent_has_peers(agent) || ticket->echoed);
 }

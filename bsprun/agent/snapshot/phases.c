@@ -164,6 +164,31 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapsho
     return true;
 }
 
+/* Not before all have recorded: what they write from now on comes after MARK. */
+static void go_on(struct agent *agent)
+{
+    atomic_store(&agent_board(agent)->snap_resumed,
+                 snapshots_of(agent)->ticket.name.superstep + 1); /* + 1: not never */
+    agent_release_stayed(agent);
+    bspz_barrier_wake(agent_board(agent));
+}
+
+/* Their replicas go on, as a process here is stopped, or slow. */
+static void be_passed(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = snapshots_of(agent);
+    char why[AGENT_WHY];
+    int pid = 0;
+
+    while (pid < agent_nprocs(agent) - 1 &&
+           (!agent_is_here(agent, pid) || snapshots->kept[pid].recorded))
+        pid++;
+    ticket_move(&snapshots->ticket.state, TICKET_PASSED);
+    snprintf(why, sizeof why, "process %d on host %s is stopped, or slow, and its replicas go on",
+             pid, agent_host_name(agent));
+    agent_say_failure(agent, WIRE_CAUSE_RANK_SIGNALLED, why);
+}
+
 void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t consult)
 {
     if (snapshots_of(agent)->ticket.state == TICKET_WITHHELD) {
@@ -172,10 +197,10 @@ void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t co
         return;
     }
     atomic_store(&agent_board(agent)->consult_from, consult);
-    atomic_store(&agent_board(agent)->snap_resumed,
-                 superstep + 2); /* + 1: the name, + 1: not never */
-    agent_release_stayed(agent);
-    bspz_barrier_wake(agent_board(agent));
+    if (ticket_is_recording(snapshots_of(agent)->ticket.state))
+        be_passed(agent);
+    else
+        go_on(agent);
 }
 
 /* ---- What becomes of it ---- */
@@ -210,10 +235,10 @@ static void abandon_in_time(struct agent *agent)
 {
     struct ticket *ticket = &snapshots_of(agent)->ticket;
 
-    if (ticket->state == TICKET_CAPTURING && agent_has_replicas(agent))
-        ticket->doomed = true;
-    else
+    if (!ticket_is_recording(ticket->state) || !agent_has_replicas(agent))
         abandon(agent);
+    else if (ticket->state == TICKET_CAPTURING)
+        ticket_move(&ticket->state, TICKET_DOOMED);
 }
 
 static void say_captured(struct agent *agent)
@@ -234,14 +259,18 @@ static void say_captured(struct agent *agent)
 static void all_recorded(struct agent *agent)
 {
     struct ticket *ticket = &snapshots_of(agent)->ticket;
+    const enum ticket_state was = ticket->state;
 
     ticket_move(&ticket->state, TICKET_CAPTURED);
     agent_opened_snapshot(agent, ticket->name);
     agent_mark(agent);
     agent_alone_captured(agent);
-    say_captured(agent);
-    if (ticket->doomed)
+    if (was != TICKET_PASSED)
+        say_captured(agent);
+    if (was != TICKET_CAPTURING)
         abandon(agent);
+    if (was == TICKET_PASSED)
+        go_on(agent);
 }
 
 static void note_recorded(struct agent *agent, int pid)
@@ -332,7 +361,7 @@ void agent_snapshots_scan(struct agent *agent)
     for (int pid = 0; pid < (ticket->first ? 1 : agent_nprocs(agent)); pid++) {
         if (!agent_is_here(agent, pid))
             continue;
-        if (ticket->state == TICKET_CAPTURING)
+        if (ticket_is_recording(ticket->state))
             note_recorded(agent, pid);
         note_written(agent, pid);
     }
@@ -457,17 +486,19 @@ struct bspz_snapshot_name agent_snapshots_right(const struct agent *agent)
 void agent_snapshots_say_captured(struct agent *agent)
 {
     if (agent_snapshots_captures(agent) > 0 &&
-        snapshots_of(agent)->ticket.state != TICKET_CAPTURING)
+        !ticket_is_recording(snapshots_of(agent)->ticket.state))
         say_captured(agent);
 }
 
 void agent_snapshots_settle(struct agent *agent, struct bspz_snapshot_name committed)
 {
-    struct agent_snapshots *snapshots = snapshots_of(agent);
+    const struct agent_snapshots *snapshots = snapshots_of(agent);
+    const struct ticket *ticket = snapshots ? &snapshots->ticket : NULL;
 
-    if (snapshots && snapshots->ticket.name.term == agent_term(agent) &&
-        bspz_snapshot_newer(snapshots->ticket.name, agent_committed(agent)) &&
-        !bspz_snapshot_same(snapshots->ticket.name, committed))
+    if (ticket && ticket->name.term == agent_term(agent) &&
+        (bspz_snapshot_newer(ticket->name, agent_committed(agent)) ||
+         ticket_is_recording(ticket->state)) &&
+        !bspz_snapshot_same(ticket->name, committed))
         abandon_in_time(agent);
 }
 
@@ -517,7 +548,8 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
         retire(agent, (struct bspz_snapshot_name){superstep, message->retire.from});
         break;
     case WIRE_ABANDON:
-        abandon_in_time(agent);
+        if (takes_part(agent, superstep - 1))
+            abandon_in_time(agent);
         break;
     case WIRE_RESTORE:
         agent_restore(agent, message);

@@ -7,7 +7,10 @@
 
 static const struct bspz_states_row ticket_rows[TICKET_STATES] = {
     [TICKET_NONE] = {"none", TO(TICKET_CAPTURING) | TO(TICKET_CAPTURED)},
-    [TICKET_CAPTURING] = {"capturing", TO(TICKET_CAPTURED) | TO(TICKET_WITHHELD)},
+    [TICKET_CAPTURING] = {"capturing", TO(TICKET_CAPTURED) | TO(TICKET_WITHHELD) |
+                                           TO(TICKET_DOOMED) | TO(TICKET_PASSED)},
+    [TICKET_DOOMED] = {"doomed", TO(TICKET_CAPTURED) | TO(TICKET_PASSED)},
+    [TICKET_PASSED] = {"passed", TO(TICKET_CAPTURED)},
     [TICKET_WITHHELD] = {"withheld", TO(TICKET_FAILED)},
     [TICKET_CAPTURED] = {"captured", TO(TICKET_PERSISTED) | TO(TICKET_FAILED)},
     [TICKET_PERSISTED] = {"persisted", TO(TICKET_FAILED)},
@@ -33,6 +36,11 @@ bool ticket_may_move(enum ticket_state from, enum ticket_state to)
 void ticket_move(enum ticket_state *state, enum ticket_state to)
 {
     *state = (enum ticket_state)bspz_states_move(&ticket_states, *state, to);
+}
+
+bool ticket_is_recording(enum ticket_state state)
+{
+    return state == TICKET_CAPTURING || state == TICKET_DOOMED || state == TICKET_PASSED;
 }
 
 void making_move(enum making_state *state, enum making_state to)

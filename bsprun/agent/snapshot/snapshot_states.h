@@ -9,6 +9,8 @@
 enum ticket_state {
     TICKET_NONE,
     TICKET_CAPTURING, /* ordered: not all ranks have recorded yet */
+    TICKET_DOOMED,    /* the same, and it is to be abandoned when all have */
+    TICKET_PASSED,    /* the same, and other hosts have gone on: nobody waits for that */
     TICKET_WITHHELD,  /* the store failed: the ranks wait at their barrier without an order */
     TICKET_CAPTURED,  /* all have recorded: images are being written */
     TICKET_PERSISTED, /* the manifest is durable: frozen copies are valid */
@@ -17,6 +19,8 @@ enum ticket_state {
 };
 bool ticket_may_move(enum ticket_state from, enum ticket_state to);
 void ticket_move(enum ticket_state *state, enum ticket_state to);
+/* Whether ranks have been ordered to record, and not all have. */
+bool ticket_is_recording(enum ticket_state state);
 
 /* How the processes of this host are made in a term. */
 enum making_state {

@@ -81,8 +81,7 @@ static bool failure_stops(const struct agent *agent, enum wire_cause cause)
            (late ? snapshots->stop_on_late_failure : snapshots->stop_on_failure);
 }
 
-/* Reports failures that do not end the job, each kind once until snapshots succeed again. */
-static void say_failure(struct agent *agent, enum wire_cause cause, const char *why)
+void agent_say_failure(struct agent *agent, enum wire_cause cause, const char *why)
 {
     struct agent_snapshots *snapshots = snapshots_of(agent);
     unsigned long long superstep = snapshots->ticket.name.superstep;
@@ -102,7 +101,7 @@ void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, con
     struct wire_message message = {.kind = WIRE_IMAGE_FAILED};
 
     if (cause != WIRE_CAUSE_NOT_RESTORED && !failure_stops(agent, cause))
-        say_failure(agent, cause, why);
+        agent_say_failure(agent, cause, why);
     message.envelope.superstep = snapshots_of(agent)->ticket.name.superstep;
     message.image_failed.pid = (uint32_t)pid;
     message.image_failed.cause = cause;

@@ -1,5 +1,16 @@
-/* faults.c - hosts are killed, stall, become slow, or are cut off from bsprun. */
+/* faults.c - hosts are killed, stall, become slow, or are cut off from bsprun; processes are
+ * stopped. */
 #include "tests/sim/cells/world.h"
+
+/* All processes that are stopped for good: they may be the last ones. */
+static void continue_all(struct world *world)
+{
+    for (uint32_t i = 0; i < world->host_count; i++)
+        if (world->hosts[i].stopped_until >= FOR_GOOD) {
+            world->hosts[i].stopped_until = world->time.now + 1;
+            cells_plan(world, DO_CONTINUE, 1, i);
+        }
+}
 
 /* Before snapshot 0 is committed a loss ends the term whatever the host has; that of Processor
  * Zero, before bsprun knows that all hosts have it. */
@@ -9,10 +20,12 @@ static void note_loss(struct world *world, bool of_zero)
     enum coord_phase phase = coord_phase(coord);
     bool early = of_zero ? !world->placed && !world->ran : coord_outcome(coord).committed.term == 0;
 
-    if (phase == COORD_WAITING || (phase == COORD_PLACING && early) || !cells_is_covered(world))
+    if (phase == COORD_WAITING || (phase == COORD_PLACING && early) || !cells_is_covered(world)) {
         world->by_death = true;
-    else
+        continue_all(world);
+    } else {
         cells_summary.lost_beside++;
+    }
 }
 
 static void kill_host(struct world *world, uint32_t host)
@@ -45,6 +58,27 @@ static void cut_off(struct world *world)
     cells_plan(world, DO_LOSS, 1 + timeline_random(&world->time, 60), zero->host);
 }
 
+/* For good only where others can go on. */
+static void stop_processes(struct world *world, uint32_t host)
+{
+    struct host *here = &world->hosts[host];
+    uint64_t before = here->stopped_until;
+    uint64_t until = world->time.now + 20 + timeline_apart(&world->time, 3000);
+
+    if (until > before)
+        here->stopped_until = until;
+    if (here->count > 0 && timeline_apart(&world->time, 5) < 2) {
+        uint64_t short_time = here->stopped_until;
+
+        here->stopped_until = FOR_GOOD;
+        if (cells_is_covered(world) && !world->by_death)
+            cells_summary.for_good += before < FOR_GOOD;
+        else
+            here->stopped_until = short_time;
+    }
+    cells_plan(world, DO_CONTINUE, here->stopped_until - world->time.now, host);
+}
+
 void cells_harm(struct world *world, const struct action *action)
 {
     struct host *here = &world->hosts[action->host];
@@ -67,6 +101,9 @@ void cells_harm(struct world *world, const struct action *action)
             here->stalled_until = until;
         break;
     }
+    case FAULT_STOPPED:
+        stop_processes(world, action->host);
+        break;
     default:
         here->pace *= 10;
     }

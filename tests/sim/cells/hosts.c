@@ -142,13 +142,18 @@ static void say_captured(struct world *world, uint32_t host)
                               .envelope.superstep = world->hosts[host].superstep});
 }
 
+/* If the others have gone on, the snapshot has failed, and nobody waits to hear of it. */
 static void capture(struct world *world, uint32_t host)
 {
     struct host *here = &world->hosts[host];
     uint64_t snapshot = here->superstep + 1;
+    bool late = here->heard[here->superstep].resumed;
 
     here->captured = true;
+    cells_summary.late += late;
     report_to_bsprun(world, host, TOLD_MARK, 0, snapshot);
+    if (late)
+        return;
     say_captured(world, host);
     for (uint32_t i = 0; i < here->count; i++) {
         struct wire_message message = {.kind = WIRE_IMAGE_DURABLE, .envelope.superstep = snapshot};
@@ -193,6 +198,11 @@ static bool is_held(const struct host *here)
     return here->held > 0 && here->held == here->superstep;
 }
 
+bool cells_is_stopped(const struct world *world, const struct host *host)
+{
+    return host->stopped_until > world->time.now;
+}
+
 /* Whether something can go on at the barrier where the host may be. */
 static void look(struct world *world, uint32_t host)
 {
@@ -202,17 +212,17 @@ static void look(struct world *world, uint32_t host)
 
     if (!here->here || here->dead || !here->running || here->over || is_held(here))
         return;
-    if (here->superstep != here->consult && !end) {
+    bool decided = here->superstep == here->consult || end;
+    if (decided && !heard->told && !here->asked)
+        say_arrived(world, host); /* its agent does */
+    if ((decided && !heard->told) || cells_is_stopped(world, here))
+        return;
+    if (!decided) {
         if (is_complete(world, here))
             leave(world, host);
         return;
     }
-    if (!heard->told) {
-        if (!here->asked)
-            say_arrived(world, host);
-        return;
-    }
-    if (heard->snapshot && heard->captures && !here->captured && !heard->resumed)
+    if (heard->snapshot && heard->captures && !here->captured)
         capture(world, host);
     if ((heard->captures && !heard->resumed) || !is_complete(world, here))
         return;
@@ -250,6 +260,11 @@ void cells_host_data(struct world *world, uint32_t host, uint32_t from, uint64_t
 
     if (superstep + 1 > here->reached[from])
         here->reached[from] = superstep + 1;
+    look(world, host);
+}
+
+void cells_host_continues(struct world *world, uint32_t host)
+{
     look(world, host);
 }
 

@@ -2,8 +2,9 @@
  *
  * Processor Zero is the real one.  Around it are hosts that compute at paces of their own, and pass
  * a barrier when their processes and, of each other cell, those of one host have come to it, as
- * links between hosts make it.  Hosts are killed, stall for long, or become ten times slower; at
- * any time, that of snapshots included.  Where that of Processor Zero is killed, what it has sent
+ * links between hosts make it.  Hosts are killed, stall for long, or become ten times slower, or
+ * their processes are stopped while their agents go on, for a while or for good; at any time, that
+ * of snapshots included.  Where that of Processor Zero is killed, what it has sent
  * gets as far as chance has it; or only bsprun does not hear it any more, and it goes on deciding
  * until the last host has ceased to obey.  Another one takes its place, more than once in a job.
  *
@@ -15,7 +16,8 @@
  *     it was; so the replicas of a process see the same sequence of supersteps
  *   - each process has as many replicas as it is to have, no two on one host
  *   - what a living host has heard of a barrier is not decided again
- *   - no host of a cell with one other living is waited for: by its death or stall nothing stops
+ *   - no host of a cell with one other living is waited for: by its death or stall, or when its
+ *     processes are stopped, nothing stops
  *   - each committed snapshot has the image of each process from a host that had captured it at
  *     that barrier, of each process one
  *   - bsprun shows what processes write once and in order, see shown.h
@@ -29,6 +31,7 @@
 #include "tests/sim/seeds.h"
 
 #define ACTIONS_MAX 400000u
+#define LOOK_AGAIN  500u /* whether processes are still stopped for good */
 
 /* Two numbers of replicas, each of processes that follow each other.  The number of processes. */
 static uint32_t choose_counts(struct world *world)
@@ -85,6 +88,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
         .snapshots = true,
         .recover = true,
         .rule = {.kind = POLICY_SUPERSTEPS, .every = 1 + timeline_random(&world->time, 12)},
+        .notice = (double)(5 + timeline_apart(&world->time, 400)) / 1e3,
     };
     world->zeros[0].coord = coord_new(&world->config);
     if (!world->zeros[0].coord)
@@ -94,7 +98,9 @@ static void make_world(struct world *world, const struct seeds_job *job)
     unsigned faults = (unsigned)timeline_random(&world->time, 5);
     for (unsigned i = 0; i < faults; i++) {
         uint32_t host = (uint32_t)timeline_random(&world->time, world->host_count);
-        uint32_t kind = (uint32_t)timeline_random(&world->time, FAULT_KINDS);
+        uint32_t kind = (uint32_t)timeline_random(&world->time, FAULT_STOPPED);
+        if (timeline_apart(&world->time, 3) == 0)
+            kind = FAULT_STOPPED;
         uint64_t when = timeline_random(&world->time, 60 + 20 * world->supersteps);
         if (seeds_keeps_fault(job, i))
             cells_plan(world, DO_FAULT, when, host)->number = kind;
@@ -103,16 +109,26 @@ static void make_world(struct world *world, const struct seeds_job *job)
     timeline_take_course(&world->time);
 }
 
-/* A host that stalls does nothing, but what is sent to it waits. */
+static bool is_of_host(const struct action *action)
+{
+    return action->kind != DO_TIMER && action->kind != DO_FAULT && action->kind != DO_CLOSED &&
+           action->kind != DO_LOSS && action->kind != DO_TO_ZERO && action->kind != DO_TO_BSPRUN;
+}
+
+/* A host that stalls does nothing, but what is sent to it waits; processes that are stopped do not
+ * come to a barrier. */
 static bool is_put_off(struct world *world, const struct action *action)
 {
-    const struct host *host = &world->hosts[action->host];
+    const struct host *host = is_of_host(action) ? &world->hosts[action->host] : NULL;
+    uint64_t until = host ? host->stalled_until : 0;
 
-    if (action->kind == DO_TIMER || action->kind == DO_FAULT || action->kind == DO_CLOSED ||
-        action->kind == DO_LOSS || action->kind == DO_TO_ZERO || action->kind == DO_TO_BSPRUN ||
-        host->stalled_until <= world->time.now || host->dead)
+    if (host && action->kind == DO_ARRIVE && host->stopped_until > until)
+        until = host->stopped_until;
+    if (until <= world->time.now || host->dead)
         return false;
-    struct action *later = timeline_plan(&world->time, host->stalled_until - world->time.now);
+    if (until >= FOR_GOOD)
+        until = world->time.now + LOOK_AGAIN;
+    struct action *later = timeline_plan(&world->time, until - world->time.now);
     uint64_t when = later->moment.when;
     *later = *action; /* its order included: links keep theirs */
     later->moment.when = when;
@@ -157,6 +173,9 @@ static void happen(struct world *world, const struct action *action)
         break;
     case DO_ASK_PASSED:
         cells_host_asked(world, action);
+        break;
+    case DO_CONTINUE:
+        cells_host_continues(world, action->host);
         break;
     case DO_LOSS:
         cells_lose(world, action->host);
@@ -233,6 +252,8 @@ static int report(uint64_t count)
                    {"... at the barrier of a snapshot", cells_summary.captured},
                    {"... of which hosts did not run yet", cells_summary.making},
                    {"hosts that passed while others were captured", cells_summary.ahead},
+                   {"hosts that were captured when others had gone on", cells_summary.late},
+                   {"hosts whose processes were stopped for good", cells_summary.for_good},
                    {"jobs with different numbers of replicas", cells_summary.mixed},
                    {"snapshots", cells_summary.commits},
                    {"lines shown", shown_count()}};

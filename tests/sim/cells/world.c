@@ -5,9 +5,12 @@
 
 struct cells_summary cells_summary;
 
-const char *const cells_fault_names[FAULT_KINDS] = {"host killed", "host stalls", "host slow",
+const char *const cells_fault_names[FAULT_KINDS] = {"host killed",
+                                                    "host stalls",
+                                                    "host slow",
                                                     "host of Processor Zero killed",
-                                                    "Processor Zero cut off from bsprun"};
+                                                    "Processor Zero cut off from bsprun",
+                                                    "processes of a host stopped"};
 
 struct action *cells_plan(struct world *world, enum action_kind kind, uint64_t delay, uint32_t host)
 {
@@ -51,8 +54,9 @@ bool cells_is_covered(const struct world *world)
     for (uint32_t lead = 0; lead < world->host_count; lead++) {
         bool living = world->hosts[lead].cell != lead || world->hosts[lead].count == 0;
         for (uint32_t i = 0; i < world->host_count; i++)
-            living = living || (world->hosts[i].cell == lead && !world->hosts[i].dead &&
-                                !world->hosts[i].doomed);
+            living =
+                living || (world->hosts[i].cell == lead && !world->hosts[i].dead &&
+                           !world->hosts[i].doomed && world->hosts[i].stopped_until < FOR_GOOD);
         if (!living)
             return false;
     }

@@ -16,8 +16,17 @@
 #define SUPERSTEPS 40u
 #define TERM       3u
 #define NEVER      UINT64_MAX
+#define FOR_GOOD   1000000u /* longer than any job takes */
 
-enum fault_kind { FAULT_KILLED, FAULT_STALLS, FAULT_SLOW, FAULT_ZERO, FAULT_CUT, FAULT_KINDS };
+enum fault_kind {
+    FAULT_KILLED,
+    FAULT_STALLS,
+    FAULT_SLOW,
+    FAULT_ZERO,
+    FAULT_CUT,
+    FAULT_STOPPED, /* its processes: the agent goes on */
+    FAULT_KINDS
+};
 
 extern const char *const cells_fault_names[FAULT_KINDS];
 
@@ -35,6 +44,7 @@ struct host {
     bool over, running;
     uint64_t pace;          /* the most that a superstep takes */
     uint64_t stalled_until; /* nothing moves there before */
+    uint64_t stopped_until; /* its processes do not */
     uint64_t superstep;
     bool here;               /* its processes have come to the end of that superstep */
     uint64_t consult;        /* the barrier at which it asks */
@@ -46,9 +56,9 @@ struct host {
     struct heard heard[SUPERSTEPS + 2];
     uint64_t decided, next; /* as in ACCOUNT: supersteps decided, and what was named with that */
     bool ended, told_to_run, made; /* its processes are, of snapshot 0 */
-    uint64_t committed;    /* + 1 */
-    uint32_t era;          /* whom it obeys */
-    bool waits;            /* for that one's TAKEN_OVER */
+    uint64_t committed;            /* + 1 */
+    uint32_t era;                  /* whom it obeys */
+    bool waits;                    /* for that one's TAKEN_OVER */
     bool cut;              /* what Processor Zero said before it died has not come this far */
     uint32_t left;         /* how many of its processes have ended */
     bool noticed;          /* bsprun knows that it is lost */
@@ -80,7 +90,8 @@ enum action_kind {
     DO_TAKE_OVER,
     DO_FAULT,
     DO_TO_BSPRUN,
-    DO_ASK_PASSED
+    DO_ASK_PASSED,
+    DO_CONTINUE
 };
 
 /* What a host tells bsprun. */
@@ -121,7 +132,7 @@ struct world {
 /* Of all jobs. */
 struct cells_summary {
     uint64_t faults[FAULT_KINDS], well, back, commits, lost_beside, taken_over, taken_again,
-        captured, mixed, ahead, making;
+        captured, mixed, ahead, making, late, for_good;
 };
 extern struct cells_summary cells_summary;
 
@@ -135,7 +146,7 @@ struct action *cells_plan(struct world *world, enum action_kind kind, uint64_t d
 uint64_t cells_on_link(struct world *world, uint64_t *is_free);
 uint64_t cells_on_line(struct world *world, uint64_t *is_free);
 uint32_t cells_index_of(const struct world *world, uint64_t id);
-/* Whether each cell has a host that lives and will. */
+/* Whether each cell has a host that lives, and will, whose processes are not stopped for good. */
 bool cells_is_covered(const struct world *world);
 
 /* ---- hosts.c ---- */
@@ -144,6 +155,10 @@ void cells_host_begin(struct world *world, uint32_t host);
 void cells_host_is_ready(struct world *world, uint32_t host);
 void cells_host_arrives(struct world *world, uint32_t host, uint64_t superstep);
 void cells_host_data(struct world *world, uint32_t host, uint32_t from, uint64_t superstep);
+/* Its processes have been stopped, and go on. */
+void cells_host_continues(struct world *world, uint32_t host);
+/* Whether they are stopped. */
+bool cells_is_stopped(const struct world *world, const struct host *host);
 /* What Processor Zero says. */
 void cells_host_message(struct world *world, uint32_t host, const struct action *action);
 /* bsprun says: another Processor Zero is to be obeyed; it wants to know of a superstep. */

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#define STOPS_IN_CAPTURE 40u /* one of so many; the number of that fault */
+
 static void send_to_all(struct world *world, uint32_t era, const struct wire_message *message)
 {
     for (uint32_t i = 0; i < world->host_count; i++) {
@@ -28,6 +30,9 @@ static void send_to_all(struct world *world, uint32_t era, const struct wire_mes
         action->message.release.captures = (struct wire_numbers){0};
         for (uint32_t k = 0; k < message->release.captures.count; k++)
             action->captures = action->captures || message->release.captures.items[k] == id;
+        if (action->captures && timeline_apart(&world->time, STOPS_IN_CAPTURE) == 0 &&
+            seeds_keeps_fault(&world->time.job, STOPS_IN_CAPTURE))
+            cells_plan(world, DO_FAULT, timeline_apart(&world->time, 8), i)->number = FAULT_STOPPED;
     }
 }
 
@@ -41,6 +46,8 @@ static void finish(struct world *world, uint32_t era)
     world->finished = true;
     note(world, "the end: %s", wire_cause_text(outcome.cause));
     world->well = outcome.cause == WIRE_CAUSE_NONE && !world->stopped;
+    if (world->time.now >= FOR_GOOD && !world->by_death)
+        fail(world, "the job has waited for processes that are stopped");
     if (outcome.cause == WIRE_CAUSE_NONE)
         cells_summary.well++;
     else if (!world->by_death)

@@ -12,7 +12,7 @@
 #include "tests/sim/dataspace/cells/world.h"
 
 static struct {
-    uint64_t leaving, ahead, on_board, again, resumed, caught_up;
+    uint64_t leaving, ahead, on_board, again, resumed, caught_up, late;
 } summary;
 
 /* ---- What a host says ------------------------------------------------------------------------ */
@@ -70,13 +70,13 @@ static void scan(struct world *world, uint32_t host)
 
 /* ---- What is decided ------------------------------------------------------------------------- */
 
-static void resume(struct world *world, uint32_t host, uint64_t next)
+static void resume(struct world *world, uint32_t host)
 {
     struct halting *here = halting_of(world, host);
 
     summary.resumed++;
     here->captures = 0;
-    here->consult = next;
+    here->passed = false;
     for (uint32_t pid = 0; pid < world->process_count; pid++)
         if (replica_on(world, pid, host)->is &&
             replica_on(world, pid, host)->stays == STAYS_CAPTURED) {
@@ -91,10 +91,14 @@ static void pass(struct world *world, uint32_t host, uint64_t superstep, uint64_
     struct halting *here = halting_of(world, host);
 
     known_decided(&here->known, superstep, next, end);
-    if (here->captures == superstep + 1)
-        resume(world, host, next);
-    else if (!gate_add(here->gate, &decided))
+    if (here->captures == superstep + 1) {
+        here->consult = next;
+        here->passed = !here->captured;
+        if (!here->passed)
+            resume(world, host);
+    } else if (!gate_add(here->gate, &decided)) {
         fail(world, "no memory");
+    }
 }
 
 static bool is_of(const struct wire_numbers *hosts, uint32_t host)
@@ -159,7 +163,12 @@ static void keep_when_complete(struct world *world, struct host *host)
         !barriers_stay(world, host->number, STAYS_CAPTURED))
         return;
     here->captured = true;
-    saved_keep(world, host, counts);
+    saved_keep(world, host, counts && !here->passed);
+    if (here->passed) {
+        summary.late++;
+        resume(world, host->number);
+        return;
+    }
     say_captured(world, host->number);
     for (uint32_t pid = 0; pid < world->process_count; pid++) {
         const struct replica *replica = replica_on(world, pid, host->number);
@@ -275,7 +284,7 @@ static void take_over(struct world *world, uint32_t host, uint32_t era)
     message.account = (struct wire_account){.decided = here->known.decided,
                                             .ended = here->known.ended,
                                             .consult = here->known.next,
-                                            .captures = here->captures,
+                                            .captures = here->passed ? 0 : here->captures,
                                             .committed = {here->committed - 1, 1},
                                             .shared = world->halts.shared,
                                             .ready = true,
@@ -437,11 +446,14 @@ void halts_close_host(struct world *world, uint32_t host)
 
 int halts_report(void)
 {
-    printf("%llu times told to stop while some left the barrier before; %llu hosts passed while "
-           "others were captured, %llu requests waited for that; %llu went on after a snapshot; "
-           "%llu asked another Processor Zero again, %llu had not heard what was decided\n",
-           (unsigned long long)summary.leaving, (unsigned long long)summary.ahead,
-           (unsigned long long)summary.on_board, (unsigned long long)summary.resumed,
-           (unsigned long long)summary.again, (unsigned long long)summary.caught_up);
+    printf(
+        "%llu times told to stop while some left the barrier before; %llu hosts passed while "
+        "others were captured, %llu requests waited for that; %llu went on after a snapshot; "
+        "%llu asked another Processor Zero again, %llu had not heard what was decided; %llu were "
+        "captured when others had gone on\n",
+        (unsigned long long)summary.leaving, (unsigned long long)summary.ahead,
+        (unsigned long long)summary.on_board, (unsigned long long)summary.resumed,
+        (unsigned long long)summary.again, (unsigned long long)summary.caught_up,
+        (unsigned long long)summary.late);
     return seeds_missing(&summary, sizeof summary);
 }

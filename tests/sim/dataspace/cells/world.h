@@ -108,7 +108,7 @@ struct halting {
     struct gate *gate;
     bool left;         /* they are past that of their end */
     uint64_t captures; /* the snapshot of which their images are; 0: of none */
-    bool captured;
+    bool captured, passed; /* passed: the others have gone on before it was */
     enum { MET_NOT, MET_AT_END, MET_AT_CALL } met[BARRIERS][HOSTS]; /* by lead */
     uint64_t stop_in, after[PROCESSES];                             /* of that superstep, from 1 */
 };

@@ -492,6 +492,7 @@ void zero_begin(struct world *world)
     config.by_node = pick(world, 2) == 0;
     halts->shared = pick(world, 2) == 0;
     config.rule = rules[pick(world, sizeof rules / sizeof *rules)];
+    config.notice = (double)(10u << timeline_apart(&world->time, 12)) / 1e3;
     halts->config = config;
     halts->told.term = TERM;
     halts->zeros[0] = (struct zero){.coord = coord_new(&config),
