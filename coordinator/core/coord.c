@@ -11,11 +11,6 @@
 
 #define DEFAULT_GRACE_MS 10000u
 
-/* Hosts that are to capture their processes, and do not: a host that is lost is known to be after
- * one and a half heartbeats. */
-#define HEARTBEATS       2
-#define UNWATCHED_MS     20000u /* without a heartbeat */
-
 /* ---- The step ----------------------------------------------------------------------------- */
 
 #define OVER             (IN(COORD_ENDED) | IN(COORD_ABORTED) | IN(COORD_FAILED))
@@ -300,14 +295,13 @@ struct coord *coord_new(const struct coord_config *config)
         state->config.replicas = replica_counts_most(&config->counts, WIRE_RANKS_MAX);
     /* Images may wait for replicas that are slow. */
     state->config.rule.skips = coord_has_replicas(state);
-    state->capture_ms =
-        config->notice > 0 ? 1 + (uint64_t)(HEARTBEATS * 1e3 * config->notice) : UNWATCHED_MS;
     state->phase = COORD_WAITING;
     state->consult = COORD_NEVER;
     state->outcome.pid = COORD_NOBODY;
     state->facts.costs = config->costs;
     state->estimate = config->estimate;
     coord_add_seen(&state->estimate, &config->seen);
+    coord_patience_begin(state);
     state->host_count = config->host_count;
     if (!allocate(state) || !quiet_begin(&state->quiet, state->host_count) ||
         !coord_balancing_begin(state, config->earlier)) {

@@ -250,12 +250,19 @@ static int about_own_ticket(const struct coord *state, const struct coord_host *
     return result;
 }
 
-static void captured_when_complete(struct coord *state, struct coord_effects *effects)
+/* A host that has not captured its processes yet; NULL: there is none. */
+static const struct coord_host *find_late(const struct coord *state)
 {
     for (uint32_t i = 0; i < state->host_count; i++)
         if (!state->hosts[i].captured)
-            return;
+            return &state->hosts[i];
+    return NULL;
+}
 
+/* All are captured that are waited for.  Where the term was to end with the snapshot, but the
+ * processes are to go on, it does with the next one. */
+static void go_on_from_capture(struct coord *state, bool goes_on, struct coord_effects *effects)
+{
     bool failed = state->ticket.state == COORD_TICKET_NONE;
     /* Includes the time of hosts and of messages between them. */
     if (state->now_ns - state->ticket.begun_ns > state->facts.costs.pause_ns)
@@ -263,7 +270,7 @@ static void captured_when_complete(struct coord *state, struct coord_effects *ef
     spend(state, state->facts.costs.pause_ns);
     state->superstep++;
     coord_note_going_on(state);
-    bool ends = state->wish >= COORD_WISH_MOVE_NOW && !state->takeover.resumes;
+    bool ends = state->wish >= COORD_WISH_MOVE_NOW && !goes_on && !state->takeover.resumes;
     state->takeover.resumes = false;
     coord_move(state, ends ? COORD_SAVING : COORD_RUNNING);
     advance_ticket(state, effects);
@@ -271,6 +278,14 @@ static void captured_when_complete(struct coord *state, struct coord_effects *ef
         say_resume(state, effects);
     else if (failed)
         end_in_vain(state, effects);
+}
+
+static void captured_when_complete(struct coord *state, struct coord_effects *effects)
+{
+    if (find_late(state))
+        return;
+    coord_patience_over(state, true);
+    go_on_from_capture(state, false, effects);
 }
 
 int coord_take_captured(struct coord *state, struct coord_host *host,
@@ -287,6 +302,7 @@ int coord_take_captured(struct coord *state, struct coord_host *host,
         return coord_broken(effects, "host %u has captured superstep %llu", host->id,
                             (unsigned long long)message->envelope.superstep);
     host->captured = true;
+    coord_patience_note(state);
     uint32_t reader = state->config.stdin_pid < state->processes ? state->config.stdin_pid : 0;
     for (uint32_t i = 0; i < message->captured.output.count && i < 2; i++)
         host->position[i] = message->captured.output.items[i];
@@ -477,17 +493,6 @@ void coord_go_on_without(struct coord *state, struct coord_host *host,
 
 /* ---- Without waiting for a host that lives ------------------------------------------------- */
 
-#define CAPTURE_MOST_MS 3600000u
-
-/* A host whose processes have not been captured; NULL: there is none. */
-static const struct coord_host *find_late(const struct coord *state)
-{
-    for (uint32_t i = 0; i < state->host_count; i++)
-        if (!state->hosts[i].captured)
-            return &state->hosts[i];
-    return NULL;
-}
-
 static bool are_late_covered(const struct coord *state)
 {
     for (uint32_t i = 0; i < state->host_count; i++)
@@ -496,8 +501,6 @@ static bool are_late_covered(const struct coord *state)
     return true;
 }
 
-/* They may be stopped, which nobody can know, or be captured slowly, as processes that write their
- * images by themselves are: next time there is more time. */
 void coord_give_up_captures(struct coord *state, struct coord_effects *effects)
 {
     char text[COORD_NAME_TEXT + 80];
@@ -513,14 +516,14 @@ void coord_give_up_captures(struct coord *state, struct coord_effects *effects)
     coord_name_host(find_late(state), text);
     snprintf(text + strlen(text), sizeof(text) - strlen(text),
              " has not captured its processes for %.1f s, and the job goes on in others",
-             (double)state->capture_ms / 1e3);
-    if (state->capture_ms < CAPTURE_MOST_MS)
-        state->capture_ms *= 2;
+             (double)(state->now_ns - state->patience.since_ns) / 1e9);
+    coord_patience_over(state, false);
     if (state->ticket.state == COORD_TICKET_OPEN)
         fail_ticket(state, WIRE_CAUSE_RANK_SIGNALLED, COORD_NOBODY, text, effects);
     for (uint32_t i = 0; i < state->host_count; i++)
         state->hosts[i].captured = true;
-    captured_when_complete(state, effects);
+    state->ticket.begun_ns = state->now_ns; /* the time until now is not what snapshots cost */
+    go_on_from_capture(state, true, effects);
 }
 
 /* ---- Requests ----------------------------------------------------------------------------- */

@@ -165,6 +165,13 @@ struct coord_takeover {
     bool asked;                  /* CONSULT has come to some */
 };
 
+/* For how long CAPTURED is waited for, with replicas: patience.c. */
+struct coord_patience {
+    uint64_t least_ms, present_ms;
+    uint64_t since_ns;   /* RELEASE, or the last CAPTURED */
+    uint64_t longest_ns; /* that took, in this term */
+};
+
 /* Where processes with replicas stop to be saved at their calls, at the end of the present
  * superstep: see halt.c. */
 struct coord_halt {
@@ -224,7 +231,6 @@ struct coord {
     struct policy_facts facts;
     uint32_t failures;            /* consecutive failed snapshots */
     char failure[COORD_TEXT_MAX]; /* why the last one failed */
-    uint64_t capture_ms;          /* with replicas: the most time from one CAPTURED to the next */
     enum coord_wish wish;
     uint32_t rounds;          /* snapshots committed since processes are to move ... */
     uint64_t round_before_ns; /* ... and what the last but one took, asked for or not */
@@ -242,6 +248,7 @@ struct coord {
 
     struct coord_balancing balancing;
     struct quiet quiet;
+    struct coord_patience patience;
     struct coord_takeover takeover;
     uint32_t survived; /* hosts that were lost in this term, and whose processes went elsewhere */
     uint64_t now_ns;   /* of the step */
@@ -348,6 +355,17 @@ bool coord_place_again(struct coord *state, const struct coord_held *from);
 /* "host NAME", or its number if it has none. */
 #define COORD_NAME_TEXT 264u
 void coord_name_host(const struct coord_host *host, char text[COORD_NAME_TEXT]);
+
+/* ---- patience.c: how long hosts that capture are waited for ---- */
+
+/* The estimate is known. */
+void coord_patience_begin(struct coord *state);
+/* Processes are to be captured, or some more.  With replicas COORD_TIMER_CAPTURE is set. */
+void coord_await_captures(struct coord *state, struct coord_effects *effects);
+/* A host has captured its processes. */
+void coord_patience_note(struct coord *state);
+/* No more is waited for: all have, or (not all) some have taken too long. */
+void coord_patience_over(struct coord *state, bool all);
 
 /* ---- cells.c: replicas ---- */
 
@@ -487,8 +505,6 @@ void coord_consult(struct coord *state, struct coord_effects *effects);
 void coord_plan_next(struct coord *state, struct coord_effects *effects);
 /* bsp_begin or bsp_sync returns on all hosts: the interval between snapshots starts now. */
 void coord_note_going_on(struct coord *state);
-/* Processes are to be captured.  With replicas, COORD_TIMER_CAPTURE is set. */
-void coord_await_captures(struct coord *state, struct coord_effects *effects);
 /* The answer of the policy at the barrier at which all have arrived. */
 enum policy_answer coord_ask_policy(struct coord *state);
 

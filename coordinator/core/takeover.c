@@ -130,6 +130,7 @@ static void wait_for_captured(struct coord *state, uint64_t snapshot)
     state->consult = COORD_NEVER;
     state->takeover.spared = COORD_NEVER;
     state->takeover.resumes = true;
+    state->ticket.begun_ns = state->now_ns;
     for (uint32_t i = 0; i < state->host_count; i++)
         state->hosts[i].captured = state->hosts[i].lost || state->hosts[i].captures_at != snapshot;
 }

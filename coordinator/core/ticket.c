@@ -249,12 +249,6 @@ void coord_plan_timer(struct coord *state, struct coord_effects *effects)
     coord_set_timer(state, effects, COORD_TIMER_SNAPSHOT, (due - 1) / 1000000u + 1);
 }
 
-void coord_await_captures(struct coord *state, struct coord_effects *effects)
-{
-    if (coord_has_replicas(state))
-        coord_set_timer(state, effects, COORD_TIMER_CAPTURE, state->capture_ms);
-}
-
 void coord_plan_anew(struct coord *state, struct coord_effects *effects)
 {
     if (due_ns(state) > 0)

@@ -15,6 +15,7 @@
 struct agent agent;
 struct said said[FETCH_SAID_MAX];
 unsigned said_count, dropped, failed_images, noticed, done_count;
+struct bspz_snapshot_name failed_name;
 uint32_t dropped_host;
 int done_error;
 bool fetch_play_unsettled;
@@ -65,9 +66,11 @@ void agent_peers_drop(struct agent *at, uint32_t host, const char *complaint)
     dropped_host = host;
 }
 
-void agent_image_failed(struct agent *at, int pid, enum wire_cause cause, const char *why)
+void agent_image_of_failed(struct agent *at, struct bspz_snapshot_name name, int pid,
+                           enum wire_cause cause, const char *why)
 {
     (void)at;
+    failed_name = name;
     (void)pid;
     (void)cause;
     (void)why;

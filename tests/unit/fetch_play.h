@@ -25,10 +25,11 @@ extern uint32_t fetch_play_lost;  /* the one that cannot be reached; UINT32_MAX:
 extern uint32_t fetch_play_hosts; /* how many of them there are */
 extern struct said said[FETCH_SAID_MAX];
 extern unsigned said_count;
-extern unsigned dropped;       /* hosts that were found to break a rule, */
-extern uint32_t dropped_host;  /* the last of them */
-extern unsigned failed_images; /* that could not be kept for others */
-extern unsigned noticed;       /* lines for the user */
+extern unsigned dropped;                      /* hosts that were found to break a rule, */
+extern uint32_t dropped_host;                 /* the last of them */
+extern unsigned failed_images;                /* that could not be kept for others, */
+extern struct bspz_snapshot_name failed_name; /* the last of them */
+extern unsigned noticed;                      /* lines for the user */
 /* What `done` of fetch_play_want was told. */
 extern unsigned done_count;
 extern int done_error;

@@ -117,6 +117,63 @@ START_TEST(nobody_to_ask)
 }
 END_TEST
 
+static void want_of(struct bspz_snapshot_name name)
+{
+    const struct fetch_want want = {.thing = WIRE_THING_MANIFEST, .name = name, .from = 2};
+
+    ck_assert_int_eq(agent_fetch(&agent, &want), 0);
+}
+
+/* The snapshot is abandoned: what it was asked for is not waited for, the next one takes its place.
+ */
+START_TEST(what_is_not_wanted_any_more)
+{
+    struct bspz_snapshot_name next = fetch_name, none = {fetch_name.superstep, fetch_name.term + 1};
+
+    next.superstep++;
+    agent_fetch_cancel(&agent, fetch_name); /* there is nothing yet */
+    fetch_play_want(WIRE_THING_IMAGE, 0);
+    fetch_play_want(WIRE_THING_MANIFEST, 0);
+    if (_i > 0)
+        want_of(next);
+    fetch_play_want(WIRE_THING_IMAGE, 1);
+    fetch_play_piece(1, 0, fetch_image[0].bytes, 100, fetch_image[0].size);
+    agent_fetch_cancel(&agent, none);
+    ck_assert(agent.fetches->first && agent.fetches->now.received == 100);
+    agent_fetch_cancel(&agent, fetch_name);
+    ck_assert(!agent.fetches->first == (_i == 0));
+    fetch_play_piece(1, 100, fetch_image[0].bytes + 100, 100, fetch_image[0].size);
+    ck_assert_uint_eq(dropped, 0);
+    uv_run(&agent.loop, UV_RUN_NOWAIT);
+    ck_assert_uint_eq(said_count, _i > 0 ? 2 : 1);
+    ck_assert(_i == 0 || fetch_play_asked(2, 2));
+    ck_assert(_i == 0 || said[1].message.envelope.superstep == next.superstep);
+    agent_fetch_cancel(&agent, next);
+    ck_assert_ptr_null(agent.fetches->first);
+    ck_assert_uint_eq(done_count, 0);
+
+    fetch_play_want(WIRE_THING_IMAGE, 1); /* as before */
+    fetch_play_send(1, &fetch_image[1], 1000);
+    ck_assert_uint_eq(done_count, 1);
+    ck_assert(fetch_play_has_image(1));
+}
+END_TEST
+
+/* It is there, and being checked: that is not interrupted. */
+START_TEST(not_wanted_when_it_has_come)
+{
+    fetch_play_unsettled = true;
+    fetch_play_want(WIRE_THING_IMAGE, 1);
+    fetch_play_want(WIRE_THING_IMAGE, 0);
+    fetch_play_send(1, &fetch_image[1], 1000);
+    agent_fetch_cancel(&agent, fetch_name);
+    fetch_play_settle();
+    ck_assert_uint_eq(done_count, 1);
+    ck_assert_ptr_null(agent.fetches->first);
+    ck_assert_uint_eq(said_count, 1);
+}
+END_TEST
+
 /* What comes once more, too late, or from somebody else, is of nothing that is wanted. */
 START_TEST(answers_of_others)
 {
@@ -464,6 +521,8 @@ int main(void)
     tcase_add_test(tests, a_manifest_comes_in_pieces);
     tcase_add_test(tests, one_host_after_the_other_is_asked);
     tcase_add_loop_test(tests, nobody_to_ask, 0, 2);
+    tcase_add_loop_test(tests, what_is_not_wanted_any_more, 0, 2);
+    tcase_add_test(tests, not_wanted_when_it_has_come);
     tcase_add_test(tests, answers_of_others);
     tcase_add_test(tests, answers_to_other_questions);
     tcase_add_loop_test(tests, lies_about_lengths, 0, LIES);

@@ -62,11 +62,22 @@ START_TEST(not_kept)
     keep_it(1, false);
     ck_assert_uint_eq(said_count, 0);
     keep(1);
+    agent.snapshots->ticket.name.superstep = fetch_name.superstep + 1; /* another one meanwhile */
     fetch_play_refuse(1, ENOENT);
     fetch_play_refuse(2, ENOENT);
     ck_assert_uint_eq(failed_images, 1);
+    ck_assert(bspz_snapshot_same(failed_name, fetch_name));
     ck_assert_uint_eq(said_count, 2);
     ck_assert_ptr_null(fetch_last_said(WIRE_IMAGE_DURABLE));
+}
+END_TEST
+
+START_TEST(not_kept_of_an_abandoned_one)
+{
+    agent.snapshots->abandoned = fetch_name;
+    keep(1); /* was on its way */
+    ck_assert_uint_eq(said_count, 0);
+    ck_assert_uint_eq(failed_images, 0);
 }
 END_TEST
 
@@ -194,6 +205,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, kept_for_another);
     tcase_add_test(tests, not_kept);
+    tcase_add_test(tests, not_kept_of_an_abandoned_one);
     tcase_add_test(tests, offered_early);
     tcase_add_test(tests, offered_early_too_often);
     tcase_add_loop_test(tests, damaged_ones_do_not_count, 0, 4);

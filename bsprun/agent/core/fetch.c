@@ -108,9 +108,12 @@ static void ask_next(struct agent *agent)
 }
 
 /* Reports a failure without hosts to ask from the loop, not before agent_fetch has returned. */
-static void on_no_host(uv_timer_t *timer)
+static void on_first(uv_timer_t *timer)
 {
-    ask_next(timer->data);
+    const struct fetches *fetches = fetches_of(timer->data);
+
+    if (fetches->first && fetches->now.request == 0)
+        ask_next(timer->data);
 }
 
 int agent_fetch(struct agent *agent, const struct fetch_want *want)
@@ -138,8 +141,37 @@ int agent_fetch(struct agent *agent, const struct fetch_want *want)
     if (host_to_ask(agent, wanted, &host, &asked))
         ask_next(agent);
     else
-        uv_timer_start(&fetches->nobody, on_no_host, 0, 0);
+        uv_timer_start(&fetches->begin, on_first, 0, 0);
     return 0;
+}
+
+static bool is_of_snapshot(const struct fetch_want *want, struct bspz_snapshot_name name)
+{
+    return want->thing != WIRE_THING_BINARY && bspz_snapshot_same(want->name, name);
+}
+
+void agent_fetch_cancel(struct agent *agent, struct bspz_snapshot_name name)
+{
+    struct fetches *fetches = fetches_of(agent);
+
+    if (!fetches)
+        return;
+    fetches->last = &fetches->first;
+    while (*fetches->last) {
+        struct wanted *wanted = *fetches->last;
+        bool is_first = wanted == fetches->first;
+
+        if (!is_of_snapshot(&wanted->want, name) || (is_first && fetches->now.finishing)) {
+            fetches->last = &wanted->next;
+            continue;
+        }
+        if (is_first)
+            give_up_incoming(fetches);
+        *fetches->last = wanted->next;
+        free_wanted(wanted);
+    }
+    if (fetches->first && fetches->now.request == 0)
+        uv_timer_start(&fetches->begin, on_first, 0, 0);
 }
 
 /* ---- What comes ------------------------------------------------------------------------------ */
@@ -290,9 +322,9 @@ static void on_pump_closed(uv_handle_t *handle)
     free(fetches);
 }
 
-static void on_nobody_closed(uv_handle_t *handle)
+static void on_begin_closed(uv_handle_t *handle)
 {
-    struct fetches *fetches = (struct fetches *)((char *)handle - offsetof(struct fetches, nobody));
+    struct fetches *fetches = (struct fetches *)((char *)handle - offsetof(struct fetches, begin));
 
     uv_close((uv_handle_t *)&fetches->pump, on_pump_closed);
 }
@@ -316,5 +348,5 @@ void agent_fetch_forget(struct agent *agent)
         close(fetches->directory);
     free(fetches->buffer);
     uv_timer_stop(&fetches->pump);
-    uv_close((uv_handle_t *)&fetches->nobody, on_nobody_closed);
+    uv_close((uv_handle_t *)&fetches->begin, on_begin_closed);
 }

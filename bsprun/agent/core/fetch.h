@@ -31,6 +31,10 @@ struct fetch_want {
 /* 0 or -ENOMEM.  After 0 `done` is called from the loop, unless the term ends before. */
 int agent_fetch(struct agent *agent, const struct fetch_want *want);
 
+/* Files of that snapshot are not wanted any more: `done` is not called for them, but for one that
+ * is complete and being checked. */
+void agent_fetch_cancel(struct agent *agent, struct bspz_snapshot_name name);
+
 /* FETCH or PIECE from another host. */
 void agent_fetch_message(struct agent *agent, uint32_t host, const struct wire_message *message);
 /* No more messages come from that host. */

@@ -48,7 +48,7 @@ struct fetches {
     struct upload *uploads;
     void *buffer; /* for what is read to be sent; NULL: nothing was sent yet */
     uv_timer_t pump;
-    uv_timer_t nobody; /* expires at once, to fail the first request from the loop */
+    uv_timer_t begin; /* expires at once, to begin with the first request from the loop */
     int directory;     /* of programs; -1: not opened */
     char directory_path[PATH_MAX];
 };

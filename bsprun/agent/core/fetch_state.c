@@ -28,8 +28,8 @@ struct fetches *agent_fetches(struct agent *agent)
     fetches->directory = -1;
     fetches->now.fd = -1;
     uv_timer_init(agent_loop(agent), &fetches->pump);
-    uv_timer_init(agent_loop(agent), &fetches->nobody);
-    fetches->pump.data = fetches->nobody.data = agent;
+    uv_timer_init(agent_loop(agent), &fetches->begin);
+    fetches->pump.data = fetches->begin.data = agent;
     agent->fetches = fetches;
     return fetches;
 }

@@ -92,6 +92,7 @@ struct agent_snapshots {
     uint32_t wanted_copies; /* of each image, on hosts that share no directory */
     uint32_t writer;        /* the host that wrote the newest manifest; WIRE_HOSTS_MAX: not here */
     struct bspz_snapshot_name wrote; /* of which snapshot that was last known */
+    struct bspz_snapshot_name abandoned; /* the last one that was; term 0: none */
     bool shared;                     /* the directory is shared with bsprun */
     bool temporary;                  /* it is private to this agent, and removed with the job */
     bool hidden;                     /* it is private to this agent, and not at the user's path */
@@ -150,11 +151,15 @@ void agent_snapshots_check(const struct agent *agent);
 /* ---- ticket.c ---- */
 
 struct bspz_snap *agent_snap_of(const struct agent *agent, int pid);
-/* Reports to Processor Zero that the image of the process has failed. */
+/* Reports to Processor Zero that the image of the process has failed, in the present snapshot, or
+ * in that one. */
 void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, const char *why);
-/* Tells the user of a failure that does not end the job: each cause once until snapshots succeed
- * again. */
-void agent_say_failure(struct agent *agent, enum wire_cause cause, const char *why);
+void agent_image_of_failed(struct agent *agent, struct bspz_snapshot_name name, int pid,
+                           enum wire_cause cause, const char *why);
+/* Tells the user that there is no snapshot of so many supersteps, which does not end the job: each
+ * cause once until snapshots succeed again. */
+void agent_say_failure(struct agent *agent, uint64_t superstep, enum wire_cause cause,
+                       const char *why);
 /* The process's own text of its failure on the board, for the user. */
 void agent_snap_text(const struct agent *agent, int pid, const char *what, char text[AGENT_WHY]);
 /* Abandons an unfinished snapshot and removes it. */

@@ -186,7 +186,7 @@ static void be_passed(struct agent *agent)
     ticket_move(&snapshots->ticket.state, TICKET_PASSED);
     snprintf(why, sizeof why, "process %d on host %s is stopped, or slow, and its replicas go on",
              pid, agent_host_name(agent));
-    agent_say_failure(agent, WIRE_CAUSE_RANK_SIGNALLED, why);
+    agent_say_failure(agent, snapshots->ticket.name.superstep, WIRE_CAUSE_RANK_SIGNALLED, why);
 }
 
 void agent_snapshots_resume(struct agent *agent, uint64_t superstep, uint64_t consult)
@@ -215,13 +215,18 @@ static void say_success(struct agent *agent)
     snapshots->said_failures = 0;
 }
 
-/* Kills the writers first, so that none writes to a directory that is being removed. */
-static void abandon(struct agent *agent)
+/* Kills the writers first, so that none writes to a directory that is being removed.  uncommitted:
+ * the snapshot cannot have been, as processes here were not captured when it was given up. */
+static void abandon(struct agent *agent, bool uncommitted)
 {
     struct agent_snapshots *snapshots = snapshots_of(agent);
 
     for (int pid = 0; pid < agent_nprocs(agent); pid++)
         agent_end_writer(agent, pid);
+    if (uncommitted) {
+        store_snapshot_abandon(snapshots->ticket.staging);
+        snapshots->ticket.staging = NULL;
+    }
     agent_abandon(agent);
     if (snapshots->ticket.state == TICKET_CAPTURED || snapshots->ticket.state == TICKET_PERSISTED)
         ticket_move(&snapshots->ticket.state, TICKET_FAILED);
@@ -236,7 +241,7 @@ static void abandon_in_time(struct agent *agent)
     struct ticket *ticket = &snapshots_of(agent)->ticket;
 
     if (!ticket_is_recording(ticket->state) || !agent_has_replicas(agent))
-        abandon(agent);
+        abandon(agent, false);
     else if (ticket->state == TICKET_CAPTURING)
         ticket_move(&ticket->state, TICKET_DOOMED);
 }
@@ -268,7 +273,7 @@ static void all_recorded(struct agent *agent)
     if (was != TICKET_PASSED)
         say_captured(agent);
     if (was != TICKET_CAPTURING)
-        abandon(agent);
+        abandon(agent, true);
     if (was == TICKET_PASSED)
         go_on(agent);
 }
@@ -521,6 +526,16 @@ static void let_pass(struct agent *agent, uint64_t superstep, uint64_t consult)
         agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
 }
 
+/* Nobody is to have or to wait for files of an abandoned snapshot: they would be asked for before
+ * those of the next one. */
+static void forget_files(struct agent *agent, struct bspz_snapshot_name name)
+{
+    snapshots_of(agent)->abandoned = name;
+    if (bspz_snapshot_same(agent_coming(agent), name))
+        agent_set_coming(agent, (struct bspz_snapshot_name){0});
+    agent_fetch_cancel(agent, name);
+}
+
 void agent_snapshots_message(struct agent *agent, const struct wire_message *message)
 {
     uint64_t superstep = message->envelope.superstep;
@@ -548,6 +563,7 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
         retire(agent, (struct bspz_snapshot_name){superstep, message->retire.from});
         break;
     case WIRE_ABANDON:
+        forget_files(agent, (struct bspz_snapshot_name){superstep, agent_term(agent)});
         if (takes_part(agent, superstep - 1))
             abandon_in_time(agent);
         break;

@@ -149,7 +149,7 @@ static void kept_for_another(struct agent *agent, const struct fetch_want *want,
     if (!replica)
         return;
     if (error) {
-        agent_image_failed(agent, (int)want->pid, WIRE_CAUSE_NOT_WRITTEN, why);
+        agent_image_of_failed(agent, want->name, (int)want->pid, WIRE_CAUSE_NOT_WRITTEN, why);
         return;
     }
     message.envelope.superstep = want->name.superstep;
@@ -220,7 +220,8 @@ static void keep(struct agent *agent, const struct image_offer *offered)
                               .done = kept_for_another};
     struct bspz_image_facts *replica = replica_of(agent, want.pid);
 
-    if (!replica) /* a peer that breaks a rule */
+    if (!replica || /* a peer that breaks a rule */
+        bspz_snapshot_same(offered->name, snapshots_of(agent)->abandoned))
         return;
     memcpy(want.digest, offered->facts.digest, sizeof want.digest);
     if (want.name.term != agent_term(agent)) {

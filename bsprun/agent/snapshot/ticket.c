@@ -81,10 +81,10 @@ static bool failure_stops(const struct agent *agent, enum wire_cause cause)
            (late ? snapshots->stop_on_late_failure : snapshots->stop_on_failure);
 }
 
-void agent_say_failure(struct agent *agent, enum wire_cause cause, const char *why)
+void agent_say_failure(struct agent *agent, uint64_t superstep, enum wire_cause cause,
+                       const char *why)
 {
     struct agent_snapshots *snapshots = snapshots_of(agent);
-    unsigned long long superstep = snapshots->ticket.name.superstep;
     char instead[80] = "there is none to roll back to";
 
     if (snapshots->said_failures & 1u << cause)
@@ -93,16 +93,23 @@ void agent_say_failure(struct agent *agent, enum wire_cause cause, const char *w
     if (agent_committed(agent).term > 0)
         snprintf(instead, sizeof instead, "a restart would continue from superstep %llu",
                  (unsigned long long)agent_committed(agent).superstep);
-    agent_notice(agent, "no snapshot after superstep %llu: %s; %s", superstep, why, instead);
+    agent_notice(agent, "no snapshot after superstep %llu: %s; %s", (unsigned long long)superstep,
+                 why, instead);
 }
 
 void agent_image_failed(struct agent *agent, int pid, enum wire_cause cause, const char *why)
 {
+    agent_image_of_failed(agent, snapshots_of(agent)->ticket.name, pid, cause, why);
+}
+
+void agent_image_of_failed(struct agent *agent, struct bspz_snapshot_name name, int pid,
+                           enum wire_cause cause, const char *why)
+{
     struct wire_message message = {.kind = WIRE_IMAGE_FAILED};
 
     if (cause != WIRE_CAUSE_NOT_RESTORED && !failure_stops(agent, cause))
-        agent_say_failure(agent, cause, why);
-    message.envelope.superstep = snapshots_of(agent)->ticket.name.superstep;
+        agent_say_failure(agent, name.superstep, cause, why);
+    message.envelope.superstep = name.superstep;
     message.image_failed.pid = (uint32_t)pid;
     message.image_failed.cause = cause;
     message.image_failed.text = why;
