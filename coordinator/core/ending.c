@@ -51,12 +51,15 @@ static void say_end(struct coord *state, struct coord_effects *effects)
     end->cause = state->outcome.cause;
 }
 
-void coord_tell_latecomer(struct coord *state, const struct coord_host *host,
+void coord_tell_latecomer(struct coord *state, struct coord_host *host,
                           const struct wire_message *message, struct coord_effects *effects)
 {
     bool is_over = state->phase == COORD_ENDED || state->phase == COORD_ABORTED;
 
-    if (is_over && !host->ready && message->envelope.term == state->config.term)
+    if (host->ready || message->envelope.term != state->config.term)
+        return;
+    host->ready = true; /* it is addressed from now on */
+    if (is_over)
         say_end(state, effects);
 }
 

@@ -458,9 +458,9 @@ void coord_blame(struct coord *state, enum wire_cause cause, int32_t pid, int32_
 void coord_begin_abort(struct coord *state, struct coord_effects *effects);
 /* The second half, when bsprun has agreed or need not be asked. */
 void coord_abort_now(struct coord *state, struct coord_effects *effects);
-/* A host that was not ready when the job was over had no connection then: END goes out again, which
- * those that have it ignore. */
-void coord_tell_latecomer(struct coord *state, const struct coord_host *host,
+/* A host that is ready too late hears how the job ends, too.  If it is over already END goes out
+ * again, which those that have it ignore. */
+void coord_tell_latecomer(struct coord *state, struct coord_host *host,
                           const struct wire_message *message, struct coord_effects *effects);
 /* The term ends by a fault, for the reason that was blamed: FAILED if there is a snapshot to roll
  * back to, else the job is aborted. */

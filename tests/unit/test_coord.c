@@ -269,7 +269,36 @@ START_TEST(a_host_that_is_ready_too_late_hears_of_the_end)
     host_ready(7, 1);
     expect_trace("event HOST_READY term 3 host 7 slots 1\n"
                  "  effect END term 3\n");
+    ck_assert(coord_is_addressed(coord, 7, WIRE_END));
     expect_outcome(143, WIRE_CAUSE_STOPPED, COORD_NOBODY);
+}
+END_TEST
+
+/* Its processes are ended as those of others are, if it is ready before that begins. */
+START_TEST(a_host_that_is_ready_as_the_job_ends_hears_of_that)
+{
+    for (int ready_in_time = 0; ready_in_time < 2; ready_in_time++) {
+        start(2, SAVING(EVERY(1)));
+        host_ready(0, 1);
+        stop(WIRE_STOP_SIGNAL, 15);
+        ck_assert_int_eq(coord_phase(coord), COORD_GIVING_UP);
+        if (ready_in_time)
+            host_ready(7, 1);
+        SAY(CLOSED);
+        ck_assert(has_message(WIRE_STOP_RANKS));
+        ck_assert_int_eq(coord_is_addressed(coord, 7, WIRE_STOP_RANKS), ready_in_time);
+        if (!ready_in_time)
+            host_ready(7, 1);
+        stopped(0);
+        if (ready_in_time) {
+            ck_assert_int_eq(coord_phase(coord), COORD_ABORTING);
+            stopped(7);
+        }
+        ck_assert_int_eq(coord_phase(coord), COORD_ABORTED);
+        ck_assert(has_message(WIRE_END));
+        ck_assert(coord_is_addressed(coord, 7, WIRE_END));
+        tear_down();
+    }
 }
 END_TEST
 
@@ -382,6 +411,7 @@ int main(void)
     tcase_add_test(jobs, requests_to_end);
     tcase_add_test(jobs, stop_works_in_every_state);
     tcase_add_test(jobs, a_host_that_is_ready_too_late_hears_of_the_end);
+    tcase_add_test(jobs, a_host_that_is_ready_as_the_job_ends_hears_of_that);
     tcase_add_test(jobs, timer_gives_up);
     tcase_add_test(jobs, after_bsp_end);
     suite_add_tcase(suite, jobs);
