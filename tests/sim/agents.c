@@ -57,7 +57,7 @@ void sim_agent_elect(struct world *world, uint32_t host, uint32_t term)
     /* What goes on belongs to the old term. */
     kill_ranks(world, host);
     agent->count = 0;
-    agent->stopping = agent->out = false;
+    agent->stopping = agent->out = agent->given_up = false;
     agent->term = term;
     struct wire_message message = {.kind = WIRE_HOST_READY};
     message.host_ready.host = agent->id;

@@ -114,6 +114,7 @@ static void on_drop_host(void *context, uint32_t id, const char *complaint)
     if (world->faults[FAULT_BAD_AGENT] == 0)
         sim_fail(world, "an honest host is dropped: %s", complaint);
     world->possible |= 1u << WIRE_CAUSE_HOST_LOST;
+    world->agents[host].given_up = true;
     if (host == zero->host) {
         sim_agent_dropped(world, host, zero->term);
         return;
@@ -139,6 +140,7 @@ static void on_finish(void *context, const struct coord_outcome *outcome)
     if (zero->term != world->term || world->agents[zero->host].cut_off)
         return;
     world->job_over = true;
+    world->over_since = world->time.now;
     sim_plan(world, DO_SWEEP, 1 + sim_random(world, 200));
 }
 

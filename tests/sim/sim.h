@@ -58,6 +58,7 @@ struct agent {
     bool stopping; /* told to stop its processes */
     bool over;     /* has got END, or was swept by bsprun */
     bool out;      /* of its term: Processor Zero has dropped it; waits for another */
+    bool given_up; /* ... or may count it as lost */
     uint32_t first, count;
     uint64_t consult;
     bool waiting; /* all its processes are at the barrier that ends `barrier`, an answer is to
@@ -125,7 +126,8 @@ struct world {
 
     struct zero zeros[TERMS + 1]; /* by term */
     uint32_t term;
-    bool job_over; /* bsprun knows */
+    bool job_over; /* bsprun knows ... */
+    uint64_t over_since;
     bool stop_asked;
     unsigned possible;            /* bit mask of causes that what happened can lead to */
     unsigned faults[FAULT_KINDS]; /* how many took effect */

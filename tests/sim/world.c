@@ -1,7 +1,8 @@
 /* world.c - the made-up world: what there is at the beginning, and what happens. */
 #include "tests/sim/sim.h"
 
-#define ACTIONS_MAX 200000u
+#define ACTIONS_MAX  200000u
+#define HEARS_WITHIN 5000u
 
 struct action *sim_plan(struct world *world, enum action_kind kind, uint64_t delay)
 {
@@ -112,9 +113,30 @@ static void stop(struct world *world, const struct action *action)
     sim_check_step(world, zero, before);
 }
 
-/* bsprun ends every agent that it can reach; the others end by themselves. */
+/* Whether the host is to hear of the end, and has not. */
+static bool is_to_hear(const struct world *world, uint32_t host)
+{
+    const struct agent *agent = &world->agents[host];
+    const struct zero *zero = &world->zeros[world->term];
+
+    if (!zero->finished || zero->gone || world->agents[zero->host].cut_off)
+        return false;
+    return !agent->dead && !agent->over && !agent->out && !agent->cut_off && !agent->bad &&
+           !agent->given_up && (agent->term == world->term || agent->term == 0);
+}
+
+/* bsprun waits for what hosts report when they hear of the end, ends every agent that it can reach;
+ * the others end by themselves. */
 static void sweep(struct world *world)
 {
+    for (uint32_t i = 0; i < world->host_count; i++) {
+        if (!is_to_hear(world, i))
+            continue;
+        if (world->time.now > world->over_since + HEARS_WITHIN)
+            sim_fail(world, "host %u is not told that the job is over", world->agents[i].id);
+        sim_plan(world, DO_SWEEP, 100);
+        return;
+    }
     for (uint32_t i = 0; i < world->host_count; i++)
         sim_agent_gone(world, i);
 }
@@ -125,6 +147,8 @@ static void timer(struct world *world, const struct action *action)
     if (zero->gone || action->number != zero->timer)
         return;
     enum coord_phase before = coord_phase(coord_shell_state(zero->shell));
+    for (uint32_t i = 0; i < world->host_count; i++)
+        world->agents[i].given_up |= before == COORD_ABORTING;
     coord_shell_timer(zero->shell, COORD_TIMER_STOP);
     sim_check_step(world, zero, before);
 }
@@ -137,6 +161,7 @@ static void notice_loss(struct world *world, const struct action *action)
     enum coord_phase before = coord_phase(coord_shell_state(zero->shell));
     world->possible |= 1u << WIRE_CAUSE_HOST_LOST;
     sim_log(world, "host %u is lost to term %u", world->agents[action->host].id, action->term);
+    world->agents[action->host].given_up = true;
     coord_shell_host_lost(zero->shell, world->agents[action->host].id);
     sim_check_step(world, zero, before);
 }
