@@ -286,7 +286,7 @@ static void release(struct coord *state, enum wire_decision decision, struct coo
     else if (decision == WIRE_DECISION_GO)
         coord_plan_timer(state, effects);
     else
-        coord_await_captures(state, effects);
+        coord_begin_captures(state, effects);
 }
 
 void coord_decide_barrier(struct coord *state, struct coord_effects *effects)

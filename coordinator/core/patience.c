@@ -41,12 +41,22 @@ static uint64_t limit_ms(const struct coord *state)
     return last ? twice_ms(state->estimate.delay.mean, ms) : ms;
 }
 
-/* A job that is to stop has a limit of its own. */
 void coord_await_captures(struct coord *state, struct coord_effects *effects)
 {
     state->patience.since_ns = state->now_ns;
-    if (coord_has_replicas(state) && state->wish != COORD_WISH_STOP)
+    if (!coord_has_replicas(state))
+        return;
+    if (state->patience.limited)
         coord_set_timer(state, effects, COORD_TIMER_CAPTURE, limit_ms(state));
+    else
+        coord_add_effect(state, effects, COORD_EFFECT_CANCEL_TIMER)->timer = COORD_TIMER_CAPTURE;
+}
+
+/* A job that is to stop with these images has a limit of its own. */
+void coord_begin_captures(struct coord *state, struct coord_effects *effects)
+{
+    state->patience.limited = state->wish != COORD_WISH_STOP || state->takeover.resumes;
+    coord_await_captures(state, effects);
 }
 
 void coord_patience_note(struct coord *state)

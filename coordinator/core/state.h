@@ -170,6 +170,7 @@ struct coord_patience {
     uint64_t least_ms, present_ms;
     uint64_t since_ns;   /* RELEASE, or the last CAPTURED */
     uint64_t longest_ns; /* that took, in this term */
+    bool limited;        /* ... for this snapshot */
 };
 
 /* Where processes with replicas stop to be saved at their calls, at the end of the present
@@ -360,7 +361,9 @@ void coord_name_host(const struct coord_host *host, char text[COORD_NAME_TEXT]);
 
 /* The estimate is known. */
 void coord_patience_begin(struct coord *state);
-/* Processes are to be captured, or some more.  With replicas COORD_TIMER_CAPTURE is set. */
+/* Processes are to be captured; then, some more are.  With replicas COORD_TIMER_CAPTURE is set, or
+ * canceled. */
+void coord_begin_captures(struct coord *state, struct coord_effects *effects);
 void coord_await_captures(struct coord *state, struct coord_effects *effects);
 /* A host has captured its processes. */
 void coord_patience_note(struct coord *state);

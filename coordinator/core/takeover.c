@@ -201,7 +201,7 @@ static void go_on(struct coord *state, struct coord_effects *effects)
     say(state, effects);
     coord_announce_again(state, told, effects);
     if (captured > 0)
-        coord_await_captures(state, effects);
+        coord_begin_captures(state, effects);
     if (takeover->ended)
         coord_lost_after_end(state, effects);
 }

@@ -132,8 +132,11 @@ END_TEST
 
 START_TEST(an_interval_that_is_set_is_kept)
 {
-    ck_assert_int_eq(snapshot_writer_share(true), BSPZ_SHARE_IDLE);
-    ck_assert_int_eq(snapshot_writer_share(false), BSPZ_SHARE_TENTH);
+    ck_assert_int_eq(snapshot_writer_share(true, 0), BSPZ_SHARE_IDLE);
+    ck_assert_int_eq(snapshot_writer_share(true, 5000000000), BSPZ_SHARE_IDLE);
+    ck_assert_int_eq(snapshot_writer_share(true, 15000000000), BSPZ_SHARE_TENTH); /* too long */
+    ck_assert_int_eq(snapshot_writer_share(false, 0), BSPZ_SHARE_TENTH);
+    ck_assert_int_eq(snapshot_writer_share(false, 15000000000), BSPZ_SHARE_TENTH);
 }
 END_TEST
 

@@ -117,6 +117,7 @@ START_TEST(a_job_that_is_to_stop)
     arrived(7, 0, WIRE_BARRIER_SYNC);
     ck_assert(message_of(WIRE_RELEASE)->release.last);
     ck_assert_uint_eq(set_ms(), 0);
+    ck_assert(has_effect(COORD_EFFECT_CANCEL_TIMER)); /* that of a snapshot before */
     captured(7, 0);
     ck_assert_uint_eq(set_ms(), 0);
     timer(COORD_TIMER_GRACE);
@@ -126,6 +127,8 @@ START_TEST(a_job_that_is_to_stop)
     /* It is said when others wait for one that is late: the next snapshot is the last one. */
     start_capturing(with_replicas());
     save_now(true);
+    captured(7, 0);
+    ck_assert_uint_gt(set_ms(), 0);
     timer(COORD_TIMER_CAPTURE);
     ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
     arrived(0, 1, WIRE_BARRIER_SYNC);

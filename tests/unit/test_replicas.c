@@ -74,9 +74,13 @@ END_TEST
 
 START_TEST(not_kept_of_an_abandoned_one)
 {
+    keep(1);
     agent.snapshots->abandoned = fetch_name;
+    fetch_play_refuse(1, ENOENT);
+    fetch_play_refuse(2, ENOENT);
+    ck_assert_uint_eq(said_count, 2);
     keep(1); /* was on its way */
-    ck_assert_uint_eq(said_count, 0);
+    ck_assert_uint_eq(said_count, 2);
     ck_assert_uint_eq(failed_images, 0);
 }
 END_TEST

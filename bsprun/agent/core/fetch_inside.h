@@ -49,7 +49,7 @@ struct fetches {
     void *buffer; /* for what is read to be sent; NULL: nothing was sent yet */
     uv_timer_t pump;
     uv_timer_t begin; /* expires at once, to begin with the first request from the loop */
-    int directory;     /* of programs; -1: not opened */
+    int directory;    /* of programs; -1: not opened */
     char directory_path[PATH_MAX];
 };
 

@@ -107,7 +107,8 @@ static void write_order(struct agent *agent, int pid)
     order->name = alone->name;
     order->base = (struct bspz_snapshot_name){0};
     order->forked = agent_snapshot_way(agent).forked;
-    order->share = snapshot_writer_share(snapshots->rule.kind == POLICY_AUTO);
+    order->share =
+        snapshot_writer_share(snapshots->rule.kind == POLICY_AUTO, snapshots->slowest_ns);
     order->compress = false;
     order->own = 1;
     order->created = bspz_wall_ns();

@@ -55,6 +55,7 @@ struct ticket {
     bool echoed;                    /* bsprun has received it */
     int missing;                    /* ranks that have not recorded */
     uint64_t created;
+    uint64_t begun_ns; /* when it was ordered */
     uint64_t pause_ns;
     uint64_t page_copy_ns; /* sum over the ranks that have recorded */
     uint64_t changed;      /* bytes, of all images so far */
@@ -91,17 +92,17 @@ struct agent_snapshots {
     bool recover;           /* recover from faults; else only snapshot 0, for other hosts */
     uint32_t wanted_copies; /* of each image, on hosts that share no directory */
     uint32_t writer;        /* the host that wrote the newest manifest; WIRE_HOSTS_MAX: not here */
-    struct bspz_snapshot_name wrote; /* of which snapshot that was last known */
+    struct bspz_snapshot_name wrote;     /* of which snapshot that was last known */
     struct bspz_snapshot_name abandoned; /* the last one that was; term 0: none */
-    bool shared;                     /* the directory is shared with bsprun */
-    bool temporary;                  /* it is private to this agent, and removed with the job */
-    bool hidden;                     /* it is private to this agent, and not at the user's path */
-    char *path;                      /* DIR/JOB of this host's own directory; NULL */
-    uint32_t copies;                 /* hosts on which each image must be durable in this term */
-    struct agent_alone *alone;       /* alone.h; NULL: none is restarted alone */
-    int lone_writer;                 /* the process whose image alone is being written, + 1; 0 */
-    struct gathering *gathering;     /* gather.c */
-    struct aheads *aheads;           /* ahead.c; NULL: none so far */
+    bool shared;                         /* the directory is shared with bsprun */
+    bool temporary;                      /* it is private to this agent, and removed with the job */
+    bool hidden;                 /* it is private to this agent, and not at the user's path */
+    char *path;                  /* DIR/JOB of this host's own directory; NULL */
+    uint32_t copies;             /* hosts on which each image must be durable in this term */
+    struct agent_alone *alone;   /* alone.h; NULL: none is restarted alone */
+    int lone_writer;             /* the process whose image alone is being written, + 1; 0 */
+    struct gathering *gathering; /* gather.c */
+    struct aheads *aheads;       /* ahead.c; NULL: none so far */
     char rules[BSPZ_SNAP_RULES];
     uint32_t rules_bytes;
     char **options;
@@ -127,6 +128,7 @@ struct agent_snapshots {
     struct bspz_snapshot_name right; /* as COMMITTED has said, or the term began from it */
     int unpruned;                    /* snapshots since older ones were last removed, */
     uint64_t pruned_ns;
+    uint64_t slowest_ns; /* from the order of a snapshot to its commit, or its end without */
     struct snapshot_way way;
     uint64_t way_until_ns; /* when that is computed anew */
     bool without_copies;   /* one could not be watched */
@@ -162,6 +164,8 @@ void agent_say_failure(struct agent *agent, uint64_t superstep, enum wire_cause 
                        const char *why);
 /* The process's own text of its failure on the board, for the user. */
 void agent_snap_text(const struct agent *agent, int pid, const char *what, char text[AGENT_WHY]);
+/* Notes how long the present snapshot has taken until now, when it is committed or abandoned. */
+void agent_note_slowest(struct agent *agent);
 /* Abandons an unfinished snapshot and removes it. */
 void agent_abandon(struct agent *agent);
 

@@ -63,9 +63,10 @@ static void write_order(struct agent *agent, bool forked, enum snapshot_haste ha
     memcpy(order->job, agent_job_id(agent), sizeof order->job);
     order->name = snapshots->ticket.name;
     order->forked = forked;
-    order->share = haste != SNAPSHOT_IN_PASSING
-                       ? BSPZ_SHARE_EQUAL
-                       : snapshot_writer_share(snapshots->rule.kind == POLICY_AUTO);
+    order->share =
+        haste != SNAPSHOT_IN_PASSING
+            ? BSPZ_SHARE_EQUAL
+            : snapshot_writer_share(snapshots->rule.kind == POLICY_AUTO, snapshots->slowest_ns);
     order->stays = haste == SNAPSHOT_LAST;
     order->compress =
         snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
@@ -92,7 +93,8 @@ static void open_ticket(struct agent *agent, uint64_t superstep, bool first)
     snapshots->ticket = (struct ticket){.name = {superstep, agent_term(agent)},
                                         .first = first,
                                         .missing = agent_here(agent),
-                                        .created = bspz_wall_ns()};
+                                        .created = bspz_wall_ns(),
+                                        .begun_ns = agent_now_ns()};
     agent_compared_begin(agent);
     agent_set_coming(agent, snapshots->ticket.name);
     ticket_move(&snapshots->ticket.state, first ? TICKET_CAPTURED : TICKET_CAPTURING);
@@ -436,6 +438,8 @@ static void committed(struct agent *agent, struct bspz_snapshot_name name)
         agent_tell_zero(agent, &message);
         return;
     }
+    if (bspz_snapshot_same(ticket->name, name))
+        agent_note_slowest(agent);
     snapshots_of(agent)->chain = chain_end_next(
         snapshots_of(agent)->chain, agent_committed(agent).superstep,
         name.superstep == 0 || (bspz_snapshot_same(ticket->name, name) && ticket->full));
@@ -495,6 +499,16 @@ void agent_snapshots_say_captured(struct agent *agent)
         say_captured(agent);
 }
 
+/* Nobody is to have or to wait for files of an abandoned snapshot: they would be asked for before
+ * those of the next one. */
+static void forget_files(struct agent *agent, struct bspz_snapshot_name name)
+{
+    snapshots_of(agent)->abandoned = name;
+    if (bspz_snapshot_same(agent_coming(agent), name))
+        agent_set_coming(agent, (struct bspz_snapshot_name){0});
+    agent_fetch_cancel(agent, name);
+}
+
 void agent_snapshots_settle(struct agent *agent, struct bspz_snapshot_name committed)
 {
     const struct agent_snapshots *snapshots = snapshots_of(agent);
@@ -503,8 +517,10 @@ void agent_snapshots_settle(struct agent *agent, struct bspz_snapshot_name commi
     if (ticket && ticket->name.term == agent_term(agent) &&
         (bspz_snapshot_newer(ticket->name, agent_committed(agent)) ||
          ticket_is_recording(ticket->state)) &&
-        !bspz_snapshot_same(ticket->name, committed))
+        !bspz_snapshot_same(ticket->name, committed)) {
+        forget_files(agent, ticket->name);
         abandon_in_time(agent);
+    }
 }
 
 /* ---- All of them ---- */
@@ -524,16 +540,6 @@ static void let_pass(struct agent *agent, uint64_t superstep, uint64_t consult)
 
     if (!agent_decided_add(agent, &decided))
         agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
-}
-
-/* Nobody is to have or to wait for files of an abandoned snapshot: they would be asked for before
- * those of the next one. */
-static void forget_files(struct agent *agent, struct bspz_snapshot_name name)
-{
-    snapshots_of(agent)->abandoned = name;
-    if (bspz_snapshot_same(agent_coming(agent), name))
-        agent_set_coming(agent, (struct bspz_snapshot_name){0});
-    agent_fetch_cancel(agent, name);
 }
 
 void agent_snapshots_message(struct agent *agent, const struct wire_message *message)

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define PAGE_SIZE         4096u
-#define PAGE_COPY_MOST_NS 20000u /* longer measurements were disturbed */
+#define PAGE_COPY_MOST_NS 20000u                /* longer measurements were disturbed */
+#define SLOW_NS           UINT64_C(10000000000) /* for a snapshot */
 
 bool snapshot_split_path(const char *path, char *start, size_t start_size, char *end,
                          size_t end_size)
@@ -44,9 +45,9 @@ bool snapshot_cores_full(uint32_t processes, uint32_t cores)
     return cores > 0 && processes >= cores;
 }
 
-enum bspz_writer_share snapshot_writer_share(bool share_promised)
+enum bspz_writer_share snapshot_writer_share(bool share_promised, uint64_t slowest_ns)
 {
-    return share_promised ? BSPZ_SHARE_IDLE : BSPZ_SHARE_TENTH;
+    return share_promised && slowest_ns < SLOW_NS ? BSPZ_SHARE_IDLE : BSPZ_SHARE_TENTH;
 }
 
 bool snapshot_compress(bool share_promised, uint32_t copies, uint32_t processes, uint32_t cores)

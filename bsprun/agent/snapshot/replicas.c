@@ -146,7 +146,7 @@ static void kept_for_another(struct agent *agent, const struct fetch_want *want,
     struct wire_message message = {.kind = WIRE_IMAGE_DURABLE};
     const struct bspz_image_facts *replica = replica_of(agent, want->pid);
 
-    if (!replica)
+    if (!replica || bspz_snapshot_same(want->name, snapshots_of(agent)->abandoned))
         return;
     if (error) {
         agent_image_of_failed(agent, want->name, (int)want->pid, WIRE_CAUSE_NOT_WRITTEN, why);

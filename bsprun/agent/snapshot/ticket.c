@@ -6,6 +6,7 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/board.h"
+#include "bsprun/agent/core/clock.h"
 #include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/saved.h"
@@ -59,10 +60,23 @@ bool agent_keeps_order(const struct agent *agent)
            (agent_nprocs(agent) > 0 && snapshots_of(agent)->writer == agent_host(agent));
 }
 
+/* Of one for which nobody waits, and which waits for nobody. */
+void agent_note_slowest(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = snapshots_of(agent);
+    uint64_t took_ns = agent_now_ns() - snapshots->ticket.begun_ns;
+
+    if (agent_board(agent)->snap_order.share != BSPZ_SHARE_EQUAL &&
+        snapshots->ticket.comparison != COMPARISON_OVERDUE && took_ns > snapshots->slowest_ns)
+        snapshots->slowest_ns = took_ns;
+}
+
 void agent_abandon(struct agent *agent)
 {
     struct ticket *ticket = &snapshots_of(agent)->ticket;
 
+    if (ticket->staging)
+        agent_note_slowest(agent);
     if (agent_keeps_order(agent))
         store_snapshot_abandon(ticket->staging);
     else
