@@ -49,6 +49,15 @@ def require(*commands, root=False):
         not_here(f"no network namespaces here ({problem})")
 
 
+def is_living(os_pid):
+    """Whether a thread of it is: one that waits for a disk holds files and locks when the first one is gone."""
+    for task in os.listdir(f"/proc/{os_pid}/task"):
+        with open(f"/proc/{os_pid}/task/{task}/stat") as file:
+            if file.read().rpartition(")")[2].split()[0] not in "ZX":
+                return True
+    return False
+
+
 # For sh: several words, of which one has blanks or the like, become one for a shell, which one word is already.
 QUOTE = r"""line=
 for word; do
@@ -288,8 +297,8 @@ class Farm(Faults):
                 continue
             try:
                 with open(f"/proc/{entry}/stat") as file:
-                    name, _, rest = file.read().partition("(")[2].rpartition(")")
-                if rest.split()[0] not in "ZX" and os.readlink(f"/proc/{entry}/ns/pid") == wanted \
+                    name = file.read().partition("(")[2].rpartition(")")[0]
+                if is_living(entry) and os.readlink(f"/proc/{entry}/ns/pid") == wanted \
                         and name not in OWN:
                     found[int(entry)] = name
             except OSError:

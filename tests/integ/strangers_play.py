@@ -265,12 +265,18 @@ class Gate(Between):
         self.is_open.set()
 
 
+SO_RCVBUFFORCE, SOL_PACKET, PACKET_STATISTICS = 33, 263, 6
+
+
 class Wire:
     """Hears all that goes through the loopback interface, where that is allowed."""
 
     def __init__(self):
         self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
+        try:
+            self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 26)
+        except PermissionError:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
         self.socket.bind(("lo", 0))
         self.socket.settimeout(0.05)
         self.packets = []
@@ -289,7 +295,9 @@ class Wire:
         """What went from and to these ports, over TCP and IPv4."""
         self.over = True
         self.thread.join()
+        dropped = struct.unpack("II", self.socket.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))[1]
         self.socket.close()
+        check(dropped == 0, dropped, "packets were too many to be heard, of all that goes through this machine")
         data = b""
         for packet in self.packets:
             if packet[12:14] != b"\x08\x00" or packet[23] != 6:
