@@ -93,7 +93,9 @@ static void fill_program(struct launcher *launcher, const struct launcher_agent 
     bool restores = launcher->common.saved.store && job_machine_restores(launcher->machine);
 
     start->program = start->directory = "";
-    start->resume = restores || agent->host != job_machine_program(launcher->machine);
+    /* Where it has begun it does not begin again, if that host comes back. */
+    start->resume = restores || agent->host != job_machine_program(launcher->machine) ||
+                    job_machine_joins(launcher->machine, agent->host);
     start->process_limit = (uint32_t)options->processes;
     if (!start->resume) {
         agents_slots(&launcher->agents, &start->slots);

@@ -104,9 +104,23 @@ def replaced(words):
         check(BACK not in job.text(), f"seed {seed}", job.text())
 
 
+def the_program_is_started_once():
+    """Not again where it began, when that host comes back to a job that goes on."""
+    starts, words = new_store(), ("steps", "150", "20000")
+    wrapper = ["sh", "-c", f"echo started >>'{starts}'; exec \"$0\" \"$@\"", OBJECTS]
+    with Job([*command(2, "-v", "--every", "0.2s", "--rejoin", "0.5", "--heartbeat", "1"), *wrapper, *words]) as job:
+        wait_snapshots(job, 1)
+        lose(job, "h0")
+        job.wait_for("host h0 was lost", 1)
+        job.wait_for("Processor Zero is host", 2)
+        check_answer(job, *words)
+        with open(starts) as file:
+            check(file.read() == "started\n", "started again")
+
+
 def supersteps_are_replaced():
     replaced(("steps", "250", "20000"))
 
 
 if __name__ == "__main__":
-    main([supersteps_go_back, supersteps_are_restarted, supersteps_are_changed, changed_as_all_go_back, supersteps_are_replaced])
+    main([supersteps_go_back, supersteps_are_restarted, supersteps_are_changed, changed_as_all_go_back, the_program_is_started_once, supersteps_are_replaced])
