@@ -1,6 +1,7 @@
 """What tests of strangers have: a job whose JOIN they can read, what strangers do, the handshake
 (lib/net/handshake.c) made a second time from its description, somebody on the path.
 """
+import ctypes
 import hashlib
 import os
 import random
@@ -265,7 +266,15 @@ class Gate(Between):
         self.is_open.set()
 
 
-SO_RCVBUFFORCE, SOL_PACKET, PACKET_STATISTICS = 33, 263, 6
+SO_RCVBUFFORCE, SO_ATTACH_FILTER, SOL_PACKET, PACKET_STATISTICS = 33, 26, 263, 6
+SMALLEST, LARGEST = 70, 1 << 13  # what agents say: neither acknowledgements nor large transfers, of which there are too many
+
+
+def only_small(listener):
+    """A filter of the kernel: the length; if it is less than SMALLEST, or more than LARGEST: nothing; else all of it."""
+    program = struct.pack("HBBI" * 5, 0x80, 0, 0, 0, 0x35, 0, 2, SMALLEST, 0x25, 1, 0, LARGEST, 0x06, 0, 0, 1 << 17, 0x06, 0, 0, 0)
+    room = ctypes.create_string_buffer(program)
+    listener.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HL", 5, ctypes.addressof(room)))
 
 
 class Wire:
@@ -277,6 +286,7 @@ class Wire:
             self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 26)
         except PermissionError:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
+        only_small(self.socket)
         self.socket.bind(("lo", 0))
         self.socket.settimeout(0.05)
         self.packets = []
