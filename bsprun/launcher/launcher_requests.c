@@ -151,6 +151,7 @@ static void on_stop_signal(uv_signal_t *handle, int signal)
             ask_to_stop(launcher, signal);
         return;
     }
+    launcher->common.notices.hurries = true;
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_STOP,
                                                 .how = WIRE_STOP_KILL,
                                                 .signal = (uint32_t)signal});

@@ -1,9 +1,11 @@
 /* notices.c - bsprun's own lines on stderr; see notices.h. */
 #include "bsprun/launcher/notices.h"
 
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "bsprun/launcher/window.h"
 
@@ -15,6 +17,14 @@ void notices_clear(struct notices *notices)
     if (notices->line_shown)
         fputs(ERASE, stderr);
     notices->line_shown = false;
+}
+
+/* A pipe that has no room holds up whoever writes to it until somebody reads. */
+static bool has_room(void)
+{
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+    return poll(&out, 1, 0) != 0;
 }
 
 /* In one piece: processes may write to the same terminal.  stderr has no buffer, so what is one
@@ -33,7 +43,8 @@ void notices_say(struct notices *notices, const char *format, ...)
                  text ? text : "out of memory") < 0)
         line = NULL;
     notices->line_shown = false;
-    fputs(line ? line : "bsprun: out of memory\n", stderr);
+    if (!notices->hurries || has_room())
+        fputs(line ? line : "bsprun: out of memory\n", stderr);
     free(line);
     free(text);
 }

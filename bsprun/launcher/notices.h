@@ -12,6 +12,7 @@ struct notices {
     bool terminal;    /* stderr is a terminal: progress is a live line */
     bool line_shown;  /* ... which is on the screen */
     bool within_line; /* the last output shown is an incomplete line */
+    bool hurries;     /* a line for which its reader has no room is not printed */
     struct {
         uint64_t term, once;
     } shown[NOTICES_ONCE]; /* a ring: where the next goes is `shown_count` modulo its size */
