@@ -92,7 +92,7 @@ def changed_as_all_go_back():
 
 def replaced(words):
     """A host that is lost is replaced at a snapshot; then the other one that had its processes can be lost, too."""
-    with Job([*command(2, "-v", "--every", "0.2s", "--rejoin", "0.5", "--heartbeat", "3"), OBJECTS, *words]) as job:
+    with Job([*command(2, "-v", "--every", "0.2s", "--rejoin", "0.5", "--heartbeat", "1"), OBJECTS, *words]) as job:
         wait_snapshots(job, 1)
         lost, other = cell_of(job, "h0")
         lose(job, lost)
