@@ -41,8 +41,8 @@ struct snapshot_load {
 /* Whether the processes have all cores of their host. */
 bool snapshot_cores_full(uint32_t processes, uint32_t cores);
 /* What writers may take of busy cores when nobody waits for their images.  If the overhead is
- * bounded they wait for idle cores, unless that has taken long before: what they take is part of the
- * overhead then.  An interval that the user has set is to be kept as far as that is possible.
+ * bounded they wait for idle cores, unless that has taken long before: what they take is part of
+ * the overhead then.  An interval that the user has set is to be kept as far as that is possible.
  * slowest_ns: the longest time that such a snapshot has taken from its barrier to its commit. */
 enum bspz_writer_share snapshot_writer_share(bool share_promised, uint64_t slowest_ns);
 /* Whether images are compressed, which takes several times as long as writing the bytes it saves.

@@ -106,8 +106,8 @@ struct halting {
     uint64_t consult;   /* barriers from there on are to be decided */
     uint64_t superstep; /* at the end of which processes here are at a barrier, or come to it */
     struct gate *gate;
-    bool left;         /* they are past that of their end */
-    uint64_t captures; /* the snapshot of which their images are; 0: of none */
+    bool left;             /* they are past that of their end */
+    uint64_t captures;     /* the snapshot of which their images are; 0: of none */
     bool captured, passed; /* passed: the others have gone on before it was */
     enum { MET_NOT, MET_AT_END, MET_AT_CALL } met[BARRIERS][HOSTS]; /* by lead */
     uint64_t stop_in, after[PROCESSES];                             /* of that superstep, from 1 */
