@@ -202,7 +202,8 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
         break;
     case JOB_EVENT_PLACED:
     case JOB_EVENT_RUNNING:
-        machine->placed_term = event->term;
+        if (event->replicas)
+            machine->replicated_term = event->term;
         break;
     case JOB_EVENT_BEARABLE:
     case JOB_EVENT_SURVIVED:

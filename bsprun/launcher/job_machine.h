@@ -66,8 +66,8 @@ enum job_machine_state {
 enum job_event_kind {
     JOB_EVENT_AGENT_UP,   /* host: it waits for ELECT; the first one is elected */
     JOB_EVENT_AGENT_LOST, /* host, unheard, usable, away; also if it could not be started */
-    JOB_EVENT_PLACED,     /* term: all hosts have snapshot 0, to make their processes of it */
-    JOB_EVENT_RUNNING,    /* term: its processes run */
+    JOB_EVENT_PLACED,     /* term, replicas: all hosts have snapshot 0, to make processes of it */
+    JOB_EVENT_RUNNING,    /* term, replicas: its processes run */
     JOB_EVENT_BEARABLE,   /* term, host, bears: whether the term may go on without it */
     JOB_EVENT_SURVIVED,   /* term, host: it is lost, and its processes are restarted elsewhere */
     JOB_EVENT_REGISTERED, /* host: process 0 is in bsp_begin */
@@ -117,7 +117,8 @@ struct job_event {
     uint64_t grace_ms;
     uint64_t age_ms; /* COMMITTED, UNSAVED: since the processes went on from there */
     bool bears;
-    uint32_t replicas; /* REPLICAS: the most of one process, from the next term on */
+    uint32_t replicas; /* REPLICAS: the most of one process, from the next term on; PLACED, RUNNING:
+                          whether there are any */
 };
 
 /* Effects of a step are in this order. */

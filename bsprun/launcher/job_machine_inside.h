@@ -98,7 +98,9 @@ struct job_machine {
     bool stop_asked, save_asked;
     uint32_t signal;
     uint32_t succeeded_term; /* the newest with another Processor Zero */
-    uint32_t placed_term; /* the newest of which all hosts have snapshot 0, or processes have run */
+    /* The newest with replicas, since all hosts have snapshot 0 or processes have run.  Those that
+     * are wanted may be missing for lack of hosts: then no agent knows of any. */
+    uint32_t replicated_term;
     /* What Processor Zero of the present term was asked for and has not done: to be asked again of
      * one in its place. */
     struct job_event asked_to_end; /* STOP, or SAVE with stop; term 0: nothing */

@@ -24,7 +24,7 @@ static struct machine_host *pick(const struct job_machine *machine)
 bool machine_can_succeed(const struct job_machine *machine)
 {
     return machine->config.replicas && machine->state == JOB_MACHINE_RUNNING &&
-           !machine->cut_short && machine->placed_term == machine->term && pick(machine);
+           !machine->cut_short && machine->replicated_term == machine->term && pick(machine);
 }
 
 bool machine_can_outlive_zero(const struct job_machine *machine)

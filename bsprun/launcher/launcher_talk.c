@@ -139,8 +139,9 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
         stdin_commit(&launcher->input, name);
         job_history_saved(&launcher->learning.history);
         if (name.superstep == 0)
-            launcher_event(launcher,
-                           (struct job_event){.kind = JOB_EVENT_PLACED, .term = name.term});
+            launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_PLACED,
+                                                        .term = name.term,
+                                                        .replicas = message->saved.replicas});
         return;
     }
     launcher->committed = name;
@@ -288,8 +289,9 @@ static void tell_running(struct launcher *launcher, const struct wire_message *m
     if (launcher->common.options->run.display_map)
         launcher_tell_map(launcher, &message->running.homes);
     launcher_owners_running(launcher);
-    launcher_event(launcher,
-                   (struct job_event){.kind = JOB_EVENT_RUNNING, .term = message->envelope.term});
+    launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_RUNNING,
+                                                .term = message->envelope.term,
+                                                .replicas = message->running.leads.count > 0});
 }
 
 static void take_link_lost(struct launcher *launcher, const struct launcher_agent *agent,

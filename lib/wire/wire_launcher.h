@@ -376,10 +376,12 @@
     F(text, text, WIRE_TEXT_MAX)
 
 /* The snapshot is committed: the pause of the processes, its duration, the size of its images;
- * known: all agents know of it, so that data kept for older ones may be dropped. */
+ * known: all agents know of it, so that data kept for older ones may be dropped; replicas: there
+ * are cells of several hosts in this term. */
 #define WIRE_FIELDS_SAVED(F, E)                                                                    \
     F(u64, superstep, WIRE_U64_MAX)                                                                \
     F(flag, known, 0)                                                                              \
+    F(flag, replicas, 0)                                                                           \
     F(u64, pause_ns, WIRE_U64_MAX)                                                                 \
     F(u64, commit_ns, WIRE_U64_MAX)                                                                \
     F(u64, size, WIRE_U64_MAX)                                                                     \

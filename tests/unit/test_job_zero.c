@@ -9,7 +9,7 @@
 static void start_running(void)
 {
     start_three(CONFIG(.replicas = true, .own = JOB_NO_HOST));
-    EVENT(RUNNING, .term = 1);
+    EVENT(RUNNING, .term = 1, .replicas = true);
     ck_assert_uint_eq(job_machine_zero(machine), 4);
 }
 
@@ -44,7 +44,7 @@ END_TEST
 START_TEST(while_they_are_made)
 {
     start_three(CONFIG(.replicas = true, .own = JOB_NO_HOST));
-    EVENT(PLACED, .term = 1);
+    EVENT(PLACED, .term = 1, .replicas = true);
     EVENT(AGENT_LOST, .host = 4, .usable = true);
     expect("O");
     ck_assert_uint_eq(job_machine_term(machine), 1);
@@ -59,7 +59,7 @@ START_TEST(before_they_are_made)
     ck_assert_int_eq(job_machine_state(machine), JOB_MACHINE_GATHERING);
     EVENT(AGENT_UP, .host = 4);
     ck_assert_uint_eq(job_machine_term(machine), 2);
-    EVENT(RUNNING, .term = 1); /* late */
+    EVENT(RUNNING, .term = 1, .replicas = true); /* late */
     EVENT(AGENT_LOST, .host = job_machine_zero(machine), .usable = true);
     ck_assert_int_eq(job_machine_state(machine), JOB_MACHINE_GATHERING);
 }
@@ -71,6 +71,21 @@ START_TEST(without_replicas)
     EVENT(RUNNING, .term = 1);
     EVENT(AGENT_LOST, .host = 4, .usable = true);
     ck_assert_int_eq(job_machine_state(machine), JOB_MACHINE_GATHERING);
+}
+END_TEST
+
+/* They are wanted, and there are too few hosts: agents know of none, and await no successor. */
+START_TEST(without_the_replicas_that_are_wanted)
+{
+    start_three(CONFIG(.replicas = true, .own = JOB_NO_HOST));
+    EVENT(PLACED, .term = 1);
+    EVENT(RUNNING, .term = 1);
+    EVENT(AGENT_LOST, .host = 4, .usable = true);
+    ck_assert_int_eq(job_machine_state(machine), JOB_MACHINE_GATHERING);
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(RUNNING, .term = 2, .replicas = true);
+    EVENT(AGENT_LOST, .host = job_machine_zero(machine), .usable = true);
+    expect("O");
 }
 END_TEST
 
@@ -280,6 +295,7 @@ int main(void)
                                   while_they_are_made,
                                   before_they_are_made,
                                   without_replicas,
+                                  without_the_replicas_that_are_wanted,
                                   requests_are_repeated,
                                   the_next_term_owes_the_snapshot,
                                   asked_for_between_terms,

@@ -43,10 +43,11 @@ void cells_take(struct world *world, uint32_t host, const struct wire_message *o
     struct agent *agent = &world->agents[host];
     bool restore = order->kind == WIRE_RESTORE;
     struct wire_numbers homes = restore ? order->restore.host_of : order->place.host_of;
-    uint64_t lead = lead_in(restore ? order->restore.leads : order->place.leads, agent->id);
+    struct wire_numbers leads = restore ? order->restore.leads : order->place.leads;
+    uint64_t lead = lead_in(leads, agent->id);
     for (uint32_t pid = 0; pid < homes.count; pid++)
         agent->mine[pid] = homes.items[pid] == lead;
-    agent->replicated.placed = cells_any(world);
+    agent->replicated.placed = leads.count > 0; /* as agents tell */
 }
 
 static void note_homes(struct zero *zero, struct wire_numbers homes, struct wire_numbers leads)
@@ -108,9 +109,10 @@ static void say_ready(struct world *world, uint32_t host)
 static void say_running(struct world *world, uint32_t host)
 {
     if (world->zeros[world->agents[host].term].host == host)
-        tell_bsprun(
-            world, host,
-            (struct job_event){.kind = JOB_EVENT_RUNNING, .term = world->agents[host].term});
+        tell_bsprun(world, host,
+                    (struct job_event){.kind = JOB_EVENT_RUNNING,
+                                       .term = world->agents[host].term,
+                                       .replicas = world->agents[host].replicated.placed});
 }
 
 /* ---- Barriers ----------------------------------------------------------------------------- */

@@ -13,7 +13,8 @@ static bool reaches(const struct world *world, const struct zero *zero, uint32_t
             hears(world, host, zero->host) && hears(world, zero->host, host));
 }
 
-/* With replicas the term outlives that: a link on which something was lost brings nothing any more. */
+/* With replicas the term outlives that: a link on which something was lost brings nothing any more.
+ */
 static bool passes(const struct world *world, struct zero *zero, uint32_t host)
 {
     uint64_t bit = (uint64_t)1 << host;
@@ -36,6 +37,7 @@ static void tell(struct zero *zero, const struct wire_message *message)
     case WIRE_SAVED:
         if (message->saved.known) {
             event.kind = JOB_EVENT_PLACED;
+            event.replicas = message->saved.replicas;
             if (cells_any(world) && message->saved.superstep == 0)
                 tell_bsprun(world, zero->host, event);
             return;
@@ -351,6 +353,8 @@ void zero_succeed(struct world *world, uint32_t host)
     uint64_t leads[2 * HOSTS];
     struct zero *zero = &world->zeros[job_machine_term(world->machine)];
     struct coord_config config = {.term = zero->term};
+    if (!world->agents[host].replicated.placed)
+        return; /* its agent knows of no replicas */
     set_up(world, &config, zero->member_bits, zero->drained, hosts);
     list_leads(zero, leads, &config.predecessor);
     coord_shell_free(zero->shell);
@@ -382,8 +386,7 @@ void send_to_zero(struct world *world, uint32_t host, struct wire_message *messa
     struct agent *agent = &world->agents[host];
     struct zero *zero = &world->zeros[agent->term];
     if (!zero->shell || zero->gone || zero->era != agent->replicated.era ||
-        !passes(world, zero, host) ||
-        (agent->replicated.waits && message->kind != WIRE_ACCOUNT))
+        !passes(world, zero, host) || (agent->replicated.waits && message->kind != WIRE_ACCOUNT))
         return;
     memcpy(message->envelope.job, job, WIRE_JOB_SIZE);
     message->envelope.term = agent->term;
