@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "lib/base/buffer.h"
-#include "lib/wire/wire.h"
 
 /* An incomplete line. */
 struct partial_line {
@@ -117,6 +116,8 @@ void line_buffer_piece(struct line_buffer *buffer, uint64_t now_ms, uint32_t hos
                                       .begun_ms = now_ms,
                                       .cut = size >= WIRE_CHUNK_MAX};
 
+    if (buffer->dropped[host])
+        return;
     line_buffer_come(buffer, host, superstep);
     struct partial_line **at = find(buffer, host, pid, stream);
 
@@ -164,6 +165,7 @@ void line_buffer_flush(struct line_buffer *buffer)
 
 void line_buffer_drop(struct line_buffer *buffer, uint32_t host)
 {
+    buffer->dropped[host] = true;
     for (struct partial_line **at = &buffer->first; *at;)
         if ((*at)->host == host)
             forget(buffer, at);
@@ -175,4 +177,9 @@ void line_buffer_forget(struct line_buffer *buffer)
 {
     while (buffer->first)
         forget(buffer, &buffer->first);
+}
+
+void line_buffer_begin(struct line_buffer *buffer)
+{
+    memset(buffer->dropped, 0, sizeof buffer->dropped);
 }

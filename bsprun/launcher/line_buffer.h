@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/wire/wire.h"
+
 #define LINE_BUFFER_LINE      (1u << 20)
 #define LINE_BUFFER_MEMORY    (16u << 20)
 #define LINE_BUFFER_PROMPT    4096u /* the most bytes of a prompt */
@@ -33,6 +35,7 @@ struct line_buffer {
     void *context;
     struct partial_line *first; /* the oldest */
     size_t waiting;             /* bytes, of all */
+    bool dropped[WIRE_HOSTS_MAX];
 };
 
 void line_buffer_piece(struct line_buffer *buffer, uint64_t now_ms, uint32_t host,
@@ -45,9 +48,12 @@ void line_buffer_release(struct line_buffer *buffer, uint64_t now_ms);
 void line_buffer_excuse(struct line_buffer *buffer, uint64_t now_ms);
 /* Passes on all lines. */
 void line_buffer_flush(struct line_buffer *buffer);
-/* Drops the lines of that host. */
+/* Drops the lines of that host, and what it still sends until the next term begins: it may live and
+ * not know yet that it was given up, and another host writes the same. */
 void line_buffer_drop(struct line_buffer *buffer, uint32_t host);
 /* Drops all lines. */
 void line_buffer_forget(struct line_buffer *buffer);
+/* A term begins: whatever a host sends counts. */
+void line_buffer_begin(struct line_buffer *buffer);
 
 #endif

@@ -319,6 +319,7 @@ void output_begin_term(struct output *output, const struct job_machine *machine)
 {
     output_await_no_more(output);
     memset(output->idle, 0, sizeof output->idle);
+    line_buffer_begin(&output->lines);
     if (!output->order)
         return;
     if (job_machine_restores(machine)) {    /* else it has begun before */
@@ -338,11 +339,14 @@ void output_begin_term(struct output *output, const struct job_machine *machine)
             order_join(output->order, i);
 }
 
+/* A home may be any host of its cell. */
 static void note_houses(struct output *output, struct wire_numbers homes)
 {
     for (uint32_t i = 0; i < homes.count; i++)
         if (homes.items[i] < HOSTS_MAX)
-            output->houses[homes.items[i]] = true;
+            output->houses[output->lead[homes.items[i]]] = true;
+    for (uint32_t host = 0; host < output->agents->count; host++)
+        output->houses[host] = output->houses[output->lead[host]];
     output->housing_known = homes.count > 0;
 }
 
@@ -350,16 +354,15 @@ void output_replicas(struct output *output, struct wire_numbers homes, struct wi
 {
     if (!output->order || leads.count == 0)
         return;
-    note_houses(output, homes);
     for (uint32_t i = 0; i + 1 < leads.count; i += 2) {
         uint64_t host = leads.items[i], lead = leads.items[i + 1];
 
         if (host >= output->agents->count || lead >= output->agents->count)
             continue;
-        output->houses[host] = output->houses[lead];
         output->lead[host] = (uint32_t)lead;
         order_replica(output->order, (uint32_t)host, (uint32_t)lead);
     }
+    note_houses(output, homes);
     for (uint32_t host = 0; host < output->agents->count; host++)
         if (output->lost[host])
             output_lose(output, host);

@@ -124,6 +124,14 @@ START_TEST(a_host_that_is_lost)
     line_buffer_drop(&lines, 0);
     line_buffer_flush(&lines);
     expect("[1 1 2 1]cd");
+    /* What it still sends has no beginning any more. */
+    piece(0, 1, 0, "gh\n");
+    piece(0, 2, 3, "ij");
+    line_buffer_flush(&lines);
+    expect("");
+    line_buffer_begin(&lines);
+    piece(0, 1, 0, "kl\n");
+    expect("[0 1 0 1]kl\n");
 }
 END_TEST
 
