@@ -36,6 +36,7 @@ static void send_report(struct agent *agent)
             usage_read(agent_board(agent), pid, agent_end_ns(agent) - agent_begin_ns(agent),
                        &rows[count++]);
     message.report.host = agent_host(agent);
+    message.report.whole = !agent_ended_early(agent);
     message.report.ranks = (struct wire_usage_list){rows, count};
     agent_send(agent, &message);
     free(rows);

@@ -139,9 +139,8 @@ static void all_over(struct agent *agent)
 {
     struct coord_outcome outcome = coord_outcome(coord_shell_state(agent_zero(agent)));
 
-    if (agent_has_replicas(agent) && !agent_everything_gone(agent) &&
-        outcome.cause == WIRE_CAUSE_NONE)
-        agent_kill_members(agent, NULL);
+    if (agent_has_replicas(agent) && outcome.cause == WIRE_CAUSE_NONE)
+        agent_end_replicas(agent);
     agent_job_over(agent, &outcome);
 }
 

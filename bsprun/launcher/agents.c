@@ -192,8 +192,10 @@ static void on_message(void *context, struct net_connection *connection,
         return;
     }
     agent->spoke_ms = agent->heard_ms;
-    if (message->kind == WIRE_REPORT)
+    if (message->kind == WIRE_REPORT) {
         agent->reported = true;
+        agent->reported_whole = message->report.whole;
+    }
     line->agents->calls->message(line->agents->context, agent, message);
 }
 
@@ -245,7 +247,7 @@ int agents_open_line(struct launcher_agent *agent, int fd, const struct net_opti
     agent->line = line;
     agents_move(agent, AGENT_LINKED);
     agent->heard_ms = launcher_now_ms();
-    agent->reported = agent->dismissed = false;
+    agent->reported = agent->reported_whole = agent->dismissed = false;
     agent->calls = agent->answers = agent->called_at = 0;
     if (agents->paused)
         net_pause(line->connection);

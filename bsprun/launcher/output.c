@@ -374,7 +374,8 @@ bool output_is_reported_for(const struct output *output, uint32_t host)
     if (output->replicas && output->housing_known && !output->houses[host])
         return true; /* it has no processes that could have written any */
     for (uint32_t i = 0; output->replicas && i < output->agents->count; i++)
-        if (i != host && output->lead[i] == output->lead[host] && output->agents->items[i].reported)
+        if (i != host && output->lead[i] == output->lead[host] &&
+            output->agents->items[i].reported_whole)
             return true;
     return false;
 }

@@ -7,7 +7,7 @@ import time
 
 from agreed import LIAR, right_answer
 from loopback import *
-from loopback import LoopbackPlace, alive, check, main, marked, wait_until
+from loopback import LoopbackPlace, alive, check, check_said, main, marked, wait_until
 from replicas import parent
 
 P, SUPERSTEPS = 4, 60
@@ -18,29 +18,39 @@ HEARTBEAT = 40
 class Ending:
     """A job of liar.c whose hosts are all about to begin the last superstep."""
 
-    def __init__(self, place, *options):
+    def __init__(self, place, *options, more=0, **how):
         self.place = place
         self.directory = place.path("ending")
         os.makedirs(self.directory)
         for host in place.hosts:
             self.make(f"hold.{host}.{LAST}")
+        with open(os.path.join(self.directory, "more"), "x") as file:
+            file.write(f"{more}\n")
         self.job = place.start(BSPRUN, *place.options, "-v", "-np", P, "--replicas", 2, "--heartbeat", HEARTBEAT,
-                               *options, LIAR, "put", self.directory, SUPERSTEPS, SUPERSTEPS, env=place.env)
+                               *options, LIAR, "put", self.directory, SUPERSTEPS, SUPERSTEPS, env=place.env,
+                               **how)
         wait_until(lambda: self.job.check_running() or all(map(self.is_there, place.hosts)), "the last superstep")
 
     def make(self, name):
         with open(os.path.join(self.directory, name), "x"):
             pass
 
+    def noted(self, host):
+        return [name for name in os.listdir(self.directory) if name.startswith(f"in.{host}.")
+                and not name.endswith(".new")]
+
     def is_there(self, host):
         """All its processes have begun the one before, and left it if the others have begun the last one."""
-        noted = [name for name in os.listdir(self.directory) if name.startswith(f"in.{host}.")
-                 and not name.endswith(".new")]
+        noted = self.noted(host)
         return len(noted) == 2 and all(self.superstep(name) == LAST - 1 for name in noted)
 
     def superstep(self, name):
         with open(os.path.join(self.directory, name)) as file:
             return int(file.read().split()[0])
+
+    def ospid(self, name):
+        with open(os.path.join(self.directory, name)) as file:
+            return int(file.read().split()[1])
 
     def freeze(self, host):
         agent = self.place.agent(host)
@@ -79,7 +89,29 @@ def a_host_is_frozen(*options):
     return test
 
 
+def what_only_the_lost_one_wrote():
+    """What process 0 has written in the end has not all arrived when its host is lost, and its replica, which had
+    not come there, was ended.  Then the user must hear of it."""
+    lines = 350000
+    with LoopbackPlace(slots=(2,) * 4) as place:
+        reader, writer = os.pipe()
+        ending = Ending(place, more=lines, stdout=writer)
+        os.close(writer)
+        lost, other = ("h2", "h0") if zero_of(ending.job) != "h2" else ("h0", "h2")  # both have process 0
+        ending.make(f"hold.{other}.{SUPERSTEPS}")
+        replicas = [ending.ospid(f"in.{host}.0") for host in (lost, other)]
+        ending.let_go()
+        wait_until(lambda: not any(map(alive, replicas)), "the end of the process")
+        os.kill(place.agent(lost), signal.SIGKILL)
+        with open(reader, "rb") as file:
+            out = file.read().decode().splitlines()
+        missing = len(out) < P + lines
+        ending.job.wait(1 if missing else 0)
+        check(missing, "nothing is missing: the test has no effect", ending.job)
+        check_said(ending.job, f"host {lost} has not confirmed its end: some of its output may be missing")
+
+
 STORE = object()
 
 if __name__ == "__main__":
-    main([a_host_is_frozen(), a_host_is_frozen("--ckpt", STORE, "--every", "5")])
+    main([what_only_the_lost_one_wrote, a_host_is_frozen(), a_host_is_frozen("--ckpt", STORE, "--every", "5")])

@@ -8,8 +8,9 @@
  * puts to process 2, or what that one gets from it, or (far) puts to process 0, or has another size
  * of an area that it registers; once, as it removes the file.  Where there is
  * DIRECTORY/hold.HOST.SUPERSTEP the processes wait at the beginning of that superstep until it is
- * gone.  DIRECTORY/in.HOST.PROCESS has the superstep in which one is, and its ospid.  Supersteps
- * are counted as the runtime does. */
+ * gone; for SUPERSTEPS itself, after bsp_end, where process 0 writes as many lines more as
+ * DIRECTORY/more says.  DIRECTORY/in.HOST.PROCESS has the superstep in which one is, and its ospid.
+ * Supersteps are counted as the runtime does. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,6 +86,21 @@ static uint64_t communicate(uint64_t sum, long s)
     return mix(mix(mix(sum, area.pair), area.neighbour), got);
 }
 
+static void write_more(void)
+{
+    char path[4096];
+    long lines = 0;
+
+    snprintf(path, sizeof path, "%s/more", directory);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%ld", &lines) != 1)
+        lines = 0;
+    if (file)
+        fclose(file);
+    for (long i = 0; i < lines; i++)
+        printf("process %d at its end, line %ld\n", bsp_pid(), i);
+}
+
 static void spmd(void)
 {
     bsp_begin(bsp_nprocs());
@@ -100,6 +116,8 @@ static void spmd(void)
     }
     printf("process %d: %016" PRIx64 "\n", bsp_pid(), sum);
     bsp_end();
+    hold(supersteps);
+    write_more();
 }
 
 int main(int argc, char **argv)

@@ -48,6 +48,7 @@ struct agent_ending {
     char *blame;       /* message for the user, "" when none is due */
     char *blame_table; /* the table of processes, or NULL */
     bool elsewhere;    /* reported to bsprun by Processor Zero of another host */
+    bool early;        /* processes were killed as replicas of theirs have ended */
     uint64_t stop_ns;  /* when a stop was first requested, 0 if never */
     int stop_signal;   /* the user's, 0 if none */
     unsigned more_graces;
@@ -480,8 +481,23 @@ void agent_end_here(struct agent *agent)
     if (agent_job(agent) == JOB_OVER ||
         (agent_everything_gone(agent) && !job_is_stopping(agent_job(agent))))
         agent_job_over(agent, &agent->ending->outcome);
-    else
+    else {
+        agent->ending->early = true;
         agent_kill(agent); /* Processor Zero did not wait for it */
+    }
+}
+
+void agent_end_replicas(struct agent *agent)
+{
+    if (agent_everything_gone(agent))
+        return;
+    agent->ending->early = true;
+    agent_kill_members(agent, NULL);
+}
+
+bool agent_ended_early(const struct agent *agent)
+{
+    return agent->ending->early;
 }
 
 void agent_job_over(struct agent *agent, const struct coord_outcome *outcome)
