@@ -255,6 +255,20 @@ static void full_ring(const char *file)
     printf("full: pid %d: %d wrong\n", rank, wrong);
 }
 
+/* Process 0 makes no call, nor does process 1 until the file is there, when it ends the job; the
+ * others do nothing but make calls. */
+static void aborts_later(const char *file)
+{
+    printf("ready %d %d\n", rank, (int)getpid());
+    fflush(stdout);
+    while (rank == 0 || (rank == 1 && access(file, F_OK) != 0))
+        usleep(1000);
+    if (rank == 1)
+        MPI_Abort(MPI_COMM_WORLD, 7);
+    for (;;)
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+}
+
 /* Everything at once, for a while: each round has messages of many sizes around a ring, some of
  * which wait for a receive of a later round, any-source receives, synchronous sends and collective
  * operations.  Process 0 prints a digest of what has come from time to time. */
@@ -396,6 +410,8 @@ int main(int argc, char **argv)
         alike();
     else if (strcmp(what, "full") == 0)
         full_ring(argv[2]);
+    else if (strcmp(what, "aborts") == 0)
+        aborts_later(argv[2]);
     else if (strcmp(what, "work") == 0)
         work(atoi(argv[2]), atoi(argv[3]));
     else if (argc > 2)
