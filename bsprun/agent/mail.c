@@ -46,9 +46,7 @@ struct agent_mail {
     struct pair **pairs; /* by pid here, then by the other's; NULL for processes elsewhere */
     int nprocs;
     struct agent_quiet_reports reports;
-    /* Snapshots: + 1 of the superstep of the newest one for which MAIL_MARK has been sent; and by
-     * host the same of the marks that have come. */
-    uint64_t marked, *marks;
+    uint64_t *marks; /* by host: + 1 of the superstep of the snapshot for which one has come */
 };
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -222,15 +220,12 @@ static bool pass_all_on(struct agent *agent)
     return any;
 }
 
-/* A process here has stopped for the snapshot, so all of the job have, and write nothing. */
-static void send_marks(struct agent *agent, uint64_t superstep)
+void agent_mail_mark(struct agent *agent, uint64_t superstep)
 {
     struct wire_message message = {.kind = WIRE_MAIL_MARK};
-    struct agent_mail *mail = agent->mail;
 
-    if (mail->marked > superstep)
+    if (agent_board(agent)->layout.mail == 0 || !agent_has_peers(agent) || !begin(agent))
         return;
-    mail->marked = superstep + 1;
     message.mail_mark.superstep = superstep;
     link_bell_lock(agent_link_bell(agent));
     pass_all_on(agent);
@@ -265,11 +260,9 @@ static void answer(struct agent *agent, int pid)
     if (atomic_load(&request->state) != BSPZ_REQUEST_POSTED || request->kind < BSPZ_REQUEST_MAIL ||
         agent_board(agent)->layout.mail == 0 || !begin(agent))
         return;
-    if (request->kind == BSPZ_REQUEST_MAIL_SETTLED && agent_has_peers(agent)) {
-        send_marks(agent, request->size);
-        if (!all_has_come(agent, request->size))
-            return; /* until the last mark */
-    }
+    if (request->kind == BSPZ_REQUEST_MAIL_SETTLED && agent_has_peers(agent) &&
+        !all_has_come(agent, request->size))
+        return; /* until the last mark */
     if (request->kind == BSPZ_REQUEST_MAIL)
         warn_of_rule(agent, pid);
     bspz_word_set(&request->state, BSPZ_REQUEST_ANSWERED);

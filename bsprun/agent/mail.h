@@ -15,6 +15,10 @@ struct wire_message;
 void agent_mail_scan(struct agent *agent);
 /* MAIL or MAIL_READ from another host. */
 void agent_mail_message(struct agent *agent, uint32_t host, const struct wire_message *message);
+/* All processes of the job stand at the barrier after which this snapshot is to be, and write
+ * nothing: tells the other hosts that nothing comes from here any more.  Also if there will be no
+ * snapshot here, as processes elsewhere are being saved and wait for it. */
+void agent_mail_mark(struct agent *agent, uint64_t superstep);
 /* The term, or the agent, is over. */
 void agent_mail_forget(struct agent *agent);
 

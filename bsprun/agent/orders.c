@@ -34,6 +34,7 @@
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/debug.h"
 #include "bsprun/agent/differs.h"
+#include "bsprun/agent/mail.h"
 #include "bsprun/agent/quiet.h"
 #include "bsprun/agent/ranks.h"
 #include "bsprun/agent/replica_files.h"
@@ -248,9 +249,11 @@ static void release(struct agent *agent, const struct wire_message *message)
     agent_decided_measure(agent, message->release.measure);
     agent_decided_let_out(agent, message->release.decision == WIRE_DECISION_END);
     agent_dataspace_mark(agent);
-    if (message->release.decision == WIRE_DECISION_SNAPSHOT &&
-        !agent_snapshots_order(agent, superstep, haste_of(&message->release)))
-        return;
+    if (message->release.decision == WIRE_DECISION_SNAPSHOT) {
+        agent_mail_mark(agent, superstep + 1);
+        if (!agent_snapshots_order(agent, superstep, haste_of(&message->release)))
+            return;
+    }
     agent_answer(agent, superstep, decision_word(message->release.decision),
                  message->release.consult);
 }

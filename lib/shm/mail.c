@@ -79,15 +79,6 @@ void bspz_ring_write(struct bspz_ring_end *end, const struct bspz_record *record
     atomic_store_explicit(&end->ring->tail, end->own, memory_order_release);
 }
 
-const struct bspz_record *bspz_ring_peek(struct bspz_ring_end *end)
-{
-    if (end->seen == end->own)
-        end->seen = atomic_load_explicit(&end->ring->tail, memory_order_acquire);
-    return end->seen == end->own
-               ? NULL
-               : (const struct bspz_record *)(data_of(end->ring) + (end->own & (end->size - 1)));
-}
-
 void bspz_ring_copy(const struct bspz_ring_end *end, uint64_t content, void *to)
 {
     if (content > 0)

@@ -7,9 +7,9 @@
  *
  * Several hosts.  Both hosts of a pair have its ring, with the same positions.  The agent of the
  * sender's host copies new bytes to the other one in pieces, which the reader sees when they end
- * with a record, and the agent there reports how far they have been read; so the sender's ring is full exactly when the bytes on their way and the unread ones
- * fill it.  `out` are bits as well, of a rank for its agent: the rings of ranks on other hosts that
- * it has written or read.
+ * with a record, and the agent there reports how far they have been read; so the sender's ring is
+ * full exactly when the bytes on their way and the unread ones fill it.  `out` are bits as well, of
+ * a rank for its agent: the rings of ranks on other hosts that it has written or read.
  *
  * Why no wake-up is lost: whoever changes a ring does so before it sets the bit, and looks at
  * `dozing` after that; the sleeper sets `dozing` before it looks at the bits.  A bit is cleared
@@ -23,14 +23,14 @@
 
 #include "lib/shm/board.h"
 
-#define BSPZ_MAIL_BYTES  4096u
-#define BSPZ_MAIL_WORDS  (BSPZ_MAX_PROCS / 64)
-#define BSPZ_RING_HEAD   256u /* bytes before the data of a ring */
-#define BSPZ_RING_MOST   (UINT64_C(1) << 20)
-#define BSPZ_RING_LEAST  UINT64_C(8192)
-#define BSPZ_RING_NEAR   (UINT64_C(64) << 10) /* used of a ring between ranks of one host */
-#define BSPZ_RING_REPORTS 4u /* in a ring's length its reader is reported to have read so often */
-#define BSPZ_RECORD_UNIT 32u                  /* records are multiples of it */
+#define BSPZ_MAIL_BYTES   4096u
+#define BSPZ_MAIL_WORDS   (BSPZ_MAX_PROCS / 64)
+#define BSPZ_RING_HEAD    256u /* bytes before the data of a ring */
+#define BSPZ_RING_MOST    (UINT64_C(1) << 20)
+#define BSPZ_RING_LEAST   UINT64_C(8192)
+#define BSPZ_RING_NEAR    (UINT64_C(64) << 10) /* used of a ring between ranks of one host */
+#define BSPZ_RING_REPORTS 4u  /* in a ring's length its reader is reported to have read so often */
+#define BSPZ_RECORD_UNIT  32u /* records are multiples of it */
 
 /* What a rank that spins or sleeps waits for, besides its call. */
 enum bspz_mail_wait {
@@ -153,8 +153,19 @@ uint64_t bspz_ring_want_room(struct bspz_ring_end *end);
 /* Writes a record with its content; there is room. */
 void bspz_ring_write(struct bspz_ring_end *end, const struct bspz_record *record,
                      const void *content);
+/* Looks what has been written: bspz_ring_peek gives that, and not what is written later. */
+static inline void bspz_ring_look(struct bspz_ring_end *end)
+{
+    end->seen = atomic_load_explicit(&end->ring->tail, memory_order_acquire);
+}
 /* The next record, valid until bspz_ring_next; NULL: there is none. */
-const struct bspz_record *bspz_ring_peek(struct bspz_ring_end *end);
+static inline const struct bspz_record *bspz_ring_peek(const struct bspz_ring_end *end)
+{
+    return end->seen == end->own
+               ? NULL
+               : (const struct bspz_record *)((const char *)end->ring + BSPZ_RING_HEAD +
+                                              (end->own & (end->size - 1)));
+}
 /* Copies its content. */
 void bspz_ring_copy(const struct bspz_ring_end *end, uint64_t content, void *to);
 /* Goes past it.  True: the writer waits for room, and is to be told. */

@@ -6,11 +6,12 @@ import glob
 import signal
 
 from jobs import *
-from jobs import HostPlace
+from jobs import BUILD, HostPlace
 
 SUPERSTEPS = 16
 AT = 6
 WORDS = (SUPERSTEPS, "-m", 1)
+MPI_CASES = os.path.join(BUILD, "tests", "integ", "integ_mpi")
 
 
 def held_job(p, **more):
@@ -184,6 +185,25 @@ def without_the_program():
         check_end(place, job, p)
 
 
+def one_store_is_gone():
+    """A host that cannot begin a snapshot of a program of MPI: the other one, which can, keeps the messages that are on their
+    way, and needs to hear that no more of them come.  Nobody waits for ever, and later there are snapshots again."""
+    for lost in ("a", "b"):
+        with HostPlace(hosts=2, private=True, here=True) as place:
+            go_on = place.path("files", "go on")
+            job = place.start(BSPRUN, "-np", 2, "--ckpt", place.store, "--every", "0.1s", *place.host_options(), MPI_CASES, "full",
+                              go_on)
+            place.wait_committed(1)
+            os.rename(place.store_on(lost), place.store_on(lost) + ".gone")
+            wait_until(lambda: "no snapshot after superstep" in job.said(), "a snapshot that fails")
+            os.rename(place.store_on(lost) + ".gone", place.store_on(lost))
+            wait_until(lambda: "snapshots are taken again" in job.said(), "a snapshot after that")
+            place.write(go_on, "")
+            job.wait(0)
+            check(all(f"full: pid {pid}: 0 wrong" in job.out().decode() for pid in range(2)), job)
+
+
 if __name__ == "__main__":
     farms.require()
-    main([hosts_lost, damaged_copy, restarted, restarted_elsewhere, hidden_store, without_the_program], together=3)
+    main([hosts_lost, damaged_copy, restarted, restarted_elsewhere, hidden_store, without_the_program,
+          one_store_is_gone], together=3)

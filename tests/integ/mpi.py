@@ -53,7 +53,7 @@ def as_under_a_real_mpi():
 
 def all_is_right():
     for where in HOSTS:
-        for case in ("sizes", "order", "collective", "testing"):
+        for case in ("sizes", "order", "collective", "testing", "unstopped"):
             for direct in ("", "1000000000000"):
                 result = expect(bsprun(*where, CASES, case, env={"BSPZERO_DIRECT": direct}), 0, no_err=True)
                 check(sorted(result.out.splitlines()) == [f"{case}: pid {pid}: 0 wrong" for pid in range(4)], result.out)

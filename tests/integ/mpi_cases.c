@@ -194,6 +194,36 @@ static void testing(void)
     printf("testing: pid %d: %d wrong\n", rank, turns);
 }
 
+/* Processes that send without a pause until they are told not to: by one that has first to receive
+ * a message of each. */
+static void unstopped(void)
+{
+    int stop = 0, sent = 0, wrong = 0, number, count;
+
+    for (; rank > 0 && !stop; sent++) {
+        MPI_Send(&sent, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+        MPI_Iprobe(0, 2, MPI_COMM_WORLD, &stop, MPI_STATUS_IGNORE);
+    }
+    if (rank > 0) {
+        MPI_Recv(&stop, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(&sent, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
+    }
+    for (int from = 1; rank == 0 && from < size; from++) {
+        MPI_Recv(&number, 1, MPI_INT, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        wrong += number != 0;
+    }
+    for (int to = 1; rank == 0 && to < size; to++)
+        MPI_Send(&stop, 1, MPI_INT, to, 2, MPI_COMM_WORLD);
+    for (int from = 1; rank == 0 && from < size; from++) {
+        MPI_Recv(&count, 1, MPI_INT, from, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int i = 1; i < count; i++) {
+            MPI_Recv(&number, 1, MPI_INT, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            wrong += number != i;
+        }
+    }
+    printf("unstopped: pid %d: %d wrong\n", rank, wrong);
+}
+
 /* More messages than a ring to another host has room for, received only when the file is there.
  * Process 1 makes calls until then, at which it can be saved, and which look at no message. */
 static void full_ring(const char *file)
@@ -223,6 +253,20 @@ static void full_ring(const char *file)
         for (int k = 0; k < BYTES; k++)
             wrong += data[i][k] != 'a' + i;
     printf("full: pid %d: %d wrong\n", rank, wrong);
+}
+
+/* Process 0 makes no call, nor does process 1 until the file is there, when it ends the job; the
+ * others do nothing but make calls. */
+static void aborts_later(const char *file)
+{
+    printf("ready %d %d\n", rank, (int)getpid());
+    fflush(stdout);
+    while (rank == 0 || (rank == 1 && access(file, F_OK) != 0))
+        usleep(1000);
+    if (rank == 1)
+        MPI_Abort(MPI_COMM_WORLD, 7);
+    for (;;)
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 }
 
 /* Everything at once, for a while: each round has messages of many sizes around a ring, some of
@@ -360,10 +404,14 @@ int main(int argc, char **argv)
         collective();
     else if (strcmp(what, "testing") == 0)
         testing();
+    else if (strcmp(what, "unstopped") == 0)
+        unstopped();
     else if (strcmp(what, "alike") == 0)
         alike();
     else if (strcmp(what, "full") == 0)
         full_ring(argv[2]);
+    else if (strcmp(what, "aborts") == 0)
+        aborts_later(argv[2]);
     else if (strcmp(what, "work") == 0)
         work(atoi(argv[2]), atoi(argv[3]));
     else if (argc > 2)

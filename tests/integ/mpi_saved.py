@@ -7,6 +7,7 @@ import itertools
 import os
 import signal
 import subprocess
+import tempfile
 import time
 
 from harness import BIN, BSPRUN, RSH, Job, bsprun, check, committed, expect, main, run, scratch, wait_until
@@ -170,6 +171,19 @@ def one_is_late_for_a_snapshot():
         check(sorted(shown_by(job)) == ["0 got 0", "1 got 1", "2 got 2", "3 got 3"], job.text())
 
 
+def aborted_when_a_snapshot_is_due():
+    """Who ends the job does not wait for those that come to the snapshot late."""
+    for where in (["-np", "3"], ["--launcher", RSH, "--hosts", "h0:1,h1:2"]):
+        flag = os.path.join(tempfile.mkdtemp(dir=scratch), "flag")
+        with Job([BSPRUN, *where, f"--ckpt={new_store()}", "--every", "0.1s", CASES, "aborts", flag]) as job:
+            ranks = job.wait_ready(3)
+            wait_until(lambda: "futex" in wchan(ranks[2]) or job.is_over(), "a process that waits for the snapshot")
+            with open(flag, "w"):
+                pass
+            check(job.finish() == 7, job.status, job.text())
+            check("MPI_Abort: pid 1 of 3: status 7" in job.text(), job.text())
+
+
 def wchan(pid):
     try:
         with open(f"/proc/{pid}/wchan") as file:
@@ -179,5 +193,6 @@ def wchan(pid):
 
 
 if __name__ == "__main__":
-    main([one_is_late_for_a_snapshot, kills_on_one_host, kills_on_one_host_without_direct_copies, kills_on_several_hosts,
-          restarted, goes_on_elsewhere, waits_for_room_elsewhere, loses_a_host, nothing_to_count, stuck_after_a_snapshot])
+    main([one_is_late_for_a_snapshot, aborted_when_a_snapshot_is_due, kills_on_one_host,
+          kills_on_one_host_without_direct_copies, kills_on_several_hosts, restarted, goes_on_elsewhere, waits_for_room_elsewhere,
+          loses_a_host, nothing_to_count, stuck_after_a_snapshot])

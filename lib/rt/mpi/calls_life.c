@@ -11,7 +11,7 @@
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-void bspz_mpi_enter(enum bspz_call call, int line, const char *file)
+static BSPZ_INLINED void note_call(enum bspz_call call, int line, const char *file)
 {
     bspz_mpi.call = call;
     bspz_mpi.line = line;
@@ -20,6 +20,11 @@ void bspz_mpi_enter(enum bspz_call call, int line, const char *file)
         BSPZ_MPI_FAIL("%s", bspz_rt.life == BSPZ_LIFE_AFTER ? "called after MPI_Finalize"
                                                             : "called before MPI_Init");
     bspz_note(call, bspz_here(file, line));
+}
+
+void bspz_mpi_enter(enum bspz_call call, int line, const char *file)
+{
+    note_call(call, line, file);
     while (bspz_safe_point_is_wanted())
         bspz_safe_point(line, file);
 }
@@ -70,8 +75,9 @@ int bspmpi_Init(int line, const char *file, int *argc, char ***argv)
     bspz_mpi_take_part();
     bsp_begin_cpp(0, line, file);
     if (bspz_rt.board->flags & BSPZ_BOARD_REPLICAS)
-        BSPZ_MPI_FAIL("a job whose processes have replicas cannot run MPI programs: start it without "
-                      "--replicas");
+        BSPZ_MPI_FAIL(
+            "a job whose processes have replicas cannot run MPI programs: start it without "
+            "--replicas");
     bspz_mpi_begin();
     bspz_mpi_messages_begin();
     bspz_mpi_enter(BSPZ_CALL_MPI_Init, line, file);
@@ -94,13 +100,14 @@ int bspmpi_Finalize(int line, const char *file)
     return MPI_SUCCESS;
 }
 
+/* No safe point: others may come late to that, and the job need not be saved. */
 int bspmpi_Abort(int line, const char *file, MPI_Comm comm, int errorcode)
 {
     int status = errorcode >= 1 && errorcode <= 255 ? errorcode : 1;
     char text[512];
     int length;
 
-    bspz_mpi_enter(BSPZ_CALL_MPI_Abort, line, file);
+    note_call(BSPZ_CALL_MPI_Abort, line, file);
     bspz_mpi_check_comm(comm);
     bspz_rt.life = BSPZ_LIFE_LEAVING;
     bspz_stdio_flush_output();

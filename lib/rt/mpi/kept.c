@@ -39,6 +39,7 @@ static int keep_ring(int source)
     struct bspz_ring_end *ring = &bspz_mpi.peers[source].from;
     const struct bspz_record *record;
 
+    bspz_ring_look(ring);
     while ((record = bspz_ring_peek(ring))) {
         uint64_t content = bspz_record_content(record);
         struct bspz_mpi_kept *kept = malloc(sizeof *kept + content);

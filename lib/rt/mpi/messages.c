@@ -299,17 +299,24 @@ static void take(int source, const struct bspz_record *record, const char *conte
     }
 }
 
+/* Only what is there now: a sender may be as quick as this process, which would never come back.
+ * What comes meanwhile has a bit of its own (lib/shm/mail.h).  But the bit of a long message is set
+ * when all of it is written, or the ring is full: its pieces, which end, are read as they come. */
 static void read_ring(int source)
 {
     struct bspz_ring_end *ring = &bspz_mpi.peers[source].from;
     const struct bspz_record *record;
 
+    bspz_ring_look(ring);
     while ((record = bspz_ring_peek(ring))) {
         uint64_t content = bspz_record_content(record);
+        bool is_piece = record->kind == BSPZ_RECORD_DATA;
 
         take(source, record, NULL);
         bspz_mpi_count_read();
         bspz_mpi_tell_read(source, bspz_ring_next(ring, content));
+        if (is_piece)
+            bspz_ring_look(ring);
     }
 }
 
