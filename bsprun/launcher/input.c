@@ -198,15 +198,33 @@ static void drop_mark(struct input *input, uint32_t index)
             (input->mark_count - index) * sizeof *input->marks);
 }
 
-void input_mark(struct input *input, struct bspz_snapshot_name name, uint64_t position)
+static bool is_spared(const struct input *input, uint32_t index)
+{
+    return input->spared.term > 0 && bspz_snapshot_same(input->marks[index].name, input->spared);
+}
+
+/* Drops that of a failed snapshot, or the oldest. */
+static void make_room(struct input *input)
 {
     uint32_t index = 0;
 
-    if (input->mark_count == INPUT_MARKS_MAX) { /* drops a failed snapshot's, or the oldest */
-        while (index < input->mark_count && input->marks[index].committed)
-            index++;
-        drop_mark(input, index < input->mark_count ? index : 0);
-    }
+    while (index < input->mark_count && (input->marks[index].committed || is_spared(input, index)))
+        index++;
+    if (index == input->mark_count)
+        index = is_spared(input, 0) ? 1 : 0;
+    drop_mark(input, index);
+}
+
+void input_mark(struct input *input, struct bspz_snapshot_name name, uint64_t position)
+{
+    for (uint32_t i = 0; i < input->mark_count; i++)
+        if (bspz_snapshot_same(input->marks[i].name, name)) {
+            if (position < input->marks[i].position)
+                input->marks[i].position = position;
+            return;
+        }
+    if (input->mark_count == INPUT_MARKS_MAX)
+        make_room(input);
     input->marks[input->mark_count++] = (struct input_mark){name, position, false};
 }
 
@@ -221,9 +239,19 @@ void input_commit(struct input *input, struct bspz_snapshot_name name)
     for (uint32_t i = input->mark_count; i-- > 0;) {
         if (!input->marks[i].committed || ++newer != input->keep)
             continue;
-        forget_before(input, input->marks[i].position);
+        while (i > 0)
+            if (is_spared(input, --i))
+                break;
+            else
+                drop_mark(input, i);
         while (i > 0)
             drop_mark(input, --i);
+        forget_before(input, input->marks[0].position);
         return;
     }
+}
+
+void input_spare(struct input *input, struct bspz_snapshot_name name)
+{
+    input->spared = name;
 }

@@ -52,6 +52,7 @@ struct input {
     struct input_reader readers[WIRE_REPLICAS_MAX];
     struct input_mark marks[INPUT_MARKS_MAX];
     uint32_t mark_count;
+    struct bspz_snapshot_name spared; /* term 0: none */
     char piece[WIRE_CHUNK_MAX];
 };
 
@@ -89,8 +90,11 @@ void input_continue(struct input *input);
 /* There will be no rollback to input that was taken. */
 void input_forget_taken(struct input *input);
 
-/* A snapshot is being taken, with input read up to position; it is committed. */
+/* A snapshot is being taken, with input read up to position, which each replica of the reader tells
+ * of; it is committed. */
 void input_mark(struct input *input, struct bspz_snapshot_name name, uint64_t position);
 void input_commit(struct input *input, struct bspz_snapshot_name name);
+/* There may be a rollback to that snapshot however old it is; term 0: to none. */
+void input_spare(struct input *input, struct bspz_snapshot_name name);
 
 #endif

@@ -135,8 +135,8 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
         if (bspz_snapshot_same(launcher->known, name))
             return; /* said again by another Processor Zero */
         launcher->known = name;
-        output_commit(&launcher->output, name);
-        stdin_commit(&launcher->input, name);
+        output_commit(&launcher->output, name, message->saved.right);
+        stdin_commit(&launcher->input, name, message->saved.right);
         job_history_saved(&launcher->learning.history);
         if (name.superstep == 0)
             launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_PLACED,

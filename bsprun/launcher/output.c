@@ -528,11 +528,14 @@ void output_mark(struct output *output, uint32_t host, struct bspz_snapshot_name
     on_sink_changed(output);
 }
 
-void output_commit(struct output *output, struct bspz_snapshot_name name)
+void output_commit(struct output *output, struct bspz_snapshot_name name,
+                   struct bspz_snapshot_name right)
 {
     output->known = name;
-    if (output->replay)
-        replay_commit(output->replay, name);
+    if (!output->replay)
+        return;
+    replay_commit(output->replay, name);
+    replay_spare(output->replay, right);
 }
 
 /* In a restarted job this bsprun has shown nothing yet. */

@@ -78,8 +78,10 @@ void output_take(struct output *output, const struct launcher_agent *agent,
 void output_passed(struct output *output, uint32_t host, uint64_t superstep);
 /* MARK: the host's output so far was written before that snapshot. */
 void output_mark(struct output *output, uint32_t host, struct bspz_snapshot_name name);
-/* The snapshot is committed, and all agents know it. */
-void output_commit(struct output *output, struct bspz_snapshot_name name);
+/* The snapshot is committed, and all agents know it.  right: the older one to which the job may go
+ * back all the same; term 0: none. */
+void output_commit(struct output *output, struct bspz_snapshot_name name,
+                   struct bspz_snapshot_name right);
 
 /* Calls `complete` once when all hosts of the machine's term have sent their output up to that
  * superstep, which may be at once, or the heartbeat has passed: a user may stop reading.  A new

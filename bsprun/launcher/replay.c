@@ -265,17 +265,24 @@ static void remove_mark(struct replay *replay, uint32_t index)
             (replay->mark_count - index) * sizeof *replay->marks);
 }
 
+static bool is_spared(const struct replay *replay, uint32_t index)
+{
+    return replay->spared.term > 0 && bspz_snapshot_same(replay->marks[index].name, replay->spared);
+}
+
 /* Only one snapshot is in progress at a time: older uncommitted ones never will be committed.  The
  * commit of the newest may be unknown yet. */
 static void make_room(struct replay *replay)
 {
-    uint32_t index = 0;
+    uint32_t index = 0, last = replay->mark_count - 1;
 
     if (replay->mark_count < REPLAY_MARKS_MAX)
         return;
-    while (index + 1 < replay->mark_count && replay->marks[index].committed)
+    while (index < last && (replay->marks[index].committed || is_spared(replay, index)))
         index++;
-    remove_mark(replay, index + 1 < replay->mark_count ? index : 0);
+    if (index == last)
+        index = is_spared(replay, 0) ? 1 : 0;
+    remove_mark(replay, index);
 }
 
 int replay_mark(struct replay *replay, struct bspz_snapshot_name name)
@@ -322,6 +329,11 @@ void replay_commit(struct replay *replay, struct bspz_snapshot_name name)
             stream->kept_from = mark->positions[i];
         spool_forget(replay->spool, &stream->log, stream->kept_from);
     }
+}
+
+void replay_spare(struct replay *replay, struct bspz_snapshot_name name)
+{
+    replay->spared = name;
 }
 
 /* The stream goes back to the mark; NULL: what it writes again will not be recognised. */

@@ -41,6 +41,8 @@ int replay_piece(struct replay *replay, int pid, int stream, const char *data, s
 int replay_mark(struct replay *replay, struct bspz_snapshot_name name);
 /* That snapshot is committed: there will be no rollback to older ones. */
 void replay_commit(struct replay *replay, struct bspz_snapshot_name name);
+/* There may be a rollback to that older snapshot all the same; term 0: to none. */
+void replay_spare(struct replay *replay, struct bspz_snapshot_name name);
 /* The job rolls back to that snapshot.  False: there is no such mark; repeated output will not be
  * recognised. */
 bool replay_back(struct replay *replay, struct bspz_snapshot_name name);

@@ -32,6 +32,7 @@ struct replay {
     uint32_t stream_count;
     struct unattributed unattributed;
     struct mark marks[REPLAY_MARKS_MAX];
+    struct bspz_snapshot_name spared; /* term 0: none */
     uint32_t mark_count;
     bool differed;
     int differed_pid, differed_stream;

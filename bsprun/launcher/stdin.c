@@ -170,11 +170,14 @@ void stdin_mark(struct stdin_relay *relay, const struct launcher_agent *agent,
         input_commit(&relay->input, name);
 }
 
-void stdin_commit(struct stdin_relay *relay, struct bspz_snapshot_name name)
+void stdin_commit(struct stdin_relay *relay, struct bspz_snapshot_name name,
+                  struct bspz_snapshot_name right)
 {
     relay->known = name;
-    if (is_open(relay))
-        input_commit(&relay->input, name);
+    if (!is_open(relay))
+        return;
+    input_spare(&relay->input, right);
+    input_commit(&relay->input, name);
 }
 
 void stdin_leave(struct stdin_relay *relay, const struct launcher_agent *agent)

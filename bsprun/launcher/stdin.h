@@ -34,10 +34,11 @@ void stdin_set_reader(struct stdin_relay *relay, struct launcher_agent *agent);
 /* INPUT_TAKEN. */
 void stdin_taken(struct stdin_relay *relay, struct launcher_agent *agent,
                  const struct wire_input_taken *taken);
-/* MARK, and the commit of the snapshot. */
+/* MARK, and the commit of the snapshot; right: as for output_commit. */
 void stdin_mark(struct stdin_relay *relay, const struct launcher_agent *agent,
                 struct bspz_snapshot_name name, uint64_t position);
-void stdin_commit(struct stdin_relay *relay, struct bspz_snapshot_name name);
+void stdin_commit(struct stdin_relay *relay, struct bspz_snapshot_name name,
+                  struct bspz_snapshot_name right);
 /* That agent is lost; another one may have a replica of process 0. */
 void stdin_leave(struct stdin_relay *relay, const struct launcher_agent *agent);
 /* The new term begins from a snapshot. */

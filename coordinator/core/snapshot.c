@@ -51,6 +51,8 @@ static void say_saved(struct coord *state, bool known, struct coord_effects *eff
     saved->superstep = state->ticket.name.superstep;
     saved->known = known;
     saved->replicas = coord_leads(state).count > 0;
+    if (coord_has_replicas(state))
+        saved->right = state->right;
     saved->pause_ns = state->facts.costs.pause_ns;
     saved->commit_ns = state->facts.costs.commit_ns;
     for (uint32_t pid = 0; pid < (state->ticket.base ? 1 : state->processes); pid++)

@@ -302,8 +302,8 @@
 
 #define WIRE_FIELDS_TRACE(F, E) F(text, text, WIRE_TEXT_MAX)
 
-/* The last message of a host; all output of its processes precedes it.  whole: none of them was ended
- * because a replica of it had ended, so that there is no more output of theirs anywhere. */
+/* The last message of a host; all output of its processes precedes it.  whole: none of them was
+ * ended because a replica of it had ended, so that there is no more output of theirs anywhere. */
 #define WIRE_FIELDS_REPORT(F, E)                                                                   \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(flag, whole, 0)                                                                              \
@@ -379,12 +379,14 @@
     F(text, text, WIRE_TEXT_MAX)
 
 /* The snapshot is committed: the pause of the processes, its duration, the size of its images;
- * known: all agents know of it, so that data kept for older ones may be dropped; replicas: there
- * are cells of several hosts in this term. */
+ * known: all agents know of it, so that data kept for older ones may be dropped, except for right,
+ * to which the job goes back if replicas differ (term 0: none); replicas: there are cells of
+ * several hosts in this term. */
 #define WIRE_FIELDS_SAVED(F, E)                                                                    \
     F(u64, superstep, WIRE_U64_MAX)                                                                \
     F(flag, known, 0)                                                                              \
     F(flag, replicas, 0)                                                                           \
+    E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, right)                                        \
     F(u64, pause_ns, WIRE_U64_MAX)                                                                 \
     F(u64, commit_ns, WIRE_U64_MAX)                                                                \
     F(u64, size, WIRE_U64_MAX)                                                                     \

@@ -129,6 +129,50 @@ START_TEST(kept_as_long_as_snapshots)
 }
 END_TEST
 
+/* Each tells where it was. */
+START_TEST(replicas_of_the_reader)
+{
+    input_taken(&input, 0, 0);
+    add("one two three");
+    expect(0, "one two three", false);
+    for (uint32_t i = 1; i <= 2; i++) {
+        for (int replica = 0; replica < 3; replica++)
+            input_mark(&input, NAME(i, 1), 4 * i);
+        input_commit(&input, NAME(i, 1));
+        input_mark(&input, NAME(i, 1), 4 * i);
+    }
+    input_close(&input);
+    ck_assert(input_taken(&input, 0, 4)); /* the last but one */
+    expect(4, "two three", false);
+}
+END_TEST
+
+/* One that is slow has not confirmed newer snapshots yet. */
+START_TEST(an_older_one_that_is_right)
+{
+    input_taken(&input, 0, 0);
+    add("as many bytes as there will be snapshots now");
+    expect(0, "as many bytes as there will be snapshots now", false);
+    for (uint32_t i = 1; i <= 40; i++) {
+        input_mark(&input, NAME(i, 1), i);
+        if (i >= 3)
+            input_spare(&input, NAME(3, 1));
+        if (i != 20)
+            input_commit(&input, NAME(i, 1));
+    }
+    input_close(&input);
+    ck_assert(!input_taken(&input, 0, 2));
+    ck_assert(input_taken(&input, 0, 3));
+    expect(3, "many bytes as there will be snapshots now", false);
+    input_spare(&input, NAME(39, 1));
+    input_mark(&input, NAME(41, 1), 41);
+    input_commit(&input, NAME(41, 1));
+    input_close(&input);
+    ck_assert(!input_taken(&input, 0, 3));
+    ck_assert(input_taken(&input, 0, 39));
+}
+END_TEST
+
 START_TEST(all_snapshots_are_kept)
 {
     input_free(&input);
@@ -227,6 +271,8 @@ int main(void)
     const TTest *const tests[] = {read_when_asked_for,
                                   given_again,
                                   kept_as_long_as_snapshots,
+                                  replicas_of_the_reader,
+                                  an_older_one_that_is_right,
                                   all_snapshots_are_kept,
                                   restarted_with_its_own,
                                   much_at_once,

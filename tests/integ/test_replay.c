@@ -206,6 +206,23 @@ START_TEST(heard_of_late)
 }
 END_TEST
 
+/* Replicas differ: the newest snapshot that is right may be older than any number of others. */
+START_TEST(the_one_that_is_right)
+{
+    for (uint64_t i = 0; i < 3 * REPLAY_MARKS_MAX; i++) {
+        ck_assert_int_eq(replay_mark(replay, NAME(i, 1)), 0);
+        replay_commit(replay, NAME(i, 1));
+        replay_spare(replay, NAME(i < 5 ? i : 5, 1));
+        piece(0, 1, "a\n");
+    }
+    size_t once = sizes[1];
+    ck_assert(replay_back(replay, NAME(5, 1)));
+    for (uint64_t i = 5; i < 3 * REPLAY_MARKS_MAX; i++)
+        piece(0, 1, "a\n");
+    ck_assert_uint_eq(sizes[1], once);
+}
+END_TEST
+
 START_TEST(an_older_snapshot)
 {
     piece(0, 1, "a\n");
@@ -540,6 +557,7 @@ int main(void)
                                   one_goes_back_alone,
                                   again_and_again,
                                   abandoned_snapshots,
+                                  the_one_that_is_right,
                                   an_older_snapshot,
                                   what_differs,
                                   more_than_memory,
