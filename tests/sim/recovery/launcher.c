@@ -198,7 +198,8 @@ static void note_news(struct world *world, const struct job_event *event)
         break;
     case JOB_EVENT_PLACED:
     case JOB_EVENT_RUNNING:
-        world->zeros[event->term].placed = true;
+        if (event->replicas)
+            world->zeros[event->term].placed = true;
         break;
     case JOB_EVENT_CHOSEN:
         step_is_done(world, STEP_CHOSEN);
