@@ -214,12 +214,13 @@ const char *launcher_refuse_room(struct launcher *launcher, const struct status_
     bool enough = true;
 
     if (hosts && processes && launcher->places) {
-        launcher_describe_room(launcher, hosts, processes);
+        launcher_describe_hosts(launcher, hosts);
         if (order->what == STATUS_DRAIN || order->what == STATUS_REMOVE) {
             room.leaves = host;
             hosts[host].drained = true;
             hosts[host].takes_part = order->what == STATUS_DRAIN;
         }
+        launcher_describe_processes(launcher, hosts, processes);
         if (order->what == STATUS_MOVE)
             room.moves = order->pid;
         enough = room_suffices(&room, text);

@@ -44,6 +44,11 @@ struct room {
     struct wire_move_list wanted; /* others that were asked for before; the hosts are indexes */
 };
 
+/* A host has that process, and so much memory of it.  Of several, which have replicas, one counts
+ * that goes on having it: the next term need not have it elsewhere.  hosts: of the room. */
+void room_found(const struct room_host *hosts, struct room_process *process,
+                struct room_process found);
+
 /* False: it does not fit, and `text` says which process needs how much, and what hosts have left.
  * Without memory of malloc nothing is refused. */
 bool room_suffices(const struct room *room, char text[PLACEMENT_TEXT_MAX]);

@@ -219,6 +219,32 @@ def told_to_leave():
         is_undisturbed(place, job, reference(*SIZE))
 
 
+def replicas_that_are_there_already():
+    """The host that is left has all processes, and nothing would be made there: either may be drained, or leave."""
+    for leaves in ("h0", "h1", "SIGTERM"):
+        with LoopbackPlace(slots=(1, 1)) as place:
+            place.limit_memory()
+            job = place.ticker(2, 300, "-t", "10", *SIZE, options=(
+                "--every", "10", "--replicas", "2", "--replica-files", "allow", "-v"))
+            place.wait_committed(20)
+            for host in place.hosts:
+                place.leave_memory(host, 10)
+                place.free_slowly(host)  # once the processes of this term have ended
+            before = status(place, job)["term"]
+            if leaves == "SIGTERM":
+                send(place.agent("h1"), signal.SIGTERM)
+            else:
+                said(control(place, job, "drain", leaves), 0)
+            wait_until(lambda: status(place, job)["term"] > before, "the next term")
+            for host in place.hosts:
+                place.free(host, 10 * MEBIBYTES)
+            job.wait(0)
+            check("too little memory" not in job.said(), job)
+            if leaves == "SIGTERM":
+                check_said(job, "host h1 is to be vacated")
+
+
 if __name__ == "__main__":
     main([refused_at_once, where_they_fit, nowhere, left_where_it_was, they_stay_on_a_drained_host,
-          a_host_is_not_removed, a_host_is_removed_one_term_later, memory_that_is_being_freed, told_to_leave], together=3)
+          a_host_is_not_removed, a_host_is_removed_one_term_later, memory_that_is_being_freed, told_to_leave,
+          replicas_that_are_there_already], together=3)

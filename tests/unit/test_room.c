@@ -185,10 +185,36 @@ START_TEST(places_are_expected)
 }
 END_TEST
 
+/* Hosts a and b have all, and nothing has to be made when one of them is left. */
+START_TEST(replicas_are_kept)
+{
+    for (uint32_t left = 0; left < 2; left++) {
+        begin();
+        have(0, 0, 0);
+        room.leaves = left;
+        hosts[left].drained = true;
+        hosts[left].takes_part = left == 0; /* the other one goes altogether */
+        for (uint32_t pid = 0; pid < 4; pid++) {
+            processes[pid].host = ROOM_NOBODY;
+            room_found(hosts, &processes[pid], (struct room_process){0, 5});
+            room_found(hosts, &processes[pid], (struct room_process){1, 5});
+            ck_assert_uint_eq(processes[pid].host, 1 - left);
+        }
+        fits();
+        /* One has none elsewhere. */
+        processes[3].host = ROOM_NOBODY;
+        room_found(hosts, &processes[3], (struct room_process){left, 5});
+        refused(left == 0
+                    ? "process 3 needs 5 B of memory; host b has 0 B left, host c has 0 B left"
+                    : "process 3 needs 5 B of memory; host a has 0 B left, host c has 0 B left");
+    }
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {moves, hosts_are_left, all_are_placed_anew, others,
-                                  places_are_expected};
+    const TTest *const tests[] = {moves,  hosts_are_left,      all_are_placed_anew,
+                                  others, places_are_expected, replicas_are_kept};
 
     return suite_run_tests("room", tests, sizeof tests / sizeof *tests, begin, NULL);
 }
