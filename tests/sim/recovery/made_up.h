@@ -308,7 +308,7 @@ struct world {
     struct wire_move wanted_moves[WANTED_MOVES]; /* the newest ones */
     uint32_t wanted_count;
     unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals, named, moves,
-        own_moves, joined, tried_again, missed, moves_ahead;
+        own_moves, joined, called, tried_again, missed, moves_ahead;
     unsigned taken_over, lost_beside, ahead, in_vain, lost_passing;
     bool balance; /* Processor Zero moves processes by itself */
     double moving_seconds;
