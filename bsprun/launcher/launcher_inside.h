@@ -352,6 +352,8 @@ void launcher_expect_again(struct launcher *launcher);
 void launcher_replicas_elect(struct launcher *launcher);
 /* It runs. */
 void launcher_replicas_run(struct launcher *launcher, const struct wire_running *running);
+/* Who waits for another number of replicas is told that they are there, or how many are not. */
+void launcher_replicas_tell(struct launcher *launcher);
 /* The agent of that host is lost; before the job machine knows. */
 void launcher_replicas_lose(struct launcher *launcher, uint32_t host);
 void launcher_describe_replicas(struct launcher *launcher, struct status_facts *facts);

@@ -17,8 +17,8 @@ BACK = "restart 1 of"
 class Scene:
     """Four hosts, two for each process; the first one is bsprun's."""
 
-    def __init__(self, *options, supersteps=SUPERSTEPS, hosts=4, replicas=2):
-        self.place, self.options = LoopbackPlace(slots=(1,) * hosts), options
+    def __init__(self, *options, supersteps=SUPERSTEPS, hosts=4, replicas=2, slots=1):
+        self.place, self.options = LoopbackPlace(slots=(slots,) * hosts), options
         self.supersteps, self.replicas = supersteps, replicas
 
     def __enter__(self):
