@@ -162,6 +162,7 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
         if (of_zero && machine_can_succeed(machine)) {
             host->usable = event->usable;
             machine_succeed(machine, effects);
+            machine_call_spare(machine, effects);
         } else if (of_zero && machine_can_outlive_zero(machine)) {
             host->asked = true;
             host->usable = event->usable;
@@ -171,6 +172,7 @@ void machine_take_agent_lost(struct job_machine *machine, const struct job_event
             host->unreplaced = machine->closed;
             host->usable = event->usable;
             machine_add(machine, effects, JOB_EFFECT_LOST_TO_ZERO)->host = host->id;
+            machine_call_spare(machine, effects);
         } else if (host->bears && !of_zero && !machine->closed) {
             host->asked = true;
             host->usable = event->usable;

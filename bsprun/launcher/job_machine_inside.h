@@ -168,8 +168,8 @@ void machine_note_snapshot(struct job_machine *machine, const struct job_event *
 /* No host is left: starts agents on the open hosts that were given up while they were joining, if
  * they were usable then.  Before the first term it does nothing. */
 void machine_start_last_resort(struct job_machine *machine, struct job_effects *effects);
-/* A spare, if there is one, is to come in the place of a host that is lost while the term goes on.
- */
+/* A spare, if there is one, is to come in the place of a host that is lost while the term goes on,
+ * unless no other term can follow. */
 void machine_call_spare(struct job_machine *machine, struct job_effects *effects);
 void machine_start_agent(struct job_machine *machine, struct machine_host *host,
                          enum host_state state, struct job_effects *effects);

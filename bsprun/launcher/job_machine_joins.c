@@ -91,7 +91,7 @@ void machine_start_last_resort(struct job_machine *machine, struct job_effects *
 
 void machine_call_spare(struct job_machine *machine, struct job_effects *effects)
 {
-    for (uint32_t i = 0; i < machine->config.host_count; i++) {
+    for (uint32_t i = 0; can_move(machine) && i < machine->config.host_count; i++) {
         if (machine->hosts[i].state != HOST_UNUSED || machine->hosts[i].use != JOB_USE_OPEN)
             continue;
         machine_start_agent(machine, &machine->hosts[i], HOST_COMING, effects);

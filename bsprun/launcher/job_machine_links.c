@@ -149,6 +149,7 @@ static void links_lost(struct job_machine *machine, struct job_effects *effects)
         machine->roll.loss.kind != JOB_EVENT_TERM_OVER) {
         blame(machine, effects, host, peer, true);
         machine_depose(machine, effects);
+        machine_call_spare(machine, effects);
         return;
     }
     if (!rolls_back) {
@@ -176,6 +177,7 @@ static void bsprun_unheard(struct job_machine *machine, struct job_effects *effe
     if (deaf == machine->zero && machine_can_succeed(machine)) {
         blame(machine, effects, deaf, deaf, false);
         machine_depose(machine, effects);
+        machine_call_spare(machine, effects);
         return;
     }
     if (!machine->config.snapshots || machine->closed || goes_on_without(machine, deaf)) {

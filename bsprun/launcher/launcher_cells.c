@@ -21,6 +21,7 @@ void launcher_replicas_elect(struct launcher *launcher)
 void launcher_replicas_run(struct launcher *launcher, const struct wire_running *running)
 {
     struct replica_view *view = &launcher->replicas;
+    char missing[REPLICA_VIEW_TEXT];
 
     replica_view_run(view, &running->homes, &running->leads);
     if (!replica_view_any(view) || launcher->common.options->verbosity == 0)
@@ -33,11 +34,16 @@ void launcher_replicas_run(struct launcher *launcher, const struct wire_running 
         notices_say(&launcher->common.notices, "replicas: %s", line);
     }
     free(text);
-    if (view->missing > 0)
-        notices_say(&launcher->common.notices,
-                    "%u replica%s missing, as there are too few hosts: they are made at a snapshot "
-                    "when there are more",
-                    view->missing, view->missing == 1 ? " is" : "s are");
+    if (replica_view_missing(view, missing))
+        notices_say(&launcher->common.notices, "%s", missing);
+}
+
+void launcher_replicas_tell(struct launcher *launcher)
+{
+    char missing[REPLICA_VIEW_TEXT];
+
+    status_socket_tell_all(launcher->status_socket, 1u << STATUS_REPLICAS,
+                           replica_view_missing(&launcher->replicas, missing) ? missing : "done");
 }
 
 void launcher_replicas_lose(struct launcher *launcher, uint32_t host)

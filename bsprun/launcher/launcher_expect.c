@@ -11,11 +11,8 @@
 
 #include "bsprun/launcher/launcher_inside.h"
 
-void launcher_describe_room(const struct launcher *launcher, struct room_host *hosts,
-                            struct room_process *processes)
+void launcher_describe_hosts(const struct launcher *launcher, struct room_host *hosts)
 {
-    for (uint32_t pid = 0; pid < launcher->processes; pid++)
-        processes[pid].host = ROOM_NOBODY;
     for (uint32_t i = 0; i < launcher->agents.count; i++) {
         const struct launcher_agent *agent = &launcher->agents.items[i];
         const struct host_places *places = &launcher->places[i];
@@ -30,9 +27,21 @@ void launcher_describe_room(const struct launcher *launcher, struct room_host *h
                                       .speed = loads ? agent->load.speed : 0,
                                       .available =
                                           places->answered ? places->available : PLACEMENT_UNKNOWN};
+    }
+}
+
+void launcher_describe_processes(const struct launcher *launcher, const struct room_host *hosts,
+                                 struct room_process *processes)
+{
+    for (uint32_t pid = 0; pid < launcher->processes; pid++)
+        processes[pid].host = ROOM_NOBODY;
+    for (uint32_t i = 0; i < launcher->agents.count; i++) {
+        const struct host_places *places = &launcher->places[i];
+
         for (uint32_t j = 0; places->answered && j < places->count; j++)
             if (places->items[j].pid < launcher->processes)
-                processes[places->items[j].pid] = (struct room_process){i, places->items[j].memory};
+                room_found(hosts, &processes[places->items[j].pid],
+                           (struct room_process){i, places->items[j].memory});
     }
 }
 
@@ -83,8 +92,10 @@ static struct wire_move_list expect(const struct launcher *launcher)
         wanted.count = 0;
     else if (room_hosts && room_processes && to && moves) {
         bool known = knows_places(launcher) && !any_joins(launcher);
-        if (known)
-            launcher_describe_room(launcher, room_hosts, room_processes);
+        if (known) {
+            launcher_describe_hosts(launcher, room_hosts);
+            launcher_describe_processes(launcher, room_hosts, room_processes);
+        }
         if (known && room_expect(&room, to)) {
             for (uint32_t pid = 0; pid < processes; pid++)
                 if (to[pid] != room_processes[pid].host)

@@ -132,10 +132,10 @@ struct launcher {
     struct job_event events[LAUNCHER_EVENTS]; /* queued while one is being handled */
     uint32_t event_count;
     bool handling;
-    struct job_effects effects; /* of that event; not on the stack, which may be small */
-    struct bspz_snapshot_name committed;          /* the newest snapshot, term 0: none */
-    struct bspz_snapshot_name known;              /* ... of which all hosts know */
-    bool savers[HOSTS_MAX];                       /* members at that time */
+    struct job_effects effects;          /* of that event; not on the stack, which may be small */
+    struct bspz_snapshot_name committed; /* the newest snapshot, term 0: none */
+    struct bspz_snapshot_name known;     /* ... of which all hosts know */
+    bool savers[HOSTS_MAX];              /* members at that time */
     uint64_t snapshots, snapshot_bytes, pause_ns; /* of all so far */
     struct account account;
     struct timeline timeline;
@@ -335,10 +335,11 @@ void launcher_over(struct launcher *launcher, enum life_state state, int status)
 
 /* ---- launcher_expect.c ---- */
 
-/* What is known of the hosts and of their processes, for room.h: an entry for each host and each
- * process. */
-void launcher_describe_room(const struct launcher *launcher, struct room_host *hosts,
-                            struct room_process *processes);
+/* What is known of the hosts, and of the processes on them, for room.h: an entry for each host, and
+ * for each process.  hosts: with what is asked for, which says who goes on having a process. */
+void launcher_describe_hosts(const struct launcher *launcher, struct room_host *hosts);
+void launcher_describe_processes(const struct launcher *launcher, const struct room_host *hosts,
+                                 struct room_process *processes);
 /* Sends SAVE to the host of Processor Zero, with what is expected of the move that it asks for, as
  * far as that is known.  False: not all of it; hosts are to be asked for their processes. */
 bool launcher_ask_to_move(struct launcher *launcher, uint32_t zero, struct wire_message *save);
@@ -351,6 +352,8 @@ void launcher_expect_again(struct launcher *launcher);
 void launcher_replicas_elect(struct launcher *launcher);
 /* It runs. */
 void launcher_replicas_run(struct launcher *launcher, const struct wire_running *running);
+/* Who waits for another number of replicas is told that they are there, or how many are not. */
+void launcher_replicas_tell(struct launcher *launcher);
 /* The agent of that host is lost; before the job machine knows. */
 void launcher_replicas_lose(struct launcher *launcher, uint32_t host);
 void launcher_describe_replicas(struct launcher *launcher, struct status_facts *facts);

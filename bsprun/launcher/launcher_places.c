@@ -54,6 +54,7 @@ void launcher_take_missed(struct launcher *launcher, const struct wire_chosen *c
     uint32_t count = chosen->missed.count;
     char text[PLACEMENT_TEXT_MAX + WIRE_NAME_MAX + 96], others[64] = "";
 
+    replica_view_explain(&launcher->replicas, chosen->text);
     free(launcher->missed);
     launcher->missed = count > 0 ? calloc(count, sizeof *launcher->missed) : NULL;
     launcher->missed_count = launcher->missed ? count : 0;
@@ -114,9 +115,10 @@ void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
     launcher->move_asked_in = 0;
     for (uint32_t i = 0; i < launcher->missed_count; i++)
         tell_missed(launcher, i);
+    launcher_replicas_tell(launcher);
     status_socket_done(launcher->status_socket,
                        (remove_after_all(launcher) ? 0 : 1u << STATUS_REMOVE) | 1u << STATUS_DRAIN |
-                           1u << STATUS_PLACE | 1u << STATUS_MOVE | 1u << STATUS_REPLICAS);
+                           1u << STATUS_PLACE | 1u << STATUS_MOVE);
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         if (!job_machine_joins(launcher->machine, i))
             tell_opened(launcher, &launcher->agents.items[i]);
@@ -214,12 +216,13 @@ const char *launcher_refuse_room(struct launcher *launcher, const struct status_
     bool enough = true;
 
     if (hosts && processes && launcher->places) {
-        launcher_describe_room(launcher, hosts, processes);
+        launcher_describe_hosts(launcher, hosts);
         if (order->what == STATUS_DRAIN || order->what == STATUS_REMOVE) {
             room.leaves = host;
             hosts[host].drained = true;
             hosts[host].takes_part = order->what == STATUS_DRAIN;
         }
+        launcher_describe_processes(launcher, hosts, processes);
         if (order->what == STATUS_MOVE)
             room.moves = order->pid;
         enough = room_suffices(&room, text);

@@ -7,6 +7,7 @@
  * term has the number all the same.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "bsprun/launcher/launcher_inside.h"
 
@@ -50,6 +51,42 @@ static const char *refuse_number(struct launcher *launcher, const struct replica
     return text;
 }
 
+/* What the processes of this term have is free when those of the next one are made. */
+static void add_own(const struct launcher *launcher, uint32_t host, struct room_host *room)
+{
+    const struct host_places *places = &launcher->places[host];
+
+    for (uint32_t i = 0; room->available != PLACEMENT_UNKNOWN && i < places->count; i++)
+        room->available += places->items[i].memory;
+}
+
+static const char *refuse_memory(struct launcher *launcher, const struct replica_counts *counts)
+{
+    struct room_host *hosts = calloc(launcher->agents.count, sizeof *hosts);
+    struct room_process *processes = calloc(launcher->processes, sizeof *processes);
+    struct room room = {.hosts = hosts,
+                        .host_count = launcher->agents.count,
+                        .processes = processes,
+                        .process_count = launcher->processes,
+                        .by_node = launcher->common.options->hosts.by_node};
+    char text[ROOM_REPLICAS_TEXT];
+    bool fit = true;
+
+    if (hosts && processes && launcher->places) {
+        launcher_describe_hosts(launcher, hosts);
+        launcher_describe_processes(launcher, hosts, processes);
+        for (uint32_t i = 0; i < launcher->agents.count; i++)
+            add_own(launcher, i, &hosts[i]);
+        fit = room_replicas_fit(&room, counts, text);
+    }
+    free(hosts);
+    free(processes);
+    if (fit)
+        return NULL;
+    snprintf(launcher->refusal, sizeof launcher->refusal, "%s", text);
+    return launcher->refusal;
+}
+
 static const char *refuse(struct launcher *launcher, const struct replica_counts *counts)
 {
     const struct options *options = launcher->common.options;
@@ -68,6 +105,8 @@ static const char *refuse(struct launcher *launcher, const struct replica_counts
 
     if (!refusal && replica_counts_most(counts, launcher->processes) > 1)
         refusal = find_reason(launcher);
+    if (!refusal && replica_counts_most(counts, launcher->processes) > 1)
+        refusal = refuse_memory(launcher, counts);
     return refusal;
 }
 

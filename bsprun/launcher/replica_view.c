@@ -30,8 +30,14 @@ void replica_view_elect(struct replica_view *view)
     if (!replica_counts_same(&view->present, &view->wanted))
         view->missing = 0; /* of another number */
     view->present = view->wanted;
+    view->why[0] = '\0';
     view->any = view->any || replica_view_any(view);
     view->running = false;
+}
+
+void replica_view_explain(struct replica_view *view, const char *why)
+{
+    snprintf(view->why, sizeof view->why, "%s", why);
 }
 
 bool replica_view_lives(const struct replica_view *view, uint32_t pid, uint32_t host)
@@ -122,6 +128,18 @@ const struct status_lost *replica_view_lost(struct replica_view *view, uint32_t 
             if (view->gone[host] && replica_view_lives(view, pid, host))
                 view->list[(*count)++] = (struct status_lost){pid, host};
     return view->list;
+}
+
+bool replica_view_missing(const struct replica_view *view, char text[REPLICA_VIEW_TEXT])
+{
+    if (!replica_view_any(view) || view->missing == 0)
+        return false;
+    snprintf(text, REPLICA_VIEW_TEXT, "%u replica%s missing, as %s", view->missing,
+             view->missing == 1 ? " is" : "s are",
+             view->why[0] ? view->why
+                          : "there are too few hosts: they are made at a snapshot when there are "
+                            "more");
+    return true;
 }
 
 static void print_cell(FILE *file, const struct replica_view *view, uint32_t lead,

@@ -137,6 +137,20 @@ static bool write_paper(struct paper *paper, const struct room *room)
     return placement->host_count > 0;
 }
 
+static bool goes_on_having(const struct room_host *hosts, const struct room_process *process)
+{
+    const struct room_host *host = &hosts[process->host];
+
+    return host->takes_part && !host->drained;
+}
+
+void room_found(const struct room_host *hosts, struct room_process *process,
+                struct room_process found)
+{
+    if (process->host == ROOM_NOBODY || !goes_on_having(hosts, process))
+        *process = found;
+}
+
 bool room_suffices(const struct room *room, char text[PLACEMENT_TEXT_MAX])
 {
     struct paper paper = {.copy_on = NULL};

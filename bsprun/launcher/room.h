@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "coordinator/core/placement.h"
+#include "lib/wire/replica_counts.h"
 #include "lib/wire/wire.h"
 
 #define ROOM_NOBODY UINT32_MAX
@@ -44,6 +45,11 @@ struct room {
     struct wire_move_list wanted; /* others that were asked for before; the hosts are indexes */
 };
 
+/* A host has that process, and so much memory of it.  Of several, which have replicas, one counts
+ * that goes on having it: the next term need not have it elsewhere.  hosts: of the room. */
+void room_found(const struct room_host *hosts, struct room_process *process,
+                struct room_process found);
+
 /* False: it does not fit, and `text` says which process needs how much, and what hosts have left.
  * Without memory of malloc nothing is refused. */
 bool room_suffices(const struct room *room, char text[PLACEMENT_TEXT_MAX]);
@@ -51,5 +57,14 @@ bool room_suffices(const struct room *room, char text[PLACEMENT_TEXT_MAX]);
 /* Where each process is expected to be in the next term: indexes of hosts.  False: nothing is
  * expected, as some process fits nowhere, no host takes part, or there is no memory of malloc. */
 bool room_expect(const struct room *room, uint32_t *to);
+
+#define ROOM_REPLICAS_TEXT (PLACEMENT_TEXT_MAX + 32u)
+
+/* Whether there is room for so many replicas of each process in the next term: Processor Zero
+ * begins it on paper.  `available` of a host is what it has left when all processes of this one
+ * have ended. False: there would be fewer, and `text` says why.  Without memory of malloc there is
+ * room. */
+bool room_replicas_fit(const struct room *room, const struct replica_counts *counts,
+                       char text[ROOM_REPLICAS_TEXT]);
 
 #endif

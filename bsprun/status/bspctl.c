@@ -39,7 +39,7 @@ static const char help[] =
     "  --wait       wait until it has been done\n"
     "  --help, --version\n"
     "The exit status is 0 if bsprun has accepted the command or, with --wait, when it\n"
-    "has been done; 1 if bsprun refuses it, a host does not join, or the job ends first;\n"
+    "has been done; 1 if bsprun refuses it, it cannot be done, or the job ends first;\n"
     "2 for wrong usage.\n";
 
 static const struct command {

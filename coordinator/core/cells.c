@@ -64,13 +64,14 @@ static void deal(struct coord *state, uint32_t replicas, uint32_t first, uint32_
 
 /* The hosts in their order, the registered one first, are for the group of process 0, then for the
  * others, those with the most replicas first; what is left over gets no processes. */
-bool coord_form_cells(struct coord *state, uint32_t processes, const uint32_t *together)
+bool coord_form_cells(struct coord *state, uint32_t processes, const uint32_t *together,
+                      uint32_t lowered)
 {
     uint32_t first = state->registered ? state->registered_host : 0, at = 0;
 
     if (!coord_has_replicas(state))
         return true;
-    if (!coord_form_groups(state, processes, count_usable(state), together))
+    if (!coord_form_groups(state, processes, count_usable(state), together, lowered))
         return false;
     for (uint32_t i = 0; i < state->host_count; i++)
         state->hosts[i].lead = COORD_NO_CELL;

@@ -56,7 +56,7 @@ static bool decide_processes(struct coord *state, uint64_t *processes,
     *processes =
         coord_decide_processes(state->wanted, state->config.process_limit, count_slots(state));
     if ((!by_pid || *processes <= state->config.processes_max) &&
-        !coord_form_cells(state, (uint32_t)*processes, NULL)) {
+        !coord_form_cells(state, (uint32_t)*processes, NULL, 0)) {
         too_few(state, (uint32_t)*processes, effects);
         return false;
     }

@@ -68,11 +68,9 @@ static uint32_t most_crowded(const struct coord_groups *groups, uint32_t hosts)
     return best;
 }
 
-bool coord_form_groups(struct coord *state, uint32_t processes, uint32_t hosts,
-                       const uint32_t *together)
+static void count_processes(struct coord *state, uint32_t processes, const uint32_t *together)
 {
     struct coord_groups *groups = &state->groups;
-    uint32_t next;
 
     for (uint32_t replicas = 0; replicas <= WIRE_REPLICAS_MAX; replicas++) {
         groups->processes[replicas] = groups->cells[replicas] = 0;
@@ -83,6 +81,18 @@ bool coord_form_groups(struct coord *state, uint32_t processes, uint32_t hosts,
         groups->processes[state->config.replicas] = state->config.processes_max;
     for (uint32_t pid = 0; state->config.counts.count > 1 && pid < processes; pid++)
         groups->processes[wanted_of(state, pid, together)]++;
+}
+
+bool coord_form_groups(struct coord *state, uint32_t processes, uint32_t hosts,
+                       const uint32_t *together, uint32_t lowered)
+{
+    struct coord_groups *groups = &state->groups;
+    uint32_t next;
+
+    count_processes(state, processes, together);
+    for (uint32_t i = 0; i < lowered; i++)
+        if (!lower(groups))
+            return false;
     while (count_needed(groups) > hosts)
         if (!state->config.restore || !lower(groups))
             return false;
@@ -94,6 +104,15 @@ bool coord_form_groups(struct coord *state, uint32_t processes, uint32_t hosts,
         hosts -= next;
     }
     return true;
+}
+
+bool coord_files_cost_replicas(const struct coord *state, uint32_t processes,
+                               const uint32_t *together, uint32_t *pid)
+{
+    for (*pid = 0; state->config.counts.count > 1 && *pid < processes; ++*pid)
+        if (wanted_of(state, *pid, NULL) > wanted_of(state, *pid, together))
+            return true;
+    return false;
 }
 
 /* ---- Memory ------------------------------------------------------------------------------- */

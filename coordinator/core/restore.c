@@ -3,9 +3,9 @@
  * Happy path: HELD from every host for each snapshot it has, then HOST_READY -> the newest that is
  * complete -> CHOSEN, TERM_RECORDED -> RESTORE -> STAGED from every host -> PASS -> RANKS_READY.
  *
- * What can fail: there is no snapshot, or a process does not fit into the memory of any host (the
- * job ends); an image is damaged, a host is lost, a restored process dies (the term fails, and the
- * next one tries again).
+ * What can fail: replicas do not fit into the memory of the hosts (there are fewer); there is no
+ * snapshot, or a process does not fit into the memory of any host (the job ends); an image is
+ * damaged, a host is lost, a restored process dies (the term fails, and the next one tries again).
  */
 #include "coordinator/core/state.h"
 
@@ -160,6 +160,44 @@ static void refuse(struct coord *state, struct coord_effects *effects)
     coord_begin_abort(state, effects);
 }
 
+/* Replicas that do not fit are not made: those with the most have one less, until all fit, and
+ * why_missed says why.  False: a process does not fit even once. */
+static bool place(struct coord *state)
+{
+    const struct coord_held *from = state->from;
+    char text[PLACEMENT_TEXT_MAX];
+    state->why_missed[0] = '\0';
+    for (uint32_t lowered = 0; coord_form_cells(state, from->processes, from->together, lowered);
+         lowered++) {
+        if (coord_place_again(state, from))
+            return true;
+        if (!coord_has_replicas(state))
+            return false;
+        placement_text(&state->placement, state->placement.nowhere, text);
+        if (lowered == 0)
+            snprintf(state->why_missed, sizeof(state->why_missed), "there is too little memory: %s",
+                     text);
+    }
+    return false;
+}
+
+/* Says why processes have fewer replicas than they were to have, if it is not that hosts are too
+ * few. */
+static void note_fewer(struct coord *state, struct wire_chosen *chosen)
+{
+    const uint32_t *together = state->from->together;
+    uint32_t pid;
+    if (state->why_missed[0] == '\0' &&
+        coord_files_cost_replicas(state, state->processes, together, &pid))
+        snprintf(
+            state->why_missed, sizeof(state->why_missed),
+            "process %u shares open files with process %u, and has as many replicas: give both "
+            "the same number",
+            pid, together[pid]);
+    if (state->why_missed[0])
+        chosen->text = state->why_missed;
+}
+
 /* Lists the processes that are not where they were to be, and says why the first of them is not. */
 static void note_missed(struct coord *state, struct wire_chosen *chosen)
 {
@@ -197,8 +235,7 @@ void coord_choose(struct coord *state, struct coord_effects *effects)
         coord_stop_saved(state, "stopped before it went on", effects);
         return;
     }
-    coord_form_cells(state, state->from->processes, state->from->together); /* never too few */
-    if (!coord_place_again(state, state->from)) {
+    if (!place(state)) {
         refuse(state, effects);
         return;
     }
@@ -208,6 +245,8 @@ void coord_choose(struct coord *state, struct coord_effects *effects)
     message->chosen.name = state->from->name;
     message->chosen.processes = state->processes;
     note_missed(state, &message->chosen);
+    if (coord_has_replicas(state))
+        note_fewer(state, &message->chosen);
 }
 
 /* In the list, the pids with a frozen copy on their host follow the hosts. */

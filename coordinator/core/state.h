@@ -211,7 +211,7 @@ struct coord {
     struct placement
         placement; /* the newest; owns its arrays but home, moves_to, and those of held */
     struct wire_move *missed; /* the list of CHOSEN, and its text */
-    char why_missed[PLACEMENT_TEXT_MAX];
+    char why_missed[PLACEMENT_TEXT_MAX + 32];
     uint64_t *numbers; /* the lists of messages: two entries for each process, or host */
     bool *exited;      /* per pid */
     uint32_t exited_count;
@@ -373,8 +373,10 @@ void coord_patience_over(struct coord *state, bool all);
 /* ---- cells.c: replicas ---- */
 
 /* Groups the hosts, all of which are ready, into cells, the registered host first.  together: as in
- * coord_held, or NULL.  False: they are too few for so many processes. */
-bool coord_form_cells(struct coord *state, uint32_t processes, const uint32_t *together);
+ * coord_held, or NULL.  lowered: as in coord_form_groups.  False: they are too few for so many
+ * processes. */
+bool coord_form_cells(struct coord *state, uint32_t processes, const uint32_t *together,
+                      uint32_t lowered);
 /* Whether the host has a cell, in which it may get processes. */
 bool coord_has_cell(const struct coord *state, const struct coord_host *host);
 /* Whether the host is the lead of its cell. */
@@ -402,9 +404,14 @@ struct wire_numbers coord_choose_captures(struct coord *state);
 /* Whether a process may have more than one. */
 bool coord_has_replicas(const struct coord *state);
 /* Divides so many processes by the number of their replicas, and so many hosts among those: each
- * group gets cells.  A job that goes on with too few hosts has fewer replicas.  False: too few. */
+ * group gets cells.  A job that goes on with too few hosts has fewer replicas.  lowered: so many
+ * times those with the most have one less before, as they do not fit.  False: too few. */
 bool coord_form_groups(struct coord *state, uint32_t processes, uint32_t hosts,
-                       const uint32_t *together);
+                       const uint32_t *together, uint32_t lowered);
+/* Whether some process has fewer than were asked for as it shares files with a lower one that has
+ * so many; which. */
+bool coord_files_cost_replicas(const struct coord *state, uint32_t processes,
+                               const uint32_t *together, uint32_t *pid);
 /* The number of replicas of the process, those that share files with it, in this term. */
 uint32_t coord_replicas_of(const struct coord *state, uint32_t pid, const uint32_t *together);
 bool coord_groups_allocate(struct coord_groups *groups, uint32_t processes);

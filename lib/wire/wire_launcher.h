@@ -371,7 +371,8 @@
 
 /* The snapshot from which the term is to begin: record it and answer TERM_RECORDED.  missed:
  * processes that were to be elsewhere, by request or because their host is drained, and the host
- * where they are nevertheless; text: why, for the user. */
+ * where they are nevertheless; text: why, for the user, or with replicas why they are fewer than
+ * they were to be, if hosts suffice for them. */
 #define WIRE_FIELDS_CHOSEN(F, E)                                                                   \
     E(WIRE_PART_SNAPSHOT, struct bspz_snapshot_name, name)                                         \
     F(u32, processes, WIRE_RANKS_MAX)                                                              \

@@ -219,6 +219,51 @@ def told_to_leave():
         is_undisturbed(place, job, reference(*SIZE))
 
 
+def replicas_that_do_not_fit():
+    """They are refused, and so is nothing that fits; if memory gets short meanwhile the job goes on without them."""
+    with LoopbackPlace(slots=(1, 1)) as place:
+        place.limit_memory()
+        job = place.ticker(2, 400, "-t", "10", "-l", *SIZE, options=(
+            "--every", "10", "--replica-files", "allow", "-v"))
+        place.wait_committed(20)
+        for host in place.hosts:
+            place.leave_memory(host, 10)  # beside the process of each
+        why = refused(place, job, "replicas", "2")
+        check(re.search(r"too little memory: process [01] needs [2-9]\d MiB of memory; host h0 has", why), why)
+        check(status(place, job)["term"] == 1, job)
+        for host in place.hosts:
+            place.leave_memory(host, 3 * MEBIBYTES // 2)  # for one more of them, if that of this term goes
+        why = said(control(place, job, "--wait", "replicas", "2"), 1, job)
+        check(re.search(r"2 replicas are missing, as there is too little memory: process [01] needs", why), why)
+        job.wait(0)
+
+
+def replicas_that_are_there_already():
+    """The host that is left has all processes, and nothing would be made there: either may be drained, or leave."""
+    for leaves in ("h0", "h1", "SIGTERM"):
+        with LoopbackPlace(slots=(1, 1)) as place:
+            place.limit_memory()
+            job = place.ticker(2, 300, "-t", "10", *SIZE, options=(
+                "--every", "10", "--replicas", "2", "--replica-files", "allow", "-v"))
+            place.wait_committed(20)
+            for host in place.hosts:
+                place.leave_memory(host, 10)
+                place.free_slowly(host)  # once the processes of this term have ended
+            before = status(place, job)["term"]
+            if leaves == "SIGTERM":
+                send(place.agent("h1"), signal.SIGTERM)
+            else:
+                said(control(place, job, "drain", leaves), 0)
+            wait_until(lambda: status(place, job)["term"] > before, "the next term")
+            for host in place.hosts:
+                place.free(host, 10 * MEBIBYTES)
+            job.wait(0)
+            check("too little memory" not in job.said(), job)
+            if leaves == "SIGTERM":
+                check_said(job, "host h1 is to be vacated")
+
+
 if __name__ == "__main__":
     main([refused_at_once, where_they_fit, nowhere, left_where_it_was, they_stay_on_a_drained_host,
-          a_host_is_not_removed, a_host_is_removed_one_term_later, memory_that_is_being_freed, told_to_leave], together=3)
+          a_host_is_not_removed, a_host_is_removed_one_term_later, memory_that_is_being_freed, told_to_leave,
+          replicas_that_do_not_fit, replicas_that_are_there_already], together=3)

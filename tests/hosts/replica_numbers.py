@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 import replicas
-from draining import control, refused, said, status
+from draining import asked, control, refused, said, status
 from loopback import BIN, BSPRUN, LoopbackPlace, check, check_said, main, wait_said, wait_until
 from replicas import BACK, Scene
 
@@ -78,6 +78,34 @@ def more_and_fewer():
         check(not cells(scene.job) and status(scene.place, scene.job)["replicas"] is None, scene.job)
         scene.right()
         check(BACK not in scene.job.said(), "it went back", scene.job)
+
+
+def some_are_missing():
+    """A host is lost between the request and the end of the term: whoever waits is told how many are not made."""
+    with Scene(hosts=3, replicas=1, supersteps=LONG) as scene:
+        scene.others()
+        rank = next(rank for rank in status(scene.place, scene.job)["ranks"] if rank["pid"] == 1)
+        os.kill(rank["os_pid"], signal.SIGSTOP)  # so that the term does not end before
+        ctl = asked(scene.place, scene.job, "--wait", "replicas", "3")
+        scene.place.will_not_return(rank["host"])
+        kill(scene, rank["host"])
+        why = said(ctl, 1, scene.job)
+        check("2 replicas are missing, as there are too few hosts: they are made at a snapshot when there are more" in
+              why, why, scene.job)
+        check(list(map(len, cells(scene.job).values())) == [2], cells(scene.job), scene.job)
+        scene.right()
+
+
+def shared_files():
+    """Processes that share them have as many replicas as the first of them, which is known when they are made."""
+    with Scene(hosts=3, replicas=1, slots=2, supersteps=LONG) as scene:
+        scene.others()
+        why = said(control(scene.place, scene.job, "--wait", "replicas", "1=2"), 1, scene.job)
+        check("1 replica is missing, as process 1 shares open files with process 0, and has as many replicas: give both "
+              "the same number" in why, why, scene.job)
+        ask(scene, "2")
+        check(list(cells(scene.job)) == ["processes 0-1"], cells(scene.job), scene.job)
+        scene.right()
 
 
 def what_is_refused():
@@ -191,5 +219,6 @@ def mistakes():
 
 
 if __name__ == "__main__":
-    main([some_have_more, none_is_lost, more_and_fewer, what_is_refused, programs_that_cannot, jobs_that_cannot,
-          bspstat_shows_them, the_report_counts_them, all_on_one_host, processor_zero_among_three, mistakes])
+    main([some_have_more, none_is_lost, more_and_fewer, some_are_missing, shared_files, what_is_refused,
+          programs_that_cannot, jobs_that_cannot, bspstat_shows_them, the_report_counts_them,
+          all_on_one_host, processor_zero_among_three, mistakes])

@@ -17,8 +17,8 @@ BACK = "restart 1 of"
 class Scene:
     """Four hosts, two for each process; the first one is bsprun's."""
 
-    def __init__(self, *options, supersteps=SUPERSTEPS, hosts=4, replicas=2):
-        self.place, self.options = LoopbackPlace(slots=(1,) * hosts), options
+    def __init__(self, *options, supersteps=SUPERSTEPS, hosts=4, replicas=2, slots=1):
+        self.place, self.options = LoopbackPlace(slots=(slots,) * hosts), options
         self.supersteps, self.replicas = supersteps, replicas
 
     def __enter__(self):
@@ -179,6 +179,26 @@ def what_is_lost_is_made_anew():
         check(BACK not in scene.job.said(), "it went back", scene.job)
 
 
+def a_spare_gets_them():
+    """At a snapshot, after the loss of a host that does not come back; then the other one may be lost, too."""
+    for first in ("Processor Zero's", "another"):
+        with Scene("--spares", "1", hosts=3, supersteps=600) as scene:
+            zero, pair = scene.zero(), scene.place.hosts[:2]
+            scene.others()
+            pair.sort(key=lambda host, zero=zero, first=first: (host == zero) != (first == "Processor Zero's"))
+            for count, lost in enumerate(pair, 1):
+                scene.place.will_not_return(lost)
+                for pid in scene.processes(lost):
+                    os.kill(pid, signal.SIGKILL)
+                wait_said(scene.job, f"host {lost} was lost")
+                if count == 1:
+                    wait_until(lambda: scene.job.said().count("Processor Zero is host") == 2, "the next term")
+                    wait_until(lambda pair=pair: re.search(f"replicas: host ({pair[1]}, host h2|h2, host {pair[1]}): "
+                                                           "processes 0-1", scene.job.said()), "replicas on the spare")
+            scene.right()
+            check(BACK not in scene.job.said(), "it went back", scene.job)
+
+
 def all_replicas_are_lost():
     """Three hosts with a process each; the two of one process are not known beforehand."""
     with Scene() as scene:
@@ -212,4 +232,4 @@ def mistakes():
 if __name__ == "__main__":
     main([nothing_happens, a_host_is_killed, the_host_of_processor_zero, one_after_the_other,
           a_request_is_repeated, a_process_is_killed, a_host_stops, what_is_lost_is_made_anew,
-          all_replicas_are_lost, files_that_are_appended_to, mistakes])
+          a_spare_gets_them, all_replicas_are_lost, files_that_are_appended_to, mistakes])

@@ -40,6 +40,79 @@ START_TEST(one_after_the_other)
 }
 END_TEST
 
+/* Hosts 4 and 2, and a spare, 9. */
+static void start_with_a_spare(void)
+{
+    start(CONFIG(.host_count = 3, .spares = 1, .replicas = true, .own = JOB_NO_HOST));
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(AGENT_UP, .host = 2);
+    EVENT(REGISTERED, .host = 4);
+    expect("E");
+    EVENT(RUNNING, .term = 1);
+}
+
+static void expect_spare(uint32_t at)
+{
+    ck_assert_int_eq(effects.items[at].kind, JOB_EFFECT_START_AGENT);
+    ck_assert_uint_eq(effects.items[at].host, 9);
+    EVENT(AGENT_UP, .host = 9);
+    expect("S"); /* it gets replicas at the next snapshot */
+    ck_assert(effects.items[0].move);
+    EVENT(TERM_OVER, .term = 1, .outcome = {.cause = WIRE_CAUSE_MOVED});
+    expect("E");
+    ck_assert(job_machine_member(machine, 9));
+    ck_assert_uint_eq(job_machine_fault(machine).restarts, 0);
+}
+
+START_TEST(a_spare_comes)
+{
+    start_with_a_spare();
+    EVENT(AGENT_LOST, .host = 2);
+    expect("lA");
+    expect_spare(1);
+    tear_down();
+
+    start_with_a_spare(); /* in the place of Processor Zero's host */
+    EVENT(AGENT_LOST, .host = 4);
+    expect("OA");
+    expect_spare(1);
+    tear_down();
+
+    start_with_a_spare(); /* ... which nobody hears any more */
+    EVENT(LINK_LOST, .term = 1, .host = 4, .peer = 4);
+    EVENT(ROLL, .term = 1);
+    expect("bdOA");
+    expect_spare(3);
+    tear_down();
+
+    start_with_a_spare(); /* nothing begins any more */
+    EVENT(CLOSING, .term = 1);
+    EVENT(AGENT_LOST, .host = 2);
+    expect("l");
+    EVENT(AGENT_LOST, .host = 4);
+    ck_assert(!job_machine_joins(machine, 9));
+}
+END_TEST
+
+/* Hosts that can be used again are tried if no spare comes. */
+START_TEST(a_spare_does_not_come)
+{
+    start(CONFIG(.host_count = 3, .spares = 1, .replicas = true, .own = JOB_NO_HOST,
+                 .retry_ms = 1000));
+    EVENT(AGENT_UP, .host = 4);
+    EVENT(AGENT_UP, .host = 2);
+    EVENT(REGISTERED, .host = 4);
+    EVENT(RUNNING, .term = 1);
+    EVENT(AGENT_LOST, .host = 2, .usable = true);
+    expect("lA");
+    EVENT(AGENT_LOST, .host = 9);
+    expect("w");
+    EVENT(TIMER, .now_ms = 1000);
+    expect("A");
+    ck_assert_uint_eq(effects.items[0].host, 2);
+}
+END_TEST
+
 /* All hosts have what their processes are made of. */
 START_TEST(while_they_are_made)
 {
@@ -292,6 +365,8 @@ int main(void)
 {
     const TTest *const tests[] = {its_host_is_lost,
                                   one_after_the_other,
+                                  a_spare_comes,
+                                  a_spare_does_not_come,
                                   while_they_are_made,
                                   before_they_are_made,
                                   without_replicas,

@@ -68,6 +68,37 @@ START_TEST(too_few_hosts_for_all)
 }
 END_TEST
 
+static void expect_missing(const char *text)
+{
+    char got[REPLICA_VIEW_TEXT];
+
+    ck_assert(replica_view_missing(&view, got));
+    ck_assert_str_eq(got, text);
+}
+
+START_TEST(why_some_are_missing)
+{
+    char text[REPLICA_VIEW_TEXT];
+
+    run((const uint64_t[]){2, 0, 3, 1}, 4);
+    ck_assert(!replica_view_missing(&view, text));
+    replica_view_elect(&view);
+    run((const uint64_t[]){2, 0}, 2);
+    expect_missing("1 replica is missing, as there are too few hosts: they are made at a snapshot "
+                   "when there are more");
+    /* Hosts would suffice, and Processor Zero says why they are not there nevertheless. */
+    replica_view_elect(&view);
+    replica_view_explain(&view, "there is too little memory: of all");
+    run(NULL, 0);
+    expect_missing("2 replicas are missing, as there is too little memory: of all");
+    /* Of the next term nothing is said. */
+    replica_view_elect(&view);
+    run((const uint64_t[]){3, 1}, 2);
+    expect_missing("1 replica is missing, as there are too few hosts: they are made at a snapshot "
+                   "when there are more");
+}
+END_TEST
+
 /* Another number is no loss, and nothing was made anew. */
 START_TEST(another_number)
 {
@@ -189,8 +220,9 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {a_loss,    too_few_hosts_for_all, another_number, text,
-                                  who_leads, status_lines,          status_in_json};
+    const TTest *const tests[] = {
+        a_loss,    too_few_hosts_for_all, why_some_are_missing, another_number, text,
+        who_leads, status_lines,          status_in_json};
 
     return suite_run_tests("replica_view", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

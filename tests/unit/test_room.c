@@ -10,7 +10,7 @@
 static struct room_host hosts[4];
 static struct room_process processes[4];
 static struct room room;
-static char text[PLACEMENT_TEXT_MAX];
+static char text[ROOM_REPLICAS_TEXT];
 
 /* Three hosts with 2 slots; processes 0, 1 on host a, 2, 3 on host b, each with 5 bytes. */
 static void begin(void)
@@ -185,10 +185,79 @@ START_TEST(places_are_expected)
 }
 END_TEST
 
+/* Hosts a and b have all, and nothing has to be made when one of them is left. */
+START_TEST(replicas_are_kept)
+{
+    for (uint32_t left = 0; left < 2; left++) {
+        begin();
+        have(0, 0, 0);
+        room.leaves = left;
+        hosts[left].drained = true;
+        hosts[left].takes_part = left == 0; /* the other one goes altogether */
+        for (uint32_t pid = 0; pid < 4; pid++) {
+            processes[pid].host = ROOM_NOBODY;
+            room_found(hosts, &processes[pid], (struct room_process){0, 5});
+            room_found(hosts, &processes[pid], (struct room_process){1, 5});
+            ck_assert_uint_eq(processes[pid].host, 1 - left);
+        }
+        fits();
+        /* One has none elsewhere. */
+        processes[3].host = ROOM_NOBODY;
+        room_found(hosts, &processes[3], (struct room_process){left, 5});
+        refused(left == 0
+                    ? "process 3 needs 5 B of memory; host b has 0 B left, host c has 0 B left"
+                    : "process 3 needs 5 B of memory; host a has 0 B left, host c has 0 B left");
+    }
+}
+END_TEST
+
+static bool so_many_fit(const char *replicas)
+{
+    struct replica_counts counts;
+    char why[REPLICA_WHY];
+
+    ck_assert(replica_counts_parse(&counts, replicas, why));
+    return room_replicas_fit(&room, &counts, text);
+}
+
+/* Hosts a, b and c, which have so much left when the processes of this term have ended; each
+ * process needs 5 bytes. */
+START_TEST(replicas_fit)
+{
+    have(20, 20, 19);
+    ck_assert(so_many_fit("2") && so_many_fit("0-1=2")); /* on a and b; c has none, or the rest */
+    ck_assert_str_eq(text, "");
+    ck_assert(!so_many_fit("3"));
+    ck_assert_str_eq(text, "there is too little memory: process 3 needs 5 B of memory; host a has "
+                           "4 B left beside what else goes there");
+    have(20, 9, 30);
+    ck_assert(!so_many_fit("2"));
+    ck_assert(!so_many_fit("0-1=2"));
+    hosts[1].drained = true; /* a and c, then */
+    ck_assert(so_many_fit("2"));
+    hosts[1].drained = false;
+    hosts[1].takes_part = false;
+    ck_assert(so_many_fit("2"));
+    hosts[1].takes_part = true;
+    have(ANY, ANY, 0);
+    ck_assert(so_many_fit("2"));
+    /* Not even one of each; what is not known. */
+    have(4, 4, 4);
+    ck_assert(!so_many_fit("2"));
+    ck_assert_ptr_nonnull(strstr(text, "there is too little memory: process "));
+    for (uint32_t pid = 0; pid < 4; pid++)
+        processes[pid].memory = 0;
+    ck_assert(so_many_fit("3"));
+    room.process_count = 0;
+    ck_assert(so_many_fit("3"));
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {moves, hosts_are_left, all_are_placed_anew, others,
-                                  places_are_expected};
+    const TTest *const tests[] = {moves,       hosts_are_left,      all_are_placed_anew,
+                                  others,      places_are_expected, replicas_are_kept,
+                                  replicas_fit};
 
     return suite_run_tests("room", tests, sizeof tests / sizeof *tests, begin, NULL);
 }

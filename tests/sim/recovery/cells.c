@@ -30,7 +30,7 @@ void cells_elect(struct agent *agent)
 
 /* ---- Who has what ------------------------------------------------------------------------- */
 
-static uint64_t lead_in(struct wire_numbers leads, uint64_t id)
+uint64_t cells_lead(struct wire_numbers leads, uint64_t id)
 {
     for (uint32_t i = 0; i + 1 < leads.count; i += 2)
         if (leads.items[i] == id)
@@ -44,7 +44,7 @@ void cells_take(struct world *world, uint32_t host, const struct wire_message *o
     bool restore = order->kind == WIRE_RESTORE;
     struct wire_numbers homes = restore ? order->restore.host_of : order->place.host_of;
     struct wire_numbers leads = restore ? order->restore.leads : order->place.leads;
-    uint64_t lead = lead_in(leads, agent->id);
+    uint64_t lead = cells_lead(leads, agent->id);
     for (uint32_t pid = 0; pid < homes.count; pid++)
         agent->mine[pid] = homes.items[pid] == lead;
     agent->replicated.placed = leads.count > 0; /* as agents tell */
@@ -55,7 +55,7 @@ static void note_homes(struct zero *zero, struct wire_numbers homes, struct wire
     const struct world *world = zero->world;
     memcpy(zero->homes, homes.items, homes.count * sizeof(*zero->homes));
     for (uint32_t i = 0; i < world->host_count; i++)
-        zero->lead[i] = lead_in(leads, world->agents[i].id);
+        zero->lead[i] = cells_lead(leads, world->agents[i].id);
 }
 
 /* Of hosts with processes. */

@@ -77,7 +77,7 @@ void agent_start(struct world *world, uint32_t host)
     event.kind = JOB_EVENT_REGISTERED;
     const struct agent *first = &world->agents[world->registrar];
     if (host >= world->host_count - world->spares && !world->opened[host] &&
-        (!first->up || first->cut_off))
+        job_machine_term(world->machine) == 0 && (!first->up || first->cut_off))
         world->registrar = host; /* the program begins on the spare */
     if (world->runs == 1 && host == world->registrar) {
         job_move(&agent->job, JOB_REGISTERED);

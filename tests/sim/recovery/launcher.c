@@ -217,6 +217,14 @@ static void note_news(struct world *world, const struct job_event *event)
     }
 }
 
+static uint32_t count_spares(const struct world *world)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->host_count; i++)
+        count += job_machine_spare(world->machine, world->agents[i].id);
+    return count;
+}
+
 void bsprun_event(struct world *world, const struct job_event *event)
 {
     struct job_effects effects;
@@ -250,7 +258,11 @@ void bsprun_event(struct world *world, const struct job_event *event)
     if (event->term == job_machine_term(world->machine) &&
         job_machine_state(world->machine) == JOB_MACHINE_RUNNING)
         note_news(world, event);
+    uint32_t spares = count_spares(world);
     job_machine_step(world->machine, &timed, &effects);
+    if (event->kind != JOB_EVENT_USE && event->kind != JOB_EVENT_AGENT_UP &&
+        job_machine_state(world->machine) == JOB_MACHINE_RUNNING)
+        world->called += spares - count_spares(world);
     carry_out_all(world, &effects);
 }
 

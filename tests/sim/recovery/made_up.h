@@ -308,7 +308,7 @@ struct world {
     struct wire_move wanted_moves[WANTED_MOVES]; /* the newest ones */
     uint32_t wanted_count;
     unsigned commits, rollbacks, thawed, restored, restarted, held_back, dismissals, named, moves,
-        own_moves, joined, tried_again, missed, moves_ahead;
+        own_moves, joined, called, fewer, tried_again, missed, moves_ahead;
     unsigned taken_over, lost_beside, ahead, in_vain, lost_passing;
     bool balance; /* Processor Zero moves processes by itself */
     double moving_seconds;
@@ -392,6 +392,8 @@ void agent_send_failure(struct world *world, uint32_t host, uint32_t pid,
 /* cells.c: processes with replicas */
 bool cells_any(const struct world *world);
 void cells_elect(struct agent *agent);
+/* The lead of that host in the list of a message; without one the host itself. */
+uint64_t cells_lead(struct wire_numbers leads, uint64_t id);
 /* Which processes the host has, by PLACE or RESTORE. */
 void cells_take(struct world *world, uint32_t host, const struct wire_message *order);
 /* All its processes have come to the end of the superstep. */

@@ -11,8 +11,9 @@
 
 bool memory_is_limited(const struct world *world)
 {
-    uint64_t kind = world->time.job.seed % 9;
-    return !cells_any(world) && (kind == 3 || kind == 8); /* none of the fixed seeds */
+    uint64_t seed = world->time.job.seed, kind = seed % 9;
+    return (!cells_any(world) || seed % 2 == 1) &&
+           (kind == 3 || kind == 8); /* none of the fixed seeds */
 }
 
 uint64_t memory_need(const struct world *world, uint32_t pid)
@@ -42,7 +43,11 @@ uint64_t memory_left(const struct world *world, uint32_t host)
 void memory_missed(struct zero *zero, const struct wire_chosen *chosen)
 {
     struct world *world = zero->world;
+    bool fewer = cells_any(world) && chosen->text && chosen->text[0]; /* replicas */
 
+    if (fewer && !memory_is_limited(world))
+        fail(world, "there are fewer replicas, but enough memory: %s", chosen->text);
+    world->fewer += fewer;
     if (chosen->missed.count > 0 && !memory_is_limited(world))
         fail(world, "process %u is not moved for lack of memory, but there is enough",
              chosen->missed.items[0].pid);
@@ -61,7 +66,7 @@ void memory_check_places(struct world *world, const struct zero *zero,
         for (uint32_t k = 0; k < restore->copy.count; k++)
             copies |= (uint64_t)1 << restore->copy.items[k];
         for (uint32_t pid = 0; pid < world->processes; pid++)
-            if (restore->host_of.items[pid] == world->agents[i].id &&
+            if (restore->host_of.items[pid] == cells_lead(restore->leads, world->agents[i].id) &&
                 !(copies & (uint64_t)1 << pid))
                 need += memory_need(world, pid);
         if (zero->left[i] != WIRE_NEVER && need > zero->left[i])
@@ -77,8 +82,10 @@ void memory_check_refusal(struct world *world, const struct zero *zero)
     for (uint32_t pid = 0; pid < RANKS; pid++)
         all += memory_need(world, pid);
     for (uint32_t i = 0; i < world->host_count; i++)
-        if (!memory_is_limited(world) || ((zero->member_bits & (uint64_t)1 << i) &&
-                                          (zero->left[i] == WIRE_NEVER || zero->left[i] >= all)))
+        if (!memory_is_limited(world) ||
+            ((zero->member_bits & (uint64_t)1 << i) &&
+             !(cells_any(world) && (zero->drained & (uint64_t)1 << i)) &&
+             (zero->left[i] == WIRE_NEVER || zero->left[i] >= all)))
             fail(world, "nothing fits, but host %u has room for all", world->agents[i].id);
     world->no_memory = true;
 }
