@@ -97,5 +97,5 @@ bool agent_known_lets(struct agent *agent, const struct wire_message *message)
 {
     if (message->kind == WIRE_ABORT && message != agent->known->abort)
         keep_abort(agent, message);
-    return !agent->known->waits || message->kind == WIRE_ACCOUNT;
+    return !agent->known->waits || known_lets(message->kind);
 }

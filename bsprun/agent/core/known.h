@@ -2,7 +2,8 @@
  * takes the place of another (succession.h).
  *
  * From the account it gives of that until the new one answers, it tells Processor Zero nothing
- * else; what it would have said is said again then.
+ * else; what it would have said is said again then.  But copies that it keeps for other hosts may
+ * be of a snapshot that the new one has begun, which those hosts know sooner.
  */
 #ifndef BSPRUN_AGENT_KNOWN_H
 #define BSPRUN_AGENT_KNOWN_H
@@ -47,6 +48,9 @@ unsigned known_missed(const struct known *known, const struct wire_taken_over *t
 /* The host has heard of those it had missed: it is the only one that knows, if that Processor Zero
  * is lost, too. */
 void known_caught_up(struct known *known, const struct wire_taken_over *taken);
+
+/* Whether a message of that kind may be sent while the account is not answered. */
+bool known_lets(uint32_t kind);
 
 /* ---- In an agent ---- */
 

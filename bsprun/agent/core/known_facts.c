@@ -18,6 +18,11 @@ void known_asked(struct known *known, uint64_t superstep)
         known->next = superstep;
 }
 
+bool known_lets(uint32_t kind)
+{
+    return kind == WIRE_ACCOUNT || kind == WIRE_IMAGE_DURABLE || kind == WIRE_IMAGE_FAILED;
+}
+
 unsigned known_missed(const struct known *known, const struct wire_taken_over *taken,
                       struct known_barrier missed[KNOWN_MISSED_MOST])
 {

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "bsprun/agent/core/known.h"
 #include "tests/sim/cells/shown.h"
 
 /* ---- What it says ------------------------------------------------------------------------------
@@ -13,7 +14,7 @@ static void say(struct world *world, uint32_t host, struct wire_message message)
 {
     struct host *from = &world->hosts[host];
 
-    if (from->dead || (from->waits && message.kind != WIRE_ACCOUNT))
+    if (from->dead || (from->waits && !known_lets(message.kind)))
         return;
     message.envelope.term = TERM;
     *wire_sender(&message) = from->id;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bsprun/agent/core/known.h"
+
 static const unsigned char job[WIRE_JOB_SIZE] = "a made-up job";
 
 static bool reaches(const struct world *world, const struct zero *zero, uint32_t host)
@@ -386,7 +388,7 @@ void send_to_zero(struct world *world, uint32_t host, struct wire_message *messa
     struct agent *agent = &world->agents[host];
     struct zero *zero = &world->zeros[agent->term];
     if (!zero->shell || zero->gone || zero->era != agent->replicated.era ||
-        !passes(world, zero, host) || (agent->replicated.waits && message->kind != WIRE_ACCOUNT))
+        !passes(world, zero, host) || (agent->replicated.waits && !known_lets(message->kind)))
         return;
     memcpy(message->envelope.job, job, WIRE_JOB_SIZE);
     message->envelope.term = agent->term;
