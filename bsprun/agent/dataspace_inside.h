@@ -1,6 +1,7 @@
 /* dataspace_inside.h - what the files of dataspace.h share.
  *
  *   dataspace.c        requests, messages, life
+ *   dataspace_room.c   the memory for objects and answers
  *   dataspace_alone.c  processes that are restarted alone, and logs
  *   dataspace_halt.c   where processes with replicas stop at calls
  */
@@ -22,6 +23,7 @@ struct stops;
  * before; or all hosts are lost that held some part of the dataspace. */
 struct failure {
     bool known, differs, part_lost;
+    bool stays; /* the object is one of those that never go to a file, and that fill the memory */
     uint32_t pid;
     uint64_t bytes, in_memory, in_file; /* of the object, and of all others */
 };
@@ -57,5 +59,13 @@ struct agent_dataspace *objects_shell(const struct agent *agent);
 struct dataspace *objects_space(const struct agent *agent);
 /* Bytes of answers that may be kept in all parts, if there is one. */
 uint64_t objects_log_most(const struct agent *agent);
+/* ... as far as there is memory for them now. */
+uint64_t objects_log_bound(const struct agent *agent);
+/* The memory for objects, beyond which they go to a file.  NULL: no memory. */
+struct pool *objects_pool_open(const struct agent *agent);
+/* There is no room for an object of a process. */
+struct failure objects_no_room(const struct pool *pool, uint32_t pid, uint64_t bytes);
+/* ... and the job ends. */
+void objects_end_job(struct agent *agent, const struct failure *failure);
 
 #endif

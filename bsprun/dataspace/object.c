@@ -2,7 +2,6 @@
 #include "bsprun/dataspace/object.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +47,11 @@ uint64_t pool_in_memory(const struct pool *pool)
 uint64_t pool_in_file(const struct pool *pool)
 {
     return pool->in_file;
+}
+
+bool pool_is_full_of_small(const struct pool *pool, uint64_t size)
+{
+    return size < pool->least && pool->small + size > pool->most;
 }
 
 /* ---- Spare memory ---------------------------------------------------------------------------- */

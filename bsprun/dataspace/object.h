@@ -11,6 +11,7 @@
 #ifndef BSPRUN_DATASPACE_OBJECT_H
 #define BSPRUN_DATASPACE_OBJECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define DATASPACE_OBJECT_MOST (UINT64_C(1) << 30) /* bytes of an object */
@@ -45,6 +46,9 @@ void pool_close(struct pool *pool);
 /* Bytes of objects in memory, and in the file. */
 uint64_t pool_in_memory(const struct pool *pool);
 uint64_t pool_in_file(const struct pool *pool);
+/* Whether an object of that size has to stay in memory, where such objects leave no room for it:
+ * more room in the file would not help. */
+bool pool_is_full_of_small(const struct pool *pool, uint64_t size);
 
 /* A new object with one reference, whose bytes the caller writes.  NULL: see above. */
 struct object *object_make(struct pool *pool, uint64_t size);

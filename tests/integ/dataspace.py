@@ -42,6 +42,9 @@ def more_than_the_memory():
     expect(bsprun("-np", 4, "--dataspace-memory", "3M", OBJECTS, "sizes", env={"TMPDIR": "/no/such/place"}), 1,
            err=r"^bsprun: no room on host \S+ for an object of \d+ bytes in the dataspace \(pid \d\), neither in "
                r"memory \(--dataspace-memory\), where \d+ bytes are, nor in /no/such/place, where 0 are$")
+    expect(bsprun("-np", 2, "--dataspace-memory", "1M", OBJECTS, "many", 2000, 1024), 1,
+           err=r"^bsprun: no room on host \S+ for an object of 1024 bytes in the dataspace \(pid 0\): objects of less than "
+               r"16384 bytes stay in memory, where they take \d+ bytes; give more with --dataspace-memory$")
     for word in ("0", "-1", "much", "3X"):
         expect(bsprun("--dataspace-memory", word, OBJECTS), 2,
                err=f"--dataspace-memory {word}: give bytes for objects in memory on each host")

@@ -97,6 +97,15 @@ START_TEST(small_ones_are_bounded_too)
 
     ck_assert_ptr_nonnull(first);
     ck_assert_ptr_null(object_make(few, 6));
+    ck_assert(pool_is_full_of_small(few, 6));
+    ck_assert(!pool_is_full_of_small(few, 5));
+    ck_assert(!pool_is_full_of_small(few, 16)); /* it may go to the file */
+    object_drop(first);
+    first = object_make(few, 16);
+    file_is_full = true;
+    ck_assert_ptr_null(object_make(few, 6));
+    ck_assert(!pool_is_full_of_small(few, 6)); /* the other one could go, with room in the file */
+    file_is_full = false;
     object_drop(first);
     pool_close(few);
 }

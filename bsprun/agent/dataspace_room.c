@@ -1,0 +1,91 @@
+/* dataspace_room.c - the room for objects and answers, and what is said when there is none; see
+ * dataspace_inside.h. */
+#include <stdio.h>
+
+#include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/order.h"
+#include "bsprun/agent/core/stop.h"
+#include "bsprun/agent/dataspace_inside.h"
+#include "bsprun/agent/snapshot/memory.h"
+#include "bsprun/agent/spill.h"
+#include "bsprun/dataspace/object.h"
+#include "bsprun/verdict.h"
+#include "lib/base/temporary.h"
+
+#define LOG_PART   4u /* of the memory for objects */
+#define LOG_MOST   (UINT64_C(1) << 30)
+#define FILE_LEAST 16384u /* bytes of an object that may go to a file */
+
+static void *on_map(void *context, uint64_t size)
+{
+    (void)context;
+    return spill_map(size);
+}
+
+static void on_unmap(void *context, void *at, uint64_t size)
+{
+    (void)context;
+    spill_unmap(at, size);
+}
+
+/* Bytes of objects that this host may have in memory. */
+static uint64_t memory_bound(const struct agent *agent)
+{
+    uint64_t available = memory_available();
+
+    if (agent_order(agent)->dataspace_memory > 0)
+        return agent_order(agent)->dataspace_memory;
+    return available == UINT64_MAX ? available : available / 2;
+}
+
+uint64_t objects_log_bound(const struct agent *agent)
+{
+    uint64_t bound = memory_bound(agent) / LOG_PART;
+
+    return bound < LOG_MOST ? bound : LOG_MOST;
+}
+
+struct pool *objects_pool_open(const struct agent *agent)
+{
+    static const struct pool_files files = {.map = on_map, .unmap = on_unmap};
+
+    return pool_open(memory_bound(agent), FILE_LEAST, &files, NULL);
+}
+
+struct failure objects_no_room(const struct pool *pool, uint32_t pid, uint64_t bytes)
+{
+    return (struct failure){.known = true,
+                            .pid = pid,
+                            .bytes = bytes,
+                            .stays = pool_is_full_of_small(pool, bytes),
+                            .in_memory = pool_in_memory(pool),
+                            .in_file = pool_in_file(pool)};
+}
+
+/* Where there was no room, and what would give some. */
+static void say_where(const struct failure *failure, char *text, size_t size)
+{
+    if (failure->stays)
+        snprintf(text, size,
+                 ": objects of less than %u bytes stay in memory, where they take %llu bytes; give "
+                 "more with --dataspace-memory",
+                 FILE_LEAST, (unsigned long long)failure->in_memory);
+    else
+        snprintf(text, size,
+                 ", neither in memory (--dataspace-memory), where %llu bytes are, nor in %s, where "
+                 "%llu are",
+                 (unsigned long long)failure->in_memory, bspz_temporary_root(),
+                 (unsigned long long)failure->in_file);
+}
+
+void objects_end_job(struct agent *agent, const struct failure *failure)
+{
+    struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};
+    char where[384];
+
+    say_where(failure, where, sizeof where);
+    snprintf(verdict.text, sizeof verdict.text,
+             "no room on host %s for an object of %llu bytes in the dataspace (pid %u)%s",
+             agent_host_name(agent), (unsigned long long)failure->bytes, failure->pid, where);
+    agent_abort(agent, COORD_NOBODY, &verdict);
+}
