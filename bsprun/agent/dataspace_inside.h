@@ -23,9 +23,9 @@ struct stops;
  * before; or all hosts are lost that held some part of the dataspace. */
 struct failure {
     bool known, differs, part_lost;
-    bool stays; /* the object is one of those that never go to a file, and that fill the memory */
+    bool stays; /* what never goes to a file fills the memory */
     uint32_t pid;
-    uint64_t bytes, in_memory, in_file; /* of the object, and of all others */
+    uint64_t bytes, in_memory, in_file; /* of the object, and of all others (with tags) */
 };
 
 struct agent_dataspace {

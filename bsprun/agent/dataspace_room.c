@@ -49,7 +49,7 @@ struct pool *objects_pool_open(const struct agent *agent)
 {
     static const struct pool_files files = {.map = on_map, .unmap = on_unmap};
 
-    return pool_open(memory_bound(agent), FILE_LEAST, &files, NULL);
+    return pool_open(memory_bound(agent), FILE_LEAST, OBJECT_ENTRY, &files, NULL);
 }
 
 struct failure objects_no_room(const struct pool *pool, uint32_t pid, uint64_t bytes)
@@ -57,8 +57,8 @@ struct failure objects_no_room(const struct pool *pool, uint32_t pid, uint64_t b
     return (struct failure){.known = true,
                             .pid = pid,
                             .bytes = bytes,
-                            .stays = pool_is_full_of_small(pool, bytes),
-                            .in_memory = pool_in_memory(pool),
+                            .stays = pool_is_used_up(pool, bytes),
+                            .in_memory = pool_in_memory(pool) + pool_beside(pool),
                             .in_file = pool_in_file(pool)};
 }
 
@@ -66,10 +66,11 @@ struct failure objects_no_room(const struct pool *pool, uint32_t pid, uint64_t b
 static void say_where(const struct failure *failure, char *text, size_t size)
 {
     if (failure->stays)
-        snprintf(text, size,
-                 ": objects of less than %u bytes stay in memory, where they take %llu bytes; give "
-                 "more with --dataspace-memory",
-                 FILE_LEAST, (unsigned long long)failure->in_memory);
+        snprintf(
+            text, size,
+            ": objects of less than %u bytes and all tags stay in memory, where they take %llu "
+            "bytes; give more with --dataspace-memory",
+            FILE_LEAST, (unsigned long long)failure->in_memory);
     else
         snprintf(text, size,
                  ", neither in memory (--dataspace-memory), where %llu bytes are, nor in %s, where "

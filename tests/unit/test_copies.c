@@ -118,7 +118,7 @@ static void set_up(void)
 {
     memset(hosts, 0, sizeof hosts);
     queued = 0;
-    pool = pool_open(UINT64_MAX, 1, NULL, NULL);
+    pool = pool_open(UINT64_MAX, 1, 0, NULL, NULL);
     ck_assert_ptr_nonnull(pool);
 }
 

@@ -138,7 +138,8 @@ void hosts_open(struct world *world, uint32_t number)
                                  .parts = world->host_count,
                                  .nprocs = world->process_count,
                                  .copies = world->copies,
-                                 .pool = pool_open(MEMORY, SMALL, &calls_files, &summary.spilled),
+                                 .pool =
+                                     pool_open(MEMORY, SMALL, 1, &calls_files, &summary.spilled),
                                  .log = world->log};
 
     *host = (struct host){.world = world, .number = number, .pool = setup.pool};

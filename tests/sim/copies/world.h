@@ -14,7 +14,7 @@
 #define OPERATIONS    6u /* of a process */
 #define COPIES        3u /* at most */
 #define SIZE_MOST     60u
-#define MEMORY        300u /* of a host: beyond that, objects go to files */
+#define MEMORY        360u /* of a host, with what is beside objects: then they go to files */
 #define SMALL         8u   /* ... but smaller ones */
 /* Bytes of answers of a part, in some worlds: a put can grant what all other processes wait for. */
 #define LOG_FEW       (2 * PROCESSES * (SIZE_MOST + 64u))
