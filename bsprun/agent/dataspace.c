@@ -209,7 +209,7 @@ static void close_space(struct agent_dataspace *shell)
     keeper_end(shell->keeper);
     stops_close(shell->stops);
     dataspace_close(shell->space);
-    pool_close(shell->pool);
+    objects_room_close(shell);
     free(shell->news);
 }
 
@@ -321,8 +321,8 @@ static struct agent_dataspace *begin(struct agent *agent)
     shell->nprocs = (uint32_t)agent_nprocs(agent);
     shell->windows = calloc(shell->nprocs, sizeof *shell->windows);
     shell->log_most = objects_log_bound(agent);
-    shell->pool = objects_pool_open(agent);
-    shell->space = shell->windows && shell->pool ? open_space(agent, shell->pool) : NULL;
+    if (objects_room_open(agent, shell) && shell->windows)
+        shell->space = open_space(agent, shell->pool);
     if (!shell->space) {
         close_space(shell);
         free(shell->windows);

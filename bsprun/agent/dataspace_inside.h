@@ -17,6 +17,7 @@ struct dataspace;
 struct keeper;
 struct objects_news;
 struct pool;
+struct spill;
 struct stops;
 
 /* There was no memory for an object; or a process that was restarted alone does something else than
@@ -32,6 +33,7 @@ struct agent_dataspace {
     struct failure failure;
     struct objects_news *news; /* NULL: none */
     struct pool *pool;
+    struct spill *spill; /* for the pool */
     struct dataspace *space;
     unsigned char **windows; /* by pid; NULL: not mapped (yet) */
     uint32_t nprocs;
@@ -61,8 +63,10 @@ struct dataspace *objects_space(const struct agent *agent);
 uint64_t objects_log_most(const struct agent *agent);
 /* ... as far as there is memory for them now. */
 uint64_t objects_log_bound(const struct agent *agent);
-/* The memory for objects, beyond which they go to a file.  NULL: no memory. */
-struct pool *objects_pool_open(const struct agent *agent);
+/* The memory for objects, beyond which they go to files.  False: no memory; to be closed also then,
+ * when there are no objects (any more). */
+bool objects_room_open(const struct agent *agent, struct agent_dataspace *shell);
+void objects_room_close(struct agent_dataspace *shell);
 /* There is no room for an object of a process. */
 struct failure objects_no_room(const struct pool *pool, uint32_t pid, uint64_t bytes);
 /* ... and the job ends. */

@@ -18,14 +18,12 @@
 
 static void *on_map(void *context, uint64_t size)
 {
-    (void)context;
-    return spill_map(size);
+    return spill_map(context, size);
 }
 
 static void on_unmap(void *context, void *at, uint64_t size)
 {
-    (void)context;
-    spill_unmap(at, size);
+    spill_unmap(context, at, size);
 }
 
 /* Bytes of objects that this host may have in memory. */
@@ -45,11 +43,21 @@ uint64_t objects_log_bound(const struct agent *agent)
     return bound < LOG_MOST ? bound : LOG_MOST;
 }
 
-struct pool *objects_pool_open(const struct agent *agent)
+bool objects_room_open(const struct agent *agent, struct agent_dataspace *shell)
 {
     static const struct pool_files files = {.map = on_map, .unmap = on_unmap};
 
-    return pool_open(memory_bound(agent), FILE_LEAST, OBJECT_ENTRY, &files, NULL);
+    shell->spill = spill_open();
+    if (shell->spill)
+        shell->pool =
+            pool_open(memory_bound(agent), FILE_LEAST, OBJECT_ENTRY, &files, shell->spill);
+    return shell->pool != NULL;
+}
+
+void objects_room_close(struct agent_dataspace *shell)
+{
+    pool_close(shell->pool);
+    spill_close(shell->spill);
 }
 
 struct failure objects_no_room(const struct pool *pool, uint32_t pid, uint64_t bytes)
