@@ -22,7 +22,6 @@
 #include "bsprun/agent/core/election.h"
 #include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/members.h"
-#include "bsprun/agent/core/order.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/stop.h"
@@ -34,14 +33,11 @@
 #include "bsprun/agent/replica_objects.h"
 #include "bsprun/agent/snapshot/memory.h"
 #include "bsprun/agent/snapshot/snapshots.h"
-#include "bsprun/agent/spill.h"
 #include "bsprun/dataspace/copies.h"
 #include "bsprun/dataspace/keeper.h"
 #include "bsprun/dataspace/service.h"
 #include "bsprun/dataspace/stops.h"
 #include "bsprun/process.h"
-#include "bsprun/verdict.h"
-#include "lib/base/temporary.h"
 #include "lib/shm/board.h"
 
 /* Bytes that go to another host at a time, and that are queued for a link before they wait: what
@@ -49,9 +45,6 @@
 #define PIECE_BYTES   65536u
 #define WAITING_BYTES (UINT64_C(512) << 10)
 #define GO_ON_MS      1u
-#define LOG_PART      4u /* of the memory for objects */
-#define LOG_MOST      (UINT64_C(1) << 30)
-#define FILE_LEAST    16384u /* bytes of an object that may go to a file */
 
 /* ---- Calls of the service -------------------------------------------------------------------- */
 
@@ -88,25 +81,7 @@ static void on_no_memory(void *context, uint32_t pid, uint64_t bytes)
 {
     struct agent *agent = context;
 
-    agent->dataspace->failure =
-        (struct failure){.known = true,
-                         .pid = pid,
-                         .bytes = bytes,
-                         .in_memory = pool_in_memory(agent->dataspace->pool),
-                         .in_file = pool_in_file(agent->dataspace->pool)};
-}
-
-static void end_job(struct agent *agent, const struct failure *failure)
-{
-    struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};
-
-    snprintf(verdict.text, sizeof verdict.text,
-             "no room on host %s for an object of %llu bytes in the dataspace (pid %u), neither in "
-             "memory (--dataspace-memory), where %llu bytes are, nor in %s, where %llu are",
-             agent_host_name(agent), (unsigned long long)failure->bytes, failure->pid,
-             (unsigned long long)failure->in_memory, bspz_temporary_root(),
-             (unsigned long long)failure->in_file);
-    agent_abort(agent, COORD_NOBODY, &verdict);
+    agent->dataspace->failure = objects_no_room(agent->dataspace->pool, pid, bytes);
 }
 
 static void on_broken(void *context, uint32_t host, const char *complaint)
@@ -194,20 +169,6 @@ static void on_too_far_behind(void *context, uint32_t pid, uint32_t host)
         objects_news_behind(news, pid, host);
 }
 
-static void *on_map(void *context, uint64_t size)
-{
-    (void)context;
-    return spill_map(size);
-}
-
-static void on_unmap(void *context, void *at, uint64_t size)
-{
-    (void)context;
-    spill_unmap(at, size);
-}
-
-static const struct pool_files files = {.map = on_map, .unmap = on_unmap};
-
 static const struct dataspace_calls calls = {.send = on_send,
                                              .has_room = on_has_room,
                                              .answer = on_answer,
@@ -248,26 +209,8 @@ static void close_space(struct agent_dataspace *shell)
     keeper_end(shell->keeper);
     stops_close(shell->stops);
     dataspace_close(shell->space);
-    pool_close(shell->pool);
+    objects_room_close(shell);
     free(shell->news);
-}
-
-/* Bytes of objects that this host may have in memory. */
-static uint64_t memory_bound(const struct agent *agent)
-{
-    uint64_t available = memory_available();
-
-    if (agent_order(agent)->dataspace_memory > 0)
-        return agent_order(agent)->dataspace_memory;
-    return available == UINT64_MAX ? available : available / 2;
-}
-
-/* Bytes of answers that are kept for processes that are restarted alone. */
-static uint64_t log_bound(const struct agent *agent)
-{
-    uint64_t bound = memory_bound(agent) / LOG_PART;
-
-    return bound < LOG_MOST ? bound : LOG_MOST;
 }
 
 void objects_lock(struct agent *agent)
@@ -294,7 +237,7 @@ void objects_unlock(struct agent *agent)
     else if (failure.known && failure.differs)
         give_up_differing(agent, (int)failure.pid);
     else if (failure.known)
-        end_job(agent, &failure);
+        objects_end_job(agent, &failure);
     else if (news)
         agent_objects_news(agent, news);
     free(news);
@@ -357,7 +300,7 @@ static struct dataspace *open_space(struct agent *agent, struct pool *pool)
                                     .pool = pool};
     struct dataspace *space = NULL;
 
-    setup.log = log_bound(agent) / setup.copies;
+    setup.log = objects_log_bound(agent) / setup.copies;
     if (agent_objects_homes(agent, &homes)) {
         setup.homes = homes.homes;
         setup.hosts = homes.hosts;
@@ -377,9 +320,9 @@ static struct agent_dataspace *begin(struct agent *agent)
         return shell;
     shell->nprocs = (uint32_t)agent_nprocs(agent);
     shell->windows = calloc(shell->nprocs, sizeof *shell->windows);
-    shell->log_most = log_bound(agent);
-    shell->pool = pool_open(memory_bound(agent), FILE_LEAST, &files, NULL);
-    shell->space = shell->windows && shell->pool ? open_space(agent, shell->pool) : NULL;
+    shell->log_most = objects_log_bound(agent);
+    if (objects_room_open(agent, shell) && shell->windows)
+        shell->space = open_space(agent, shell->pool);
     if (!shell->space) {
         close_space(shell);
         free(shell->windows);
@@ -494,7 +437,7 @@ bool objects_begin(struct agent *agent)
 
     if (begin(agent))
         return true;
-    end_job(agent, &failure);
+    objects_end_job(agent, &failure);
     return false;
 }
 

@@ -40,7 +40,7 @@ int agent_dataspace_burden(struct agent *agent)
     if (!objects_space(agent))
         return -1;
     objects_lock(agent);
-    heavy = dataspace_logged(objects_space(agent), &pid) > objects_log_most(agent) / 2;
+    heavy = dataspace_burdened(objects_space(agent), objects_log_most(agent), &pid);
     objects_unlock(agent);
     return heavy ? (int)pid : -1;
 }

@@ -1,6 +1,7 @@
 /* dataspace_inside.h - what the files of dataspace.h share.
  *
  *   dataspace.c        requests, messages, life
+ *   dataspace_room.c   the memory for objects and answers
  *   dataspace_alone.c  processes that are restarted alone, and logs
  *   dataspace_halt.c   where processes with replicas stop at calls
  */
@@ -16,20 +17,23 @@ struct dataspace;
 struct keeper;
 struct objects_news;
 struct pool;
+struct spill;
 struct stops;
 
 /* There was no memory for an object; or a process that was restarted alone does something else than
  * before; or all hosts are lost that held some part of the dataspace. */
 struct failure {
     bool known, differs, part_lost;
+    bool stays; /* what never goes to a file fills the memory */
     uint32_t pid;
-    uint64_t bytes, in_memory, in_file; /* of the object, and of all others */
+    uint64_t bytes, in_memory, in_file; /* of the object, and of all others (with tags) */
 };
 
 struct agent_dataspace {
     struct failure failure;
     struct objects_news *news; /* NULL: none */
     struct pool *pool;
+    struct spill *spill; /* for the pool */
     struct dataspace *space;
     unsigned char **windows; /* by pid; NULL: not mapped (yet) */
     uint32_t nprocs;
@@ -57,5 +61,15 @@ struct agent_dataspace *objects_shell(const struct agent *agent);
 struct dataspace *objects_space(const struct agent *agent);
 /* Bytes of answers that may be kept in all parts, if there is one. */
 uint64_t objects_log_most(const struct agent *agent);
+/* ... as far as there is memory for them now. */
+uint64_t objects_log_bound(const struct agent *agent);
+/* The memory for objects, beyond which they go to files.  False: no memory; to be closed also then,
+ * when there are no objects (any more). */
+bool objects_room_open(const struct agent *agent, struct agent_dataspace *shell);
+void objects_room_close(struct agent_dataspace *shell);
+/* There is no room for an object of a process. */
+struct failure objects_no_room(const struct pool *pool, uint32_t pid, uint64_t bytes);
+/* ... and the job ends. */
+void objects_end_job(struct agent *agent, const struct failure *failure);
 
 #endif

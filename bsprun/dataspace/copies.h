@@ -168,9 +168,14 @@ const struct tags *copies_tags(const struct copies *copies, uint32_t part);
 struct tags_totals copies_totals(const struct copies *copies);
 /* Bytes of answers to a process, or (nprocs) to all, in all parts that are here. */
 uint64_t copies_logged(const struct copies *copies, uint32_t pid);
+/* The process with most of them. */
+uint32_t copies_most_logged(const struct copies *copies);
 /* The process with most bytes of answers in a part that has more than so many of all; nprocs: no
  * part has.  answers: to it there. */
 uint32_t copies_logged_beyond(const struct copies *copies, uint64_t bytes, uint64_t *answers);
+/* Whether more than half is full of what may be kept here of a part, or of `all` bytes in all
+ * parts, and the process with most of it. */
+bool copies_burdened(const struct copies *copies, uint64_t all, uint32_t *pid);
 /* Whether there is no copy of a part of this host, or answers had to be given up here that no image
  * makes superfluous. */
 bool copies_gave_up(const struct copies *copies);

@@ -53,11 +53,13 @@ void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number)
 
 uint64_t dataspace_logged(const struct dataspace *space, uint32_t *pid)
 {
-    *pid = 0;
-    for (uint32_t i = 1; i < space->nprocs; i++)
-        if (copies_logged(space->copies, i) > copies_logged(space->copies, *pid))
-            *pid = i;
+    *pid = copies_most_logged(space->copies);
     return copies_logged(space->copies, space->nprocs);
+}
+
+bool dataspace_burdened(const struct dataspace *space, uint64_t all, uint32_t *pid)
+{
+    return copies_burdened(space->copies, all, pid);
 }
 
 /* ---- From a host that is lost ---------------------------------------------------------------- */

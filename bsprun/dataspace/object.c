@@ -2,7 +2,6 @@
 #include "bsprun/dataspace/object.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +20,9 @@ struct spare {
 };
 
 struct pool {
-    uint64_t most, least, in_memory, in_file;
-    uint64_t small; /* bytes in memory of OBJECT_SMALL, which cannot go */
+    uint64_t most, least, entry, in_memory, in_file;
+    uint64_t beside; /* bytes in memory that are not those of objects */
+    uint64_t small;  /* bytes in memory of OBJECT_SMALL, which cannot go */
     const struct pool_files *files;
     void *context;
     struct object *oldest, *newest; /* of OBJECT_IN_MEMORY */
@@ -31,12 +31,14 @@ struct pool {
     uint64_t spare_bytes;
 };
 
-struct pool *pool_open(uint64_t most, uint64_t least, const struct pool_files *files, void *context)
+struct pool *pool_open(uint64_t most, uint64_t least, uint64_t entry,
+                       const struct pool_files *files, void *context)
 {
     struct pool *pool = malloc(sizeof *pool);
 
     if (pool)
-        *pool = (struct pool){.most = most, .least = least, .files = files, .context = context};
+        *pool = (struct pool){
+            .most = most, .least = least, .entry = entry, .files = files, .context = context};
     return pool;
 }
 
@@ -45,9 +47,29 @@ uint64_t pool_in_memory(const struct pool *pool)
     return pool->in_memory;
 }
 
+uint64_t pool_beside(const struct pool *pool)
+{
+    return pool->beside;
+}
+
 uint64_t pool_in_file(const struct pool *pool)
 {
     return pool->in_file;
+}
+
+bool pool_is_used_up(const struct pool *pool, uint64_t size)
+{
+    uint64_t needed = pool->entry + (size < pool->least ? size : 0);
+
+    return pool->small + pool->beside + needed > pool->most;
+}
+
+/* Bytes of memory up to the bound: tags may have gone beyond it. */
+static uint64_t left(const struct pool *pool)
+{
+    uint64_t taken = pool->in_memory + pool->beside;
+
+    return taken < pool->most ? pool->most - taken : 0;
 }
 
 /* ---- Spare memory ---------------------------------------------------------------------------- */
@@ -89,7 +111,7 @@ static unsigned char *take_bytes(struct pool *pool, uint64_t size, uint64_t *roo
 /* Those of an object that is gone. */
 static void give_bytes(struct pool *pool, unsigned char *bytes, uint64_t room)
 {
-    uint64_t most = pool->most - pool->in_memory;
+    uint64_t most = left(pool);
 
     if (most > SPARE_MOST)
         most = SPARE_MOST;
@@ -106,7 +128,7 @@ static void give_bytes(struct pool *pool, unsigned char *bytes, uint64_t room)
 
 void pool_close(struct pool *pool)
 {
-    assert(!pool || (pool->in_memory == 0 && pool->in_file == 0));
+    assert(!pool || (pool->in_memory == 0 && pool->in_file == 0 && pool->beside == 0));
     if (pool)
         bound_spares(pool, 0);
     free(pool);
@@ -157,20 +179,21 @@ static bool spill(struct pool *pool, struct object *object)
 /* Whether there is memory for so many bytes more, after the oldest objects have gone. */
 static bool make_room(struct pool *pool, uint64_t size)
 {
-    while (pool->in_memory + size > pool->most)
+    while (left(pool) < size)
         if (!pool->oldest || !spill(pool, pool->oldest))
             return false;
-    bound_spares(pool, pool->most - pool->in_memory - size);
+    bound_spares(pool, left(pool) - size);
     return true;
 }
 
-/* Where an object goes: to the file if it can, and there is no memory for it beside the small ones.
- */
+/* Where an object goes: to the file if it can, and there is no memory for it beside what stays
+ * there. */
 static int place_of(const struct pool *pool, uint64_t size)
 {
     if (size < pool->least)
         return OBJECT_SMALL;
-    return size > pool->most - pool->small ? OBJECT_IN_FILE : OBJECT_IN_MEMORY;
+    return pool->small + pool->beside + pool->entry + size > pool->most ? OBJECT_IN_FILE
+                                                                        : OBJECT_IN_MEMORY;
 }
 
 /* ---- Objects --------------------------------------------------------------------------------- */
@@ -183,14 +206,15 @@ struct object *object_make(struct pool *pool, uint64_t size)
         return NULL;
     *object = (struct object){.size = size, .references = 1, .pool = pool};
     object->place = place_of(pool, size);
-    if (object->place == OBJECT_IN_FILE)
+    if (object->place == OBJECT_IN_FILE && make_room(pool, pool->entry))
         object->bytes = map(pool, size);
-    else if (make_room(pool, size))
+    else if (object->place != OBJECT_IN_FILE && make_room(pool, pool->entry + size))
         object->bytes = take_bytes(pool, size, &object->room);
     if (!object->bytes) {
         free(object);
         return NULL;
     }
+    pool->beside += pool->entry;
     if (object->place != OBJECT_IN_FILE)
         pool->in_memory += size;
     if (object->place == OBJECT_SMALL)
@@ -206,6 +230,16 @@ struct object *object_share(struct object *object)
     return object;
 }
 
+void object_tagged(struct object *object, uint64_t size)
+{
+    object->pool->beside += object->pool->entry + size;
+}
+
+void object_untagged(struct object *object, uint64_t size)
+{
+    object->pool->beside -= object->pool->entry + size;
+}
+
 void object_drop(struct object *object)
 {
     struct pool *pool;
@@ -213,6 +247,7 @@ void object_drop(struct object *object)
     if (!object || --object->references > 0)
         return;
     pool = object->pool;
+    pool->beside -= pool->entry;
     if (object->place == OBJECT_IN_FILE) {
         pool->in_file -= object->size;
         pool->files->unmap(pool->context, object->bytes, object->size);

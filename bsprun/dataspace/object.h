@@ -5,12 +5,16 @@
  * bound, or than what small objects leave of it.  These never do: parts of a file are whole pages.
  * Memory of objects that are gone, up to 64 MiB, is kept for the next ones, within the bound.
  *
- * What can fail: no memory, no room in the file, or the bound is used up by small objects: there is
- * no new object then, and nothing has changed otherwise.
+ * What an object takes beside its bytes, and the tags that have one, count as well, so that a
+ * great many objects of few bytes are bounded, too.
+ *
+ * What can fail: no memory, no room in the file, or the bound is used up by small objects and by
+ * what all take beside their bytes: there is no new object then, and nothing has changed otherwise.
  */
 #ifndef BSPRUN_DATASPACE_OBJECT_H
 #define BSPRUN_DATASPACE_OBJECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define DATASPACE_OBJECT_MOST (UINT64_C(1) << 30) /* bytes of an object */
@@ -36,20 +40,30 @@ struct pool_files {
     void (*unmap)(void *context, void *at, uint64_t size);
 };
 
-/* most: bytes of objects in memory, with UINT64_MAX files may be NULL; least: bytes of an object
- * that may go to a file, at least 1.  NULL: no memory. */
-struct pool *pool_open(uint64_t most, uint64_t least, const struct pool_files *files,
-                       void *context);
+/* most: bytes of objects in memory and of what is there beside them, with UINT64_MAX files may be
+ * NULL; least: bytes of an object that may go to a file, at least 1; entry: bytes of memory that an
+ * object takes beside its own wherever these are, and that a tag takes.  NULL: no memory. */
+#define OBJECT_ENTRY 96u
+struct pool *pool_open(uint64_t most, uint64_t least, uint64_t entry,
+                       const struct pool_files *files, void *context);
 /* All objects have been dropped.  Harmless for NULL. */
 void pool_close(struct pool *pool);
-/* Bytes of objects in memory, and in the file. */
+/* Bytes of objects in memory, beside objects, and in the file. */
 uint64_t pool_in_memory(const struct pool *pool);
+uint64_t pool_beside(const struct pool *pool);
 uint64_t pool_in_file(const struct pool *pool);
+/* Whether what has to stay in memory leaves no room for an object of that size: more room in the
+ * file would not help. */
+bool pool_is_used_up(const struct pool *pool, uint64_t size);
 
 /* A new object with one reference, whose bytes the caller writes.  NULL: see above. */
 struct object *object_make(struct pool *pool, uint64_t size);
 /* One reference more; returns the object. */
 struct object *object_share(struct object *object);
+/* A tag of so many bytes has the object from now on, or has it no longer.  There is always room for
+ * a tag: the objects that come later have less. */
+void object_tagged(struct object *object, uint64_t size);
+void object_untagged(struct object *object, uint64_t size);
 /* One reference less; the last one frees it.  Harmless for NULL. */
 void object_drop(struct object *object);
 

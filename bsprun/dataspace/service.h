@@ -164,6 +164,9 @@ bool dataspace_bears_loss(const struct dataspace *space);
 void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number);
 /* Bytes of the answers that this host keeps, and the process for which it keeps most. */
 uint64_t dataspace_logged(const struct dataspace *space, uint32_t *pid);
+/* Whether more than half is full of what this host may keep of a part, or of `all` bytes in all
+ * parts, and the process for which it keeps most of that: soon answers are given up. */
+bool dataspace_burdened(const struct dataspace *space, uint64_t all, uint32_t *pid);
 /* Processes with replicas are to stop where each of its replicas can be saved.  From now on none of
  * this host makes a request that it has not begun; who waits for an object withdraws that. */
 void dataspace_halt(struct dataspace *space);

@@ -72,6 +72,8 @@ static void free_entry(void *at)
 {
     struct tag_entry *entry = at;
 
+    if (entry->object)
+        object_untagged(entry->object, entry->size);
     object_drop(entry->object);
     while (entry->first) {
         struct request *request = entry->first;
@@ -116,11 +118,13 @@ static void set_object(struct tags *tags, struct tag_entry *entry, struct object
     if (entry->object) {
         tags->totals.objects--;
         tags->totals.bytes -= entry->object->size;
+        object_untagged(entry->object, entry->size);
     }
     entry->object = object;
     if (object) {
         tags->totals.objects++;
         tags->totals.bytes += object->size;
+        object_tagged(object, entry->size);
     }
 }
 

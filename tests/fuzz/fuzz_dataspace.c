@@ -371,7 +371,7 @@ static void choose_tags(const struct dataspace *space)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct pool *pool = pool_open(300, 1, NULL, NULL);
+    struct pool *pool = pool_open(340, 1, 4, NULL, NULL);
     struct dataspace_setup setup = {.host = 0,
                                     .nprocs = PROCESSES,
                                     .homes = homes,

@@ -42,6 +42,13 @@ def more_than_the_memory():
     expect(bsprun("-np", 4, "--dataspace-memory", "3M", OBJECTS, "sizes", env={"TMPDIR": "/no/such/place"}), 1,
            err=r"^bsprun: no room on host \S+ for an object of \d+ bytes in the dataspace \(pid \d\), neither in "
                r"memory \(--dataspace-memory\), where \d+ bytes are, nor in /no/such/place, where 0 are$")
+    expect(bsprun("-np", 2, "--dataspace-memory", "1M", OBJECTS, "many", 2000, 1024), 1,
+           err=r"^bsprun: no room on host \S+ for an object of 1024 bytes in the dataspace \(pid 0\): objects of less than "
+               r"16384 bytes and all tags stay in memory, where they take \d+ bytes; give more with --dataspace-memory$")
+    few = ("many", 20000, 0)  # what an object takes beside its bytes counts
+    expect(bsprun("-np", 1, "--dataspace-memory", "8M", OBJECTS, *few), 0, no_err=True)
+    expect(bsprun("-np", 1, "--dataspace-memory", "2M", OBJECTS, *few), 1, err=r"for an object of 0 bytes in the dataspace \(pid 0\): "
+           r"objects of less than 16384 bytes and all tags stay in memory")
     for word in ("0", "-1", "much", "3X"):
         expect(bsprun("--dataspace-memory", word, OBJECTS), 2,
                err=f"--dataspace-memory {word}: give bytes for objects in memory on each host")

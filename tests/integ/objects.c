@@ -91,6 +91,27 @@ static void sizes(void)
     printf("pid %d has seen all\n", pid);
 }
 
+/* Process 0 puts many objects before it gets the first of them. */
+static void many(int objects, int size)
+{
+    unsigned char *bytes = malloc((size_t)size + 1);
+    char tag[32];
+
+    for (int i = 0; i < objects && pid == 0; i++) {
+        memset(bytes, byte_of(i, 0), (size_t)size);
+        volpex_put(tag, tag_of(tag, "many", i), bytes, size);
+    }
+    for (int i = 0; i < objects && pid == 0; i++) {
+        if (volpex_get(tag, tag_of(tag, "many", i), bytes, size) != size)
+            fail("get", i);
+        for (int at = 0; at < size; at++)
+            if (bytes[at] != byte_of(i, 0))
+                fail("a byte is wrong", at);
+    }
+    free(bytes);
+    printf("pid %d has seen all\n", pid);
+}
+
 /* Tags are bytes, of any length. */
 static void tags(void)
 {
@@ -414,6 +435,8 @@ int main(int argc, char **argv)
         count(atoi(argv[2]));
     else if (strcmp(what, "sizes") == 0)
         sizes();
+    else if (strcmp(what, "many") == 0)
+        many(atoi(argv[2]), atoi(argv[3]));
     else if (strcmp(what, "tags") == 0)
         tags();
     else if (strcmp(what, "mixed") == 0)

@@ -120,6 +120,14 @@ def one_after_the_other():
         check_answer(job, rounds)  # with the last one there may be one copy
 
 
+def one_tag():
+    """All answers are about it, and fill what its host and the one with the copies may keep of them: a snapshot is taken early."""
+    puts = 6000  # each is kept as 64 bytes, of which there is room for 2048
+    with Job([*command("-v", "--every", "1000s", "--dataspace-memory", "1M"), OBJECTS, "puts", "one", "4", str(puts)]) as job:
+        check(job.finish() == 0, f"seed {seed}", job.status, job.text())
+        check("snapshot of superstep 1: " in job.text(), f"seed {seed}", job.text())
+
+
 def large_objects():
     """They go from one host that backs them to the next, of which one is lost, and then another."""
     rounds, size, hosts = 300, 300000, ["h0", "h1", "h2", "h3", "h4"]
@@ -293,4 +301,4 @@ def saved_and_moved_after_it():
 
 if __name__ == "__main__":
     main([one_host, the_first_host, who_reads_the_input, processor_zero, processor_zero_is_silent,
-          processor_zero_and_another, one_after_the_other, large_objects, all_go_back, saved_and_moved_after_it, storm])
+          processor_zero_and_another, one_after_the_other, one_tag, large_objects, all_go_back, saved_and_moved_after_it, storm])

@@ -110,7 +110,7 @@ void hosts_open(const struct dataspace_setup *of_all)
     for (uint32_t i = 0; i < host_count; i++) {
         struct dataspace_setup setup = *of_all;
 
-        hosts[i] = (struct test_host){.pool = pool_open(UINT64_MAX, 1, NULL, NULL)};
+        hosts[i] = (struct test_host){.pool = pool_open(UINT64_MAX, 1, 0, NULL, NULL)};
         setup.host = i;
         setup.piece = HOSTS_PIECE;
         setup.pool = hosts[i].pool;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bsprun/dataspace/copies.h"
+#include "bsprun/dataspace/log.h"
 #include "tests/unit/suite.h"
 
 #define HOSTS  4u
@@ -87,7 +88,7 @@ static void on_broken(void *context, uint32_t host, const char *complaint)
 static const struct copies_calls calls = {on_send,      on_answer,    on_differs,
                                           on_part_lost, on_no_memory, on_broken};
 
-static void open_hosts(uint32_t copies)
+static void open_hosts_with_log(uint32_t copies, uint64_t log)
 {
     static const uint32_t ring[HOSTS] = {0, 1, 2, 3};
 
@@ -99,7 +100,7 @@ static void open_hosts(uint32_t copies)
                                      .nprocs = 4,
                                      .copies = copies,
                                      .pool = pool,
-                                     .log = UINT64_MAX};
+                                     .log = log};
 
         hosts[i] = (struct host){.number = i, .copies = copies_open(&setup, &calls, &hosts[i])};
         ck_assert_ptr_nonnull(hosts[i].copies);
@@ -108,11 +109,16 @@ static void open_hosts(uint32_t copies)
         snprintf(tag, sizeof tag, "t%u", i % 1000);
 }
 
+static void open_hosts(uint32_t copies)
+{
+    open_hosts_with_log(copies, UINT64_MAX);
+}
+
 static void set_up(void)
 {
     memset(hosts, 0, sizeof hosts);
     queued = 0;
-    pool = pool_open(UINT64_MAX, 1, NULL, NULL);
+    pool = pool_open(UINT64_MAX, 1, 0, NULL, NULL);
     ck_assert_ptr_nonnull(pool);
 }
 
@@ -457,9 +463,38 @@ START_TEST(messages_that_break_the_rules)
 }
 END_TEST
 
+/* With two copies a host has a part of its own and one of another host; here nearly all answers are
+ * in one of them. */
+START_TEST(who_is_to_be_saved_before_answers_are_given_up)
+{
+    const uint64_t answers = 10, log = answers * LOG_ENTRY;
+    uint32_t most;
+
+    open_hosts_with_log(2, log);
+    for (uint64_t number = 1; number <= answers / 2; number++) {
+        put(0, 3, number, "");
+        deliver_all();
+        ck_assert(!copies_burdened(hosts[0].copies, 2 * log, &most));
+    }
+    put(0, 3, answers / 2 + 1, "");
+    deliver_all();
+    for (uint32_t i = 0; i < 2; i++) {
+        ck_assert(!copies_gave_up(hosts[i].copies));
+        ck_assert(copies_burdened(hosts[i].copies, 2 * log, &most));
+        ck_assert_uint_eq(most, 3);
+        /* ... or, if a host has more parts than copies, as others are lost, of all. */
+        ck_assert(copies_burdened(hosts[i].copies, answers * LOG_ENTRY, &most));
+    }
+    ck_assert(!copies_burdened(hosts[2].copies, 2 * log, &most));
+    copies_cut(hosts[0].copies, 3, answers / 2 + 2);
+    ck_assert(!copies_burdened(hosts[0].copies, 2 * log, &most));
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {an_answer_waits_for_all_copies,
+                                  who_is_to_be_saved_before_answers_are_given_up,
                                   alone_nothing_waits,
                                   the_next_takes_over,
                                   an_object_goes_once,

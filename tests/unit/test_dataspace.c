@@ -96,7 +96,7 @@ static void set_up(void)
 {
     struct dataspace_setup setup = {.host = 0, .nprocs = 3, .homes = homes, .piece = 4};
 
-    setup.pool = pool = pool_open(UINT64_MAX, 1, NULL, NULL);
+    setup.pool = pool = pool_open(UINT64_MAX, 1, 0, NULL, NULL);
     space = dataspace_open(&setup, &calls, NULL);
     ck_assert_ptr_nonnull(space);
     memset(&seen, 0, sizeof seen);
@@ -541,7 +541,7 @@ END_TEST
 /* Further pieces of an object that there was no memory for must not be taken. */
 START_TEST(no_memory_for_what_comes)
 {
-    struct pool *none = pool_open(0, 1000, NULL, NULL);
+    struct pool *none = pool_open(0, 1000, 0, NULL, NULL);
     struct dataspace_setup setup = {
         .host = 0, .nprocs = 3, .homes = homes, .piece = 4, .pool = none};
     struct wire_message piece = {.kind = WIRE_DATA_PUT};

@@ -79,7 +79,7 @@ static void set_up(void)
                                     .piece = 8,
                                     .log = UINT64_MAX};
 
-    setup.pool = pool = pool_open(UINT64_MAX, 1, NULL, NULL);
+    setup.pool = pool = pool_open(UINT64_MAX, 1, 0, NULL, NULL);
     space = dataspace_open(&setup, &calls, NULL);
     ck_assert_ptr_nonnull(space);
     memset(&seen, 0, sizeof seen);

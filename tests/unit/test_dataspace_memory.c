@@ -27,7 +27,7 @@ static void on_unmap(void *context, void *at, uint64_t size)
 START_TEST(the_oldest_go_to_a_file)
 {
     static const struct pool_files files = {on_map, on_unmap};
-    struct pool *few = pool_open(100, 10, &files, NULL);
+    struct pool *few = pool_open(100, 10, 0, &files, NULL);
     struct object *small = object_make(few, 9), *first = object_make(few, 40);
     struct object *second = object_make(few, 40), *third, *large;
 
@@ -70,7 +70,7 @@ END_TEST
 START_TEST(what_does_not_fit_beside_small_ones_goes_to_a_file)
 {
     static const struct pool_files files = {on_map, on_unmap};
-    struct pool *few = pool_open(100, 10, &files, NULL);
+    struct pool *few = pool_open(100, 10, 0, &files, NULL);
     struct object *small = object_make(few, 9), *other = object_make(few, 40);
     struct object *large = object_make(few, 92);
 
@@ -92,12 +92,70 @@ END_TEST
 START_TEST(small_ones_are_bounded_too)
 {
     static const struct pool_files files = {on_map, on_unmap};
-    struct pool *few = pool_open(20, 16, &files, NULL);
+    struct pool *few = pool_open(20, 16, 0, &files, NULL);
     struct object *first = object_make(few, 15);
 
     ck_assert_ptr_nonnull(first);
     ck_assert_ptr_null(object_make(few, 6));
+    ck_assert(pool_is_used_up(few, 6));
+    ck_assert(!pool_is_used_up(few, 5));
+    ck_assert(!pool_is_used_up(few, 16)); /* it may go to the file */
     object_drop(first);
+    first = object_make(few, 16);
+    file_is_full = true;
+    ck_assert_ptr_null(object_make(few, 6));
+    ck_assert(!pool_is_used_up(few, 6)); /* the other one could go, with room in the file */
+    file_is_full = false;
+    object_drop(first);
+    pool_close(few);
+}
+END_TEST
+
+/* As in the agent, where an object of a few bytes takes some 200 with its tag. */
+START_TEST(what_is_beside_small_objects_counts)
+{
+    struct pool *few = pool_open(1000, 16, 40, NULL, NULL);
+    struct object *objects[32];
+    unsigned count = 0;
+
+    while (count < 32 && (objects[count] = object_make(few, 0)))
+        object_tagged(objects[count++], 10);
+    ck_assert_uint_eq(count, 11); /* a tag that is behind an object always fits */
+    ck_assert_uint_eq(pool_in_memory(few), 0);
+    ck_assert_uint_eq(pool_beside(few), 11 * (40 + 40 + 10));
+    ck_assert(pool_is_used_up(few, 0));
+    object_untagged(objects[0], 10);
+    object_drop(objects[0]);
+    ck_assert(!pool_is_used_up(few, 15));
+    objects[0] = object_make(few, 15);
+    ck_assert_ptr_nonnull(objects[0]);
+    object_drop(objects[0]);
+    while (--count > 0) {
+        object_untagged(objects[count], 10);
+        object_drop(objects[count]);
+    }
+    ck_assert_uint_eq(pool_beside(few), 0);
+    pool_close(few);
+}
+END_TEST
+
+START_TEST(what_is_beside_objects_in_files_counts)
+{
+    static const struct pool_files files = {on_map, on_unmap};
+    struct pool *few = pool_open(100, 10, 40, &files, NULL);
+    struct object *first = object_make(few, 60), *second = object_make(few, 60);
+
+    ck_assert_ptr_nonnull(second);
+    ck_assert_uint_eq(pool_in_file(few), 120); /* neither fits beside what they take */
+    ck_assert_uint_eq(pool_beside(few), 80);
+    ck_assert_ptr_null(object_make(few, 60));
+    ck_assert(pool_is_used_up(few, 60));
+    object_drop(second);
+    second = object_make(few, 20);
+    ck_assert_uint_eq(pool_in_memory(few), 20);
+    object_drop(second);
+    object_drop(first);
+    ck_assert_uint_eq(mapped, 0);
     pool_close(few);
 }
 END_TEST
@@ -105,7 +163,7 @@ END_TEST
 START_TEST(memory_of_objects_that_are_gone)
 {
     const uint64_t size = 300000;
-    struct pool *pool_of = pool_open(2 * size, size, NULL, NULL);
+    struct pool *pool_of = pool_open(2 * size, size, 0, NULL, NULL);
     struct object *object = object_make(pool_of, size), *other;
     const unsigned char *bytes = object->bytes;
 
@@ -128,7 +186,10 @@ int main(void)
 {
     const TTest *const tests[] = {the_oldest_go_to_a_file,
                                   what_does_not_fit_beside_small_ones_goes_to_a_file,
-                                  small_ones_are_bounded_too, memory_of_objects_that_are_gone};
+                                  small_ones_are_bounded_too,
+                                  what_is_beside_small_objects_counts,
+                                  what_is_beside_objects_in_files_counts,
+                                  memory_of_objects_that_are_gone};
 
     return suite_run_tests("dataspace memory", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }

@@ -119,7 +119,7 @@ static void open_space(uint32_t copies)
                                     .cut_every = 4,
                                     .behind_most = 2};
 
-    setup.pool = pool = pool_open(UINT64_MAX, 1, NULL, NULL);
+    setup.pool = pool = pool_open(UINT64_MAX, 1, 0, NULL, NULL);
     space = dataspace_open(&setup, &calls, NULL);
     ck_assert_ptr_nonnull(space);
     memset(&seen, 0, sizeof seen);

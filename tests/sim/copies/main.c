@@ -10,7 +10,7 @@
  * have an order that explains them (zones.h); a process that is restarted gets what it got before;
  * who still waits at the end has nothing to wait for; a part is lost only if as many hosts are lost
  * as there are copies; hosts do not complain of each other, and never get a message that they lack
- * the news for.
+ * the news for; where few answers can be kept, images are wanted before any are given up.
  */
 #include <stdio.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static void act(struct world *world, uint32_t pid)
         if (process->left == 0)
             return;
         process->left--;
-        calls_make(&world->time, world->histories, TAGS, &world->seen,
+        calls_make(&world->time, world->histories, world->tags, &world->seen,
                    &process->calls[process->made++]);
     }
     process->busy = true;
@@ -220,6 +220,19 @@ static void plan(struct world *world, enum action_kind kind, uint64_t most, uint
     }
 }
 
+/* Some worlds can keep few answers, and have nearly all in one part. */
+static void make_log(struct world *world)
+{
+    world->log = UINT64_MAX;
+    world->tags = TAGS;
+    if (timeline_apart(&world->time, 4) > 0)
+        return;
+    world->log = LOG_FEW;
+    world->tags = 1;
+    for (uint32_t pid = 0; pid < world->process_count; pid++)
+        world->processes[pid].left = OPERATIONS;
+}
+
 static void make_world(struct world *world, const struct seeds_job *job)
 {
     unsigned fault = 0;
@@ -241,6 +254,7 @@ static void make_world(struct world *world, const struct seeds_job *job)
     plan(world, DO_IMAGE, IMAGES, world->process_count, &fault);
     plan(world, DO_WITHDRAW, WITHDRAWALS, world->process_count, &fault);
     timeline_take_course(&world->time);
+    make_log(world);
     for (uint32_t i = 0; i < world->host_count; i++)
         hosts_open(world, i);
 }
@@ -278,6 +292,23 @@ static void carry_out(struct world *world, const struct action *action)
         durable(world, action);
         break;
     }
+}
+
+/* At the moment at which answers are given up it is too late to ask for images. */
+static void check_log(struct world *world, struct host *host)
+{
+    bool wanted = host->burdened, gave_up = host->gave_up;
+    uint32_t pid;
+
+    host->burdened = copies_burdened(host->copies, world->copies * world->log, &pid);
+    host->gave_up = copies_gave_up(host->copies);
+    summary.burdened += host->burdened && !wanted;
+    if (!host->gave_up || gave_up)
+        return;
+    summary.gave_up++;
+    world->gave_up = true;
+    if (!wanted)
+        fail(world, "host %u gives answers up, and has asked for no image", host->number);
 }
 
 static void check_end(struct world *world)
@@ -320,8 +351,11 @@ static void run(const struct seeds_job *job)
     make_world(&world, job);
     while (!world.over && timeline_next(&world.time, &action)) {
         carry_out(&world, &action);
-        for (uint32_t i = 0; i < world.host_count && !world.over; i++)
+        for (uint32_t i = 0; i < world.host_count && !world.over; i++) {
             copies_check(world.hosts[i].copies);
+            if (world.log < UINT64_MAX && !world.hosts[i].lost)
+                check_log(&world, &world.hosts[i]);
+        }
     }
     check_end(&world);
     while (timeline_next(&world.time, &action)) /* what all that went back had on its way */
@@ -341,7 +375,7 @@ static int report(uint64_t count)
            (unsigned long long)summary.processes_lost);
     printf(
         "%llu operations, %llu messages, %llu cut off, %llu objects in files, %llu requests made "
-        "again, %llu repeated, %llu questions asked again, %llu answers given up, %llu wait at "
+        "again, %llu repeated, %llu questions asked again, %llu answers cut off, %llu wait at "
         "the end\n",
         (unsigned long long)summary.operations, (unsigned long long)summary.messages,
         (unsigned long long)summary.cut_off, (unsigned long long)summary.spilled,
@@ -351,6 +385,10 @@ static int report(uint64_t count)
     printf("%llu requests withdrawn, %llu too late for that, %llu once more after a loss\n",
            (unsigned long long)summary.withdrawn, (unsigned long long)summary.late,
            (unsigned long long)summary.withdrawn_again);
+    printf("%llu times images were wanted, %llu times answers were given up, %llu jobs went back "
+           "for that\n",
+           (unsigned long long)summary.burdened, (unsigned long long)summary.gave_up,
+           (unsigned long long)summary.differs);
     return seeds_verdict("copies", seeds_missing(&summary, sizeof summary));
 }
 

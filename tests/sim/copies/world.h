@@ -14,8 +14,10 @@
 #define OPERATIONS    6u /* of a process */
 #define COPIES        3u /* at most */
 #define SIZE_MOST     60u
-#define MEMORY        300u /* of a host: beyond that, objects go to files */
+#define MEMORY        360u /* of a host, with what is beside objects: then they go to files */
 #define SMALL         8u   /* ... but smaller ones */
+/* Bytes of answers of a part, in some worlds: a put can grant what all other processes wait for. */
+#define LOG_FEW       (2 * PROCESSES * (SIZE_MOST + 64u))
 #define LOSSES        4u   /* of hosts, but one always lives, and of processes ... */
 #define IMAGES        8u   /* ... restarted from one of so many images, or from the start */
 #define LOSSES_WITHIN 900u /* ... all that early */
@@ -92,6 +94,8 @@ struct world {
         struct pool *pool;
         struct copies *copies;
         uint64_t answers;            /* that it has given */
+        bool burdened;               /* it has said that images are wanted */
+        bool gave_up;                /* ... and has given up answers that are still wanted */
         uint64_t last_moment[HOSTS]; /* when the last message to each other host comes */
         uint64_t heard_until[HOSTS]; /* of a host that is lost: what comes later does not */
     } hosts[HOSTS];
@@ -100,12 +104,16 @@ struct world {
     struct calls_seen seen;
     uint32_t lost; /* hosts */
     bool over;     /* all go back */
+    uint32_t tags;
+    uint64_t log; /* bytes of answers that are kept of each part */
+    bool gave_up; /* some host has had to give up answers */
 };
 
 struct summary {
     uint64_t operations, waited, messages, cut_off, spilled;
     uint64_t hosts_lost, two_lost, back, taken_over, again, in_log, adopted, asked_again;
     uint64_t processes_lost, held, cut, withdrawn, late, withdrawn_again;
+    uint64_t burdened, gave_up, differs;
 };
 extern struct summary summary;
 

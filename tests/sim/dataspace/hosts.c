@@ -8,7 +8,7 @@ void host_open(struct host *host, struct world *world, struct timeline *time,
                struct dataspace_setup setup, const struct dataspace_calls *calls, uint64_t *spilled)
 {
     *host = (struct host){.world = world, .time = time, .number = setup.host};
-    host->pool = setup.pool = pool_open(MEMORY, SMALL, &calls_files, spilled);
+    host->pool = setup.pool = pool_open(MEMORY, SMALL, 1, &calls_files, spilled);
     setup.piece = PIECE;
     host->space = dataspace_open(&setup, calls, host);
     if (!host->space)

@@ -12,7 +12,7 @@
 #define WINDOW     40u /* bytes that a process posts at a time */
 #define PIECE      24u /* ... that go to another host at a time */
 #define SIZE_MOST  150u
-#define MEMORY     200u  /* of a host: beyond that, objects go to files */
+#define MEMORY     260u  /* of a host, with what is beside objects: then they go to files */
 #define SMALL      8u    /* ... but smaller ones */
 #define IN_FLIGHT  3u    /* messages of a link that is full */
 #define SETTLED    3000u /* after which nothing of a withdrawal is on its way */
