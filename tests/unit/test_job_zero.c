@@ -48,7 +48,7 @@ static void start_with_a_spare(void)
     EVENT(AGENT_UP, .host = 2);
     EVENT(REGISTERED, .host = 4);
     expect("E");
-    EVENT(RUNNING, .term = 1);
+    EVENT(RUNNING, .term = 1, .replicas = true);
 }
 
 static void expect_spare(uint32_t at)
@@ -102,7 +102,7 @@ START_TEST(a_spare_does_not_come)
     EVENT(AGENT_UP, .host = 4);
     EVENT(AGENT_UP, .host = 2);
     EVENT(REGISTERED, .host = 4);
-    EVENT(RUNNING, .term = 1);
+    EVENT(RUNNING, .term = 1, .replicas = true);
     EVENT(AGENT_LOST, .host = 2, .usable = true);
     expect("lA");
     EVENT(AGENT_LOST, .host = 9);
