@@ -14,7 +14,8 @@
 /* Of a file that objects share: it takes a descriptor, and address space, but no room of its own,
  * so that it is large. */
 #define SHARED_BYTES (UINT64_C(256) << 20)
-#define OWN_LEAST    (UINT64_C(4) << 20) /* bytes of an object that has a file of its own */
+#define SHARED_LEAST (UINT64_C(16) << 20) /* smaller ones would take too many descriptors */
+#define OWN_LEAST    (UINT64_C(4) << 20)  /* bytes of an object that has a file of its own */
 
 struct spill {
     struct extents *extents;
@@ -41,6 +42,15 @@ static void *map_file(int file, uint64_t size)
 
 /* ---- Files that objects share ---------------------------------------------------------------- */
 
+static bool give(int file, uint64_t offset, uint64_t size)
+{
+    return fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+                     (off_t)size) == 0;
+}
+
+/* Not where the file system cannot give back the room of a part.  Without MADV_RANDOM the kernel
+ * reads ahead of the places, in units for which it needs room on the disk as a whole when a part of
+ * them is written to: SIGBUS, where there is room for the places only. */
 static void *on_open(void *context, uint64_t *size, int *file)
 {
     uint64_t most = file_most() / EXTENT_PAGE * EXTENT_PAGE;
@@ -49,12 +59,14 @@ static void *on_open(void *context, uint64_t *size, int *file)
     (void)context;
     if (*size > most)
         *size = most;
-    *file = *size > 0 ? bspz_temporary_file() : -1;
+    *file = *size >= SHARED_LEAST ? bspz_temporary_file() : -1;
     if (*file < 0)
         return NULL;
-    if (ftruncate(*file, (off_t)*size) == 0)
+    if (ftruncate(*file, (off_t)*size) == 0 && give(*file, 0, EXTENT_PAGE))
         at = map_file(*file, *size);
-    if (!at)
+    if (at)
+        madvise(at, *size, MADV_RANDOM);
+    else
         close(*file);
     return at;
 }
@@ -66,19 +78,19 @@ static void on_close(void *context, int file, void *at, uint64_t size)
     close(file);
 }
 
-/* Where the file system cannot do that, the room is there for the next object in that place. */
 static void on_give(void *context, int file, uint64_t offset, uint64_t size)
 {
     (void)context;
-    fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size);
+    give(file, offset, size);
 }
 
 /* Room is taken at once: writing to memory that finds none would be SIGBUS. */
 static bool on_take(void *context, int file, uint64_t offset, uint64_t size)
 {
+    (void)context;
     if (posix_fallocate(file, (off_t)offset, (off_t)size) == 0)
         return true;
-    on_give(context, file, offset, size);
+    give(file, offset, size);
     return false;
 }
 

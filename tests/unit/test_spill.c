@@ -3,6 +3,7 @@
 #include <check.h>
 #include <dirent.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,24 @@ static unsigned count_mappings(void)
     return count;
 }
 
+/* Whether the kernel does not read ahead in the only mapping of a file in that directory. */
+static bool is_read_at_random(void)
+{
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    char line[PATH_MAX + 128];
+    bool here = false, random = false;
+
+    ck_assert_ptr_nonnull(maps);
+    while (fgets(line, sizeof line, maps)) {
+        if (strchr(line, '-') && strchr(line, '/'))
+            here = strstr(line, directory) != NULL;
+        else if (here && strncmp(line, "VmFlags:", 8) == 0)
+            random = strstr(line, " rr") != NULL;
+    }
+    fclose(maps);
+    return random;
+}
+
 /* Open files of that directory, and bytes of room that they have. */
 static unsigned count_files(uint64_t *room)
 {
@@ -90,6 +109,7 @@ START_TEST(many_share_a_file)
     for (unsigned i = 0; i < OBJECTS; i++)
         objects[i] = map(16 * KIB, (int)i);
     ck_assert_uint_eq(count_mappings(), 1);
+    ck_assert(is_read_at_random());
     ck_assert_uint_eq(count_files(&room), 1);
     ck_assert_uint_ge(room, OBJECTS * 16 * KIB);
     for (unsigned i = 0; i < OBJECTS; i++)
@@ -129,9 +149,9 @@ START_TEST(files_are_limited)
     ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
     limit.rlim_cur = 100 * KIB;
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    for (unsigned i = 0; i < 8; i++) /* three in each */
+    for (unsigned i = 0; i < 8; i++)
         objects[i] = map(32 * KIB, (int)i);
-    ck_assert_uint_eq(count_mappings(), 3);
+    ck_assert_uint_eq(count_mappings(), 8); /* none is shared, of which there would be many */
     ck_assert_ptr_null(spill_map(spill, 101 * KIB));
     ck_assert_ptr_null(spill_map(spill, 5 * MIB));
     for (unsigned i = 0; i < 8; i++) {
@@ -171,6 +191,23 @@ START_TEST(there_is_no_address_space)
 }
 END_TEST
 
+/* A smaller file is shared all the same. */
+START_TEST(files_are_limited_to_less)
+{
+    struct rlimit limit;
+    unsigned char *objects[20];
+
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = 20 * MIB;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    for (unsigned i = 0; i < 20; i++)
+        objects[i] = map(2 * MIB, (int)i);
+    ck_assert_uint_eq(count_mappings(), 2);
+    for (unsigned i = 0; i < 20; i++)
+        spill_unmap(spill, objects[i], 2 * MIB);
+}
+END_TEST
+
 START_TEST(there_is_no_directory)
 {
     ck_assert_int_eq(setenv("TMPDIR", "/no/such/place", 1), 0);
@@ -181,7 +218,8 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {many_share_a_file, a_large_one_has_its_own, files_are_limited,
+    const TTest *const tests[] = {many_share_a_file,         a_large_one_has_its_own,
+                                  files_are_limited,         files_are_limited_to_less,
                                   there_is_no_address_space, there_is_no_directory};
 
     return suite_run_tests("spill", tests, sizeof tests / sizeof *tests, set_up, tear_down);
