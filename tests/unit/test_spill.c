@@ -56,10 +56,11 @@ static bool is_read_at_random(void)
     FILE *maps = fopen("/proc/self/smaps", "r");
     char line[PATH_MAX + 128];
     bool here = false, random = false;
+    char kind;
 
     ck_assert_ptr_nonnull(maps);
     while (fgets(line, sizeof line, maps)) {
-        if (strchr(line, '-') && strchr(line, '/'))
+        if (sscanf(line, "%*x-%*x %*3[rwx-]%c", &kind) == 1) /* a mapping begins */
             here = strstr(line, directory) != NULL;
         else if (here && strncmp(line, "VmFlags:", 8) == 0)
             random = strstr(line, " rr") != NULL;
