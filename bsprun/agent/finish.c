@@ -26,20 +26,28 @@ static void send_report(struct agent *agent)
 {
     struct wire_message message = {.kind = WIRE_REPORT};
     struct wire_usage *rows = calloc((size_t)agent_nprocs(agent) + 1, sizeof *rows);
-    uint32_t count = 0;
+    uint64_t *early = calloc((size_t)agent_nprocs(agent) + 1, sizeof *early);
+    uint32_t count = 0, early_count = 0;
 
-    if (!rows)
+    if (!rows || !early) {
+        free(rows);
+        free(early);
         return;
+    }
     for (int pid = 0;
          agent_order(agent)->report && agent_begin_ns(agent) && pid < agent_nprocs(agent); pid++)
         if (agent_is_here(agent, pid))
             usage_read(agent_board(agent), pid, agent_end_ns(agent) - agent_begin_ns(agent),
                        &rows[count++]);
     message.report.host = agent_host(agent);
-    message.report.whole = !agent_ended_early(agent);
+    for (int pid = 0; pid < agent_nprocs(agent); pid++)
+        if (agent_is_here(agent, pid) && agent_ended_early(agent, pid))
+            early[early_count++] = (uint64_t)pid;
+    message.report.early = (struct wire_numbers){early, early_count};
     message.report.ranks = (struct wire_usage_list){rows, count};
     agent_send(agent, &message);
     free(rows);
+    free(early);
 }
 
 static void send_end(struct agent *agent)

@@ -1,5 +1,6 @@
 /* route.c - see route.h. */
 #include "bsprun/agent/route.h"
+#include "bsprun/agent/snapshot/alone.h"
 #include "bsprun/agent/snapshot/replicas.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "bsprun/agent/core/course.h"
 #include "bsprun/agent/core/fetch.h"
 #include "bsprun/agent/core/identity.h"
+#include "bsprun/agent/core/known.h"
 #include "bsprun/agent/core/output.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/stop.h"
@@ -21,6 +23,14 @@
 #include "bsprun/agent/succession.h"
 #include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"
+
+/* It is for the successor of Processor Zero, which this agent does not know yet that it is, but of
+ * a snapshot of the former one, which is abandoned. */
+static bool is_of_former(const struct agent *agent, const struct wire_message *message)
+{
+    return (agent_has_replicas(agent) || agent_wants_copies(agent)) &&
+           wire_way(message->kind) == WIRE_WAY_TO_ZERO && known_lets(message->kind);
+}
 
 void agent_route_message(void *context, uint32_t host, const struct wire_message *message)
 {
@@ -38,6 +48,8 @@ void agent_route_message(void *context, uint32_t host, const struct wire_message
         coord_shell_message(agent_zero(agent), host, message);
     else if (message->kind == WIRE_ACCOUNT && message->account.host == host)
         agent_keep_account(agent, message);
+    else if (is_of_former(agent, message))
+        return;
     else if (way == WIRE_WAY_FROM_ZERO && agent_peers_is_zero(agent, host) && !agent_zero(agent))
         agent_calls(agent)->ordered(agent, message);
     else if (message->kind == WIRE_KEEP)

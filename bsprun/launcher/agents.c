@@ -92,6 +92,7 @@ void agents_free(struct agents *agents)
         free(agents->items[i].addresses);
         free(agents->items[i].called);
         free(agents->items[i].adapter);
+        free((void *)agents->items[i].early.items);
         hosts_free(&agents->items[i].admitted);
     }
     free(agents->items);
@@ -167,6 +168,15 @@ void agents_call_roll(struct agents *agents)
     check_roll(agents);
 }
 
+/* ---- Reports ---- */
+
+static void forget_report(struct launcher_agent *agent)
+{
+    free((void *)agent->early.items);
+    agent->early = (struct wire_numbers){NULL, 0};
+    agent->reported = false;
+}
+
 /* ---- Lines ---- */
 
 struct launcher_line {
@@ -175,6 +185,19 @@ struct launcher_line {
     agents_line_ended *ended;
     struct net_connection *connection;
 };
+
+/* Without memory bsprun waits for it as if it had not come. */
+static void take_report(struct launcher_agent *agent, const struct wire_report *report)
+{
+    uint64_t *early = calloc((size_t)report->early.count + 1, sizeof *early);
+
+    if (!early)
+        return;
+    memcpy(early, report->early.items, report->early.count * sizeof *early);
+    forget_report(agent);
+    agent->early = (struct wire_numbers){early, report->early.count};
+    agent->reported = true;
+}
 
 static void on_message(void *context, struct net_connection *connection,
                        const struct wire_message *message)
@@ -192,10 +215,8 @@ static void on_message(void *context, struct net_connection *connection,
         return;
     }
     agent->spoke_ms = agent->heard_ms;
-    if (message->kind == WIRE_REPORT) {
-        agent->reported = true;
-        agent->reported_whole = message->report.whole;
-    }
+    if (message->kind == WIRE_REPORT)
+        take_report(agent, &message->report);
     line->agents->calls->message(line->agents->context, agent, message);
 }
 
@@ -247,7 +268,8 @@ int agents_open_line(struct launcher_agent *agent, int fd, const struct net_opti
     agent->line = line;
     agents_move(agent, AGENT_LINKED);
     agent->heard_ms = launcher_now_ms();
-    agent->reported = agent->reported_whole = agent->dismissed = false;
+    forget_report(agent);
+    agent->dismissed = false;
     agent->calls = agent->answers = agent->called_at = 0;
     if (agents->paused)
         net_pause(line->connection);

@@ -56,7 +56,7 @@ struct launcher_agent {
     bool tried_again;                   /* it was lost: that it does not come is no news */
     bool dismissed;                     /* the job continues without it once it has left */
     bool reported;                      /* REPORT was received, its last message */
-    bool reported_whole;                /* with all output of its processes */
+    struct wire_numbers early;          /* ... that of these processes may lack output */
     uint32_t left_term;                 /* in which it was lost without REPORT; 0: never */
     uint32_t incarnation;               /* number of agents started on this host */
     uint32_t cores;                     /* as it reports */

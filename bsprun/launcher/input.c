@@ -228,6 +228,26 @@ void input_mark(struct input *input, struct bspz_snapshot_name name, uint64_t po
     input->marks[input->mark_count++] = (struct input_mark){name, position, false};
 }
 
+/* Whether the input is kept for one that was marked before this bsprun began. */
+static bool is_older_spared(const struct input *input)
+{
+    for (uint32_t i = 0; i < input->mark_count; i++)
+        if (is_spared(input, i))
+            return false;
+    return input->spared.term > 0;
+}
+
+/* Drops the marks before that one, but for the spared one. */
+static void forget_older(struct input *input, uint32_t index)
+{
+    while (index > 0) {
+        if (is_spared(input, --index))
+            continue;
+        drop_mark(input, index);
+    }
+    forget_before(input, input->marks[0].position);
+}
+
 /* If more snapshots are retained than there are marks, nothing is dropped. */
 void input_commit(struct input *input, struct bspz_snapshot_name name)
 {
@@ -239,16 +259,17 @@ void input_commit(struct input *input, struct bspz_snapshot_name name)
     for (uint32_t i = input->mark_count; i-- > 0;) {
         if (!input->marks[i].committed || ++newer != input->keep)
             continue;
-        while (i > 0)
-            if (is_spared(input, --i))
-                break;
-            else
-                drop_mark(input, i);
-        while (i > 0)
-            drop_mark(input, --i);
-        forget_before(input, input->marks[0].position);
+        if (!is_older_spared(input))
+            forget_older(input, i);
         return;
     }
+}
+
+void input_begin_at(struct input *input, struct bspz_snapshot_name name)
+{
+    for (uint32_t i = input->mark_count; i-- > 0;)
+        if (bspz_snapshot_newer(input->marks[i].name, name))
+            drop_mark(input, i);
 }
 
 void input_spare(struct input *input, struct bspz_snapshot_name name)

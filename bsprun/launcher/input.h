@@ -94,7 +94,10 @@ void input_forget_taken(struct input *input);
  * of; it is committed. */
 void input_mark(struct input *input, struct bspz_snapshot_name name, uint64_t position);
 void input_commit(struct input *input, struct bspz_snapshot_name name);
-/* There may be a rollback to that snapshot however old it is; term 0: to none. */
+/* The job goes on from that snapshot: newer ones do not count any more. */
+void input_begin_at(struct input *input, struct bspz_snapshot_name name);
+/* There may be a rollback to that snapshot however old it is, which may be older than the first
+ * mark; term 0: to none. */
 void input_spare(struct input *input, struct bspz_snapshot_name name);
 
 #endif

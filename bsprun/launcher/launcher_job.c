@@ -118,6 +118,7 @@ static void record_term(struct launcher *launcher, const struct job_effect *effe
     launcher_note(launcher, &(struct timeline_event){.kind = TIMELINE_BACK,
                                                      .superstep = effect->name.superstep});
     output_go_back(&launcher->output, effect->name);
+    stdin_begin_at(&launcher->input, effect->name);
     if (launcher->common.options->verbosity > 0 && !launcher->fault_untold)
         notices_say(&launcher->common.notices, "job %s continues from superstep %llu",
                     store_job_name(launcher->common.saved.store),

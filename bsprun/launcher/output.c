@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bsprun/launcher/replica_view.h"
 #include "bsprun/launcher/shown.h"
 
 #define PROMPT_MS    100u
@@ -371,13 +372,15 @@ void output_replicas(struct output *output, struct wire_numbers homes, struct wi
 
 bool output_is_reported_for(const struct output *output, uint32_t host)
 {
+    struct wire_numbers early[HOSTS_MAX];
+    uint32_t count = 0;
+
     if (output->replicas && output->housing_known && !output->houses[host])
         return true; /* it has no processes that could have written any */
     for (uint32_t i = 0; output->replicas && i < output->agents->count; i++)
-        if (i != host && output->lead[i] == output->lead[host] &&
-            output->agents->items[i].reported_whole)
-            return true;
-    return false;
+        if (i != host && output->lead[i] == output->lead[host] && output->agents->items[i].reported)
+            early[count++] = output->agents->items[i].early;
+    return replica_reports_cover(early, count);
 }
 
 void output_leave(struct output *output, uint32_t host)

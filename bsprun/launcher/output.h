@@ -94,7 +94,7 @@ void output_begin_term(struct output *output, const struct job_machine *machine)
 /* The homes of processes, and hosts with replicas, each followed by the host whose processes it
  * has, too. */
 void output_replicas(struct output *output, struct wire_numbers homes, struct wire_numbers leads);
-/* Whether another host with the same processes has sent its report, and with it all that they
+/* Whether other hosts with the same processes have sent their reports, and with them all that they
  * wrote; or none is on it. */
 bool output_is_reported_for(const struct output *output, uint32_t host);
 /* So many processes run: with --output they have files. */

@@ -174,3 +174,26 @@ char *replica_view_text(const struct replica_view *view, const char *(*name)(voi
             print_cell(file, view, lead, name, context);
     return fclose(file) == 0 ? text : NULL;
 }
+
+/* ---- Ends ---- */
+
+static bool lists(const struct wire_numbers *list, uint64_t pid)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->items[i] == pid)
+            return true;
+    return false;
+}
+
+bool replica_reports_cover(const struct wire_numbers *early, uint32_t count)
+{
+    for (uint32_t i = 0; count > 0 && i < early[0].count; i++) {
+        uint32_t host = 1;
+
+        while (host < count && lists(&early[host], early[0].items[i]))
+            host++;
+        if (host == count)
+            return false;
+    }
+    return count > 0;
+}

@@ -56,4 +56,9 @@ bool replica_view_missing(const struct replica_view *view, char text[REPLICA_VIE
 char *replica_view_text(const struct replica_view *view, const char *(*name)(void *, uint32_t host),
                         void *context);
 
+/* early: from reports (REPORT) of so many hosts with the same processes, which processes were ended
+ * there early.  Whether each of them has ended by itself on one of those hosts, so that all it has
+ * written has come; false without any report. */
+bool replica_reports_cover(const struct wire_numbers *early, uint32_t count);
+
 #endif

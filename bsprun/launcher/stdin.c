@@ -200,6 +200,12 @@ void stdin_go_back(struct stdin_relay *relay)
         relay->readers[i] = NULL;
 }
 
+void stdin_begin_at(struct stdin_relay *relay, struct bspz_snapshot_name name)
+{
+    if (is_open(relay))
+        input_begin_at(&relay->input, name);
+}
+
 /* ---- Life ---- */
 
 static int new_file(void *context)

@@ -43,5 +43,7 @@ void stdin_commit(struct stdin_relay *relay, struct bspz_snapshot_name name,
 void stdin_leave(struct stdin_relay *relay, const struct launcher_agent *agent);
 /* The new term begins from a snapshot. */
 void stdin_go_back(struct stdin_relay *relay);
+/* It begins at that one: newer ones do not count any more. */
+void stdin_begin_at(struct stdin_relay *relay, struct bspz_snapshot_name name);
 
 #endif

@@ -109,6 +109,9 @@ bool coord_form_groups(struct coord *state, uint32_t processes, uint32_t hosts,
 bool coord_files_cost_replicas(const struct coord *state, uint32_t processes,
                                const uint32_t *together, uint32_t *pid)
 {
+    for (uint32_t replicas = 1; replicas <= WIRE_REPLICAS_MAX; replicas++)
+        if (state->groups.fewer[replicas] != replicas)
+            return false; /* hosts are too few as well */
     for (*pid = 0; state->config.counts.count > 1 && *pid < processes; ++*pid)
         if (wanted_of(state, *pid, NULL) > wanted_of(state, *pid, together))
             return true;

@@ -409,7 +409,7 @@ bool coord_has_replicas(const struct coord *state);
 bool coord_form_groups(struct coord *state, uint32_t processes, uint32_t hosts,
                        const uint32_t *together, uint32_t lowered);
 /* Whether some process has fewer than were asked for as it shares files with a lower one that has
- * so many; which. */
+ * so many, and that alone is the reason; which. */
 bool coord_files_cost_replicas(const struct coord *state, uint32_t processes,
                                const uint32_t *together, uint32_t *pid);
 /* The number of replicas of the process, those that share files with it, in this term. */

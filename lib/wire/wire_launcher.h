@@ -302,11 +302,11 @@
 
 #define WIRE_FIELDS_TRACE(F, E) F(text, text, WIRE_TEXT_MAX)
 
-/* The last message of a host; all output of its processes precedes it.  whole: none of them was
- * ended because a replica of it had ended, so that there is no more output of theirs anywhere. */
+/* The last message of a host; all output of its processes precedes it.  early: those that were
+ * ended because a replica of them had ended, which may have written more. */
 #define WIRE_FIELDS_REPORT(F, E)                                                                   \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
-    F(flag, whole, 0)                                                                              \
+    F(numbers, early, WIRE_RANKS_MAX)                                                              \
     F(usage, ranks, WIRE_RANKS_MAX)
 
 /* A line for the user's stderr; the job goes on.  status: that of the job, should it end because

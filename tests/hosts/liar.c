@@ -116,6 +116,7 @@ static void spmd(void)
     }
     printf("process %d: %016" PRIx64 "\n", bsp_pid(), sum);
     bsp_end();
+    note(supersteps);
     hold(supersteps);
     write_more();
 }

@@ -303,7 +303,6 @@ static void obey(void *context, uint32_t host, const struct wire_message *messag
     case WIRE_END:
         idle = (struct wire_message){.kind = WIRE_REPORT};
         idle.report.host = own;
-        idle.report.whole = true;
         to_bsprun(&idle, term);
         break;
     default:

@@ -173,6 +173,46 @@ START_TEST(an_older_one_that_is_right)
 }
 END_TEST
 
+/* ... and the job goes back to it: those that it would have gone on to do not count any more. */
+START_TEST(back_to_an_older_one)
+{
+    input_taken(&input, 0, 0);
+    add("as many bytes as there will be snapshots now");
+    expect(0, "as many bytes as there will be snapshots now", false);
+    for (uint32_t i = 1; i <= 40; i++) {
+        input_mark(&input, NAME(i, 1), i);
+        input_spare(&input, NAME(3, 1));
+        input_commit(&input, NAME(i, 1));
+    }
+    input_close(&input);
+    input_begin_at(&input, NAME(3, 1));
+    ck_assert(input_taken(&input, 0, 3));
+    expect(3, "many bytes as there will be snapshots now", false);
+    input_mark(&input, NAME(4, 2), 4);
+    input_spare(&input, NAME(4, 2));
+    input_commit(&input, NAME(4, 2));
+    input_close(&input);
+    ck_assert(input_taken(&input, 0, 3));
+}
+END_TEST
+
+/* A restarted job has no mark of the snapshot that it went on from. */
+START_TEST(one_before_the_first_mark)
+{
+    input_taken(&input, 0, 0);
+    add("input");
+    expect(0, "input", false);
+    for (uint32_t i = 8; i <= 12; i++) {
+        input_mark(&input, NAME(i, 2), i - 7);
+        input_spare(&input, NAME(7, 1));
+        input_commit(&input, NAME(i, 2));
+    }
+    input_close(&input);
+    ck_assert(input_taken(&input, 0, 0));
+    expect(0, "input", false);
+}
+END_TEST
+
 START_TEST(all_snapshots_are_kept)
 {
     input_free(&input);
@@ -273,6 +313,8 @@ int main(void)
                                   kept_as_long_as_snapshots,
                                   replicas_of_the_reader,
                                   an_older_one_that_is_right,
+                                  back_to_an_older_one,
+                                  one_before_the_first_mark,
                                   all_snapshots_are_kept,
                                   restarted_with_its_own,
                                   much_at_once,

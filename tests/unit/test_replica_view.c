@@ -218,11 +218,27 @@ START_TEST(status_in_json)
 }
 END_TEST
 
+/* Each host names those of its processes that were ended since a replica elsewhere had ended. */
+START_TEST(reports_cover_each_other)
+{
+    static const uint64_t one[] = {1}, both[] = {1, 3}, other[] = {3};
+    const struct wire_numbers none = {NULL, 0}, early[] = {{one, 1}, {both, 2}, {other, 1}};
+
+    ck_assert(!replica_reports_cover(NULL, 0));
+    ck_assert(replica_reports_cover(&none, 1));
+    ck_assert(!replica_reports_cover(early, 1));
+    ck_assert(!replica_reports_cover(early, 2)); /* process 1 has ended on none of them */
+    ck_assert(replica_reports_cover(early, 3));
+    ck_assert(!replica_reports_cover(&early[1], 2));
+    ck_assert(replica_reports_cover((const struct wire_numbers[]){early[1], none}, 2));
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
-        a_loss,    too_few_hosts_for_all, why_some_are_missing, another_number, text,
-        who_leads, status_lines,          status_in_json};
+        a_loss,    too_few_hosts_for_all, why_some_are_missing, another_number,          text,
+        who_leads, status_lines,          status_in_json,       reports_cover_each_other};
 
     return suite_run_tests("replica_view", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

@@ -48,7 +48,8 @@ struct agent_ending {
     char *blame;       /* message for the user, "" when none is due */
     char *blame_table; /* the table of processes, or NULL */
     bool elsewhere;    /* reported to bsprun by Processor Zero of another host */
-    bool early;        /* processes were killed as replicas of theirs have ended */
+    bool any_early;    /* processes were killed as replicas of theirs had ended ... */
+    bool *early;       /* ... by pid, which; NULL: not known */
     uint64_t stop_ns;  /* when a stop was first requested, 0 if never */
     int stop_signal;   /* the user's, 0 if none */
     unsigned more_graces;
@@ -71,6 +72,7 @@ void agent_ending_free(struct agent *agent)
 {
     free(agent->ending->blame);
     free(agent->ending->blame_table);
+    free(agent->ending->early);
     free(agent->ending);
     agent->ending = NULL;
 }
@@ -474,6 +476,19 @@ bool agent_note_end_elsewhere(struct agent *agent, const struct wire_end *end)
     return true;
 }
 
+/* Which processes are about to be killed for that.  The first one may be below the program. */
+static void note_early(struct agent *agent)
+{
+    struct agent_ending *ending = agent->ending;
+
+    ending->any_early = true;
+    if (!ending->early)
+        ending->early = calloc((size_t)agent_nprocs(agent) + 1, sizeof *ending->early);
+    for (int pid = 0; ending->early && pid < agent_nprocs(agent); pid++)
+        ending->early[pid] = agent_process(agent, pid)->state == WATCH_LIVES ||
+                             (pid == 0 && agent_root(agent)->state == WATCH_LIVES);
+}
+
 void agent_end_here(struct agent *agent)
 {
     if (agent_is_finished(agent))
@@ -482,7 +497,7 @@ void agent_end_here(struct agent *agent)
         (agent_everything_gone(agent) && !job_is_stopping(agent_job(agent))))
         agent_job_over(agent, &agent->ending->outcome);
     else {
-        agent->ending->early = true;
+        note_early(agent);
         agent_kill(agent); /* Processor Zero did not wait for it */
     }
 }
@@ -491,13 +506,13 @@ void agent_end_replicas(struct agent *agent)
 {
     if (agent_everything_gone(agent))
         return;
-    agent->ending->early = true;
+    note_early(agent);
     agent_kill_members(agent, NULL);
 }
 
-bool agent_ended_early(const struct agent *agent)
+bool agent_ended_early(const struct agent *agent, int pid)
 {
-    return agent->ending->early;
+    return agent->ending->any_early && (!agent->ending->early || agent->ending->early[pid]);
 }
 
 void agent_job_over(struct agent *agent, const struct coord_outcome *outcome)

@@ -62,8 +62,8 @@ bool agent_note_end_elsewhere(struct agent *agent, const struct wire_end *end);
 void agent_end_here(struct agent *agent);
 /* Processor Zero's host: the job has ended well; kills processes here whose replicas have ended. */
 void agent_end_replicas(struct agent *agent);
-/* Whether any were killed so: they may not have written all that their replicas have. */
-bool agent_ended_early(const struct agent *agent);
+/* Whether that process was killed so: it may not have written all that its replica has. */
+bool agent_ended_early(const struct agent *agent, int pid);
 /* The job is over with that outcome, and no process runs: agent_finish follows from the loop. */
 void agent_job_over(struct agent *agent, const struct coord_outcome *outcome);
 
