@@ -61,19 +61,29 @@ static void digest_calls(const struct mirror *mirror, struct bspz_digest *digest
     }
 }
 
+/* Records only: how they are divided into chunks depends on the memory that there was, and the
+ * totals stand in the first chunk alone. */
 static void digest_chunk(struct bspz_digest *digest, const struct bspz_chunk *chunk, int kind)
 {
     const unsigned char *bytes = (const unsigned char *)(chunk + 1);
 
-    add_number(digest, chunk->used);
-    add_number(digest, chunk->count);
-    add_number(digest, chunk->bytes);
     if (kind != BSPZ_REQUESTS) {
         bspz_digest_add(digest, bytes, chunk->used);
         return;
     }
     for (uint64_t at = 0; at + BSPZ_REQUEST_BYTES <= chunk->used; at += BSPZ_REQUEST_BYTES)
         bspz_digest_add(digest, bytes + at, BSPZ_REQUEST_SHARED);
+}
+
+static void digest_totals(struct bspz_digest *digest, const struct bspz_chunk *first)
+{
+    add_number(digest, first->count);
+    add_number(digest, first->bytes);
+}
+
+static const struct bspz_chunk *chunk_at(const char *board, const struct mirror_range *range)
+{
+    return (const void *)(board + range->offset);
 }
 
 static int *everyone(int nprocs)
@@ -100,9 +110,14 @@ static void digest_parts(const struct mirror *mirror, int pid, struct bspz_diges
 
         add_number(digest, entry->to);
         for (int kind = 0; kind < BSPZ_KINDS; kind++) {
-            add_number(digest, entry->chunks[kind]);
+            uint64_t used = 0;
             for (uint32_t k = 0; k < entry->chunks[kind]; k++)
-                digest_chunk(digest, (const void *)(board + range++->offset), kind);
+                used += chunk_at(board, range + k)->used;
+            add_number(digest, used);
+            if (entry->chunks[kind] > 0)
+                digest_totals(digest, chunk_at(board, range));
+            for (uint32_t k = 0; k < entry->chunks[kind]; k++)
+                digest_chunk(digest, chunk_at(board, range++), kind);
         }
     }
 }

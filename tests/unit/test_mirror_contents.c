@@ -152,6 +152,32 @@ START_TEST(alike)
 }
 END_TEST
 
+/* So are the chunks that records are in: only the first one has totals, and what the others have
+ * there was never written. */
+START_TEST(alike_in_other_chunks)
+{
+    struct bspz_chunk *puts, *one, *two;
+
+    do_it(&from);
+    do_it(&twin);
+    puts = chunk_of(&twin, 1, BSPZ_PUTS);
+    two = (void *)((char *)twin.board + puts->next);
+    two->count = 0x7f0000001000;
+    two->bytes = 0x7ffc00000008;
+    ck_assert(same_digest());
+    board_send(&from, 0, 3, BSPZ_MESSAGES, 0, 1, 400, 0);
+    board_send(&twin, 0, 3, BSPZ_MESSAGES, 0, 2, 200, 0);
+    one = chunk_of(&from, 3, BSPZ_MESSAGES);
+    two = chunk_of(&twin, 3, BSPZ_MESSAGES);
+    memcpy(two + 1, one + 1, 200);
+    memcpy((struct bspz_chunk *)(void *)((char *)twin.board + two->next) + 1,
+           (char *)(one + 1) + 200, 200);
+    ck_assert(same_digest());
+    two->bytes++;
+    ck_assert(!same_digest());
+}
+END_TEST
+
 /* Any bit of what is sent to anybody. */
 START_TEST(flipped)
 {
@@ -268,7 +294,7 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {parts, alike, flipped, located, lies};
+    const TTest *const tests[] = {parts, alike, alike_in_other_chunks, flipped, located, lies};
 
     return suite_run_tests("mirror contents", tests, sizeof tests / sizeof *tests, set_up,
                            tear_down);
