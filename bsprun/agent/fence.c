@@ -48,7 +48,7 @@ static void be_cut_off(struct agent *agent)
         net_probe(agent_control(agent), PROBE_SECOND);
     if (agent_is_finished(agent))
         return;
-    agent_tell_link_lost(agent, agent_host(agent), "nothing has been heard from bsprun");
+    agent_tell_link_lost(agent, agent_host(agent), "nothing has been heard from bsprun", false);
     agent_is_cut_off(agent);
 }
 

@@ -23,6 +23,7 @@
 #include "bsprun/agent/succession.h"
 #include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"
+#include "bsprun/link/link.h"
 
 /* It is for the successor of Processor Zero, which this agent does not know yet that it is, but of
  * a snapshot of the former one, which is abandoned. */
@@ -92,7 +93,7 @@ void agent_route_lost(void *context, uint32_t host, const char *text)
         return;
     }
     agent_peers_note_lost(agent, host);
-    agent_tell_link_lost(agent, host, text);
+    agent_tell_link_lost(agent, host, text, strcmp(text, LINK_TOO_FAR_BEHIND) == 0);
     agent_fetch_lost(agent, host);
     agent_replicas_lost(agent, host);
     /* If the job may go on without it bsprun says who is lost, since this host may be the one that

@@ -63,7 +63,8 @@ static void elect_when_complete(struct job_machine *machine, const struct job_ev
     machine->elected = true;
     machine_forget_roll(machine);
     for (uint32_t i = 0; i < machine->config.host_count; i++)
-        machine->hosts[i].given_up = machine->hosts[i].bears = machine->hosts[i].asked = false;
+        machine->hosts[i].given_up = machine->hosts[i].behind = machine->hosts[i].bears =
+            machine->hosts[i].asked = false;
     machine_move(machine, JOB_MACHINE_RUNNING);
     machine_add(machine, effects, JOB_EFFECT_ELECT)->anew = machine->anew != ANEW_NOT;
     machine_renew_asked(machine, effects);

@@ -77,7 +77,7 @@ enum job_event_kind {
     JOB_EVENT_UNSAVED,    /* term, age_ms: a snapshot has failed */
     JOB_EVENT_CLOSING,    /* term, cut_short: every process is in bsp_end, or is ended before */
     JOB_EVENT_TERM_OVER,  /* term, outcome: a fault */
-    JOB_EVENT_LINK_LOST,  /* term, host: it no longer hears peer; peer == host: bsprun */
+    JOB_EVENT_LINK_LOST,  /* term, host, behind: it no longer hears peer; peer == host: bsprun */
     JOB_EVENT_ROLL,       /* CALL is done: every agent that is not lost has answered */
     JOB_EVENT_ENDED,      /* term, outcome: the job is over; term 0: before the first */
     JOB_EVENT_STOP,       /* how, signal: the user requests the end */
@@ -117,6 +117,7 @@ struct job_event {
     uint64_t grace_ms;
     uint64_t age_ms; /* COMMITTED, UNSAVED: since the processes went on from there */
     bool bears;
+    bool behind;       /* LINK_LOST: as the peer is too far behind its replicas */
     uint32_t replicas; /* REPLICAS: the most of one process, from the next term on; PLACED, RUNNING:
                           whether there are any */
 };

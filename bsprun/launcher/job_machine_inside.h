@@ -45,6 +45,7 @@ struct machine_host {
     bool asked;       /* ... lost: which has been asked */
     bool took_part;   /* in a term, or would have */
     bool given_up;    /* up, but the present term goes on without it */
+    bool behind;      /* ... and too far behind its replicas, as another host says */
     bool excluded;    /* others did not hear it, or it is away: it does not come back by itself */
     uint32_t retries; /* since it was lost first */
     uint64_t retry_at_ms; /* gone: when another agent is started there; 0: not planned */

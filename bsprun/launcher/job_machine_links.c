@@ -74,6 +74,8 @@ static bool is_again(const struct job_machine *machine)
     return false;
 }
 
+#define BEHIND (4 * 4 * LINKS_MAX) /* more than any number of links */
+
 /* A score of a host at an end of lost links: the one with the highest is excluded. */
 static uint32_t exclusion_score(const struct job_machine *machine, uint32_t host)
 {
@@ -82,7 +84,8 @@ static uint32_t exclusion_score(const struct job_machine *machine, uint32_t host
         return 0;
     if (machine->lost_before_term + 1 == machine->term)
         links += count_of(&machine->lost_before, host);
-    return 4 * links + 2 * (host != machine->zero) + (host != machine->config.own);
+    return BEHIND * machine_find(machine, host)->behind + 4 * links + 2 * (host != machine->zero) +
+           (host != machine->config.own);
 }
 
 static uint32_t pick(const struct job_machine *machine)
@@ -216,6 +219,8 @@ void machine_take_link_lost(struct job_machine *machine, const struct job_event 
         machine->roll.deaf = event->host;
     else
         note_link(&machine->roll.lost, event->host, event->peer);
+    if (event->behind)
+        machine_find(machine, event->peer)->behind = true;
     call(machine, effects);
 }
 

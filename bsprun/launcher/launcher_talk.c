@@ -309,7 +309,8 @@ static void take_link_lost(struct launcher *launcher, const struct launcher_agen
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_LINK_LOST,
                                                 .term = message->envelope.term,
                                                 .host = agent->host,
-                                                .peer = peer});
+                                                .peer = peer,
+                                                .behind = message->link_lost.behind});
 }
 
 static void take_mark(struct launcher *launcher, struct launcher_agent *agent,

@@ -66,6 +66,8 @@ void link_bell_unlock(struct link_bell *bell);
         .lock = PTHREAD_MUTEX_INITIALIZER                                                          \
     }
 
+#define LINK_TOO_FAR_BEHIND "it is too far behind" /* what `lost` is told after `behind` */
+
 struct links_setup {
     uv_loop_t *loop;
     uint32_t host;                  /* own number */

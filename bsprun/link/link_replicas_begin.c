@@ -48,7 +48,7 @@ static void on_behind(void *context, uint32_t home, uint64_t key)
                                               .host = replicas->hosts[home],
                                               .superstep = key > 0 ? replica_superstep(key) : 0});
     if (home != replicas->own && link)
-        link_break(link, "it is too far behind");
+        link_break(link, LINK_TOO_FAR_BEHIND);
 }
 
 static bool on_ready(void *context, uint32_t pid, uint64_t key)

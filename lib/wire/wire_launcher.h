@@ -269,10 +269,12 @@
  * without a request, with WIRE_NEVER: no process of the job lives there in this term. */
 #define WIRE_FIELDS_PASSED(F, E) F(u32, host, WIRE_HOSTS_MAX - 1)
 
-/* The link to another host's agent has failed, or could not be made in this term: a fault. */
+/* The link to another host's agent has failed, or could not be made in this term: a fault.  behind:
+ * it was broken as the peer is too far behind its replicas. */
 #define WIRE_FIELDS_LINK_LOST(F, E)                                                                \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u32, peer, WIRE_HOSTS_MAX - 1)                                                               \
+    F(flag, behind, 0)                                                                             \
     F(text, text, WIRE_TEXT_MAX)
 
 /* Process 0 has reached bsp_begin(wanted) on this host; wanted 0 means as many as there are. */

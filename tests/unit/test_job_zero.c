@@ -319,6 +319,27 @@ START_TEST(it_is_cut_off)
 END_TEST
 
 /* One link is lost: the other end of it is given up, not Processor Zero. */
+/* It is the one whose link was broken for that, not a later one in the list that has broken it. */
+START_TEST(one_is_too_far_behind)
+{
+    start_running();
+    EVENT(LINK_LOST, .term = 1, .host = 2, .peer = 9);
+    EVENT(LINK_LOST, .term = 1, .host = 9, .peer = 2, .behind = true);
+    EVENT(ROLL);
+    expect("bl");
+    ck_assert_uint_eq(effects.items[1].host, 2);
+    ck_assert(!job_machine_goes_on(machine, 2) && job_machine_goes_on(machine, 9));
+    tear_down();
+
+    start_running(); /* even Processor Zero */
+    EVENT(LINK_LOST, .term = 1, .host = 9, .peer = 4, .behind = true);
+    EVENT(ROLL);
+    EVENT(TIMER, .now_ms = 51);
+    ck_assert_uint_ne(job_machine_zero(machine), 4);
+    ck_assert(job_machine_goes_on(machine, 9));
+}
+END_TEST
+
 START_TEST(another_is_cut_off)
 {
     start_running();
@@ -381,6 +402,7 @@ int main(void)
                                   all_are_lost_after_the_end,
                                   it_has_ended_the_term,
                                   it_is_cut_off,
+                                  one_is_too_far_behind,
                                   another_is_cut_off,
                                   two_are_cut_off,
                                   it_does_not_hear_bsprun};

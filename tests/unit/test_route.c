@@ -94,7 +94,7 @@ NOTHING(agent_replicas_lost, struct agent *at, uint32_t host)
 NOTHING(agent_replicas_take, struct agent *at, uint32_t host, const struct wire_message *message)
 NOTHING(agent_rewind, struct agent *at)
 NOTHING(agent_survive_meet, struct agent *at, const struct wire_message *message)
-NOTHING(agent_tell_link_lost, struct agent *at, uint32_t host, const char *text)
+NOTHING(agent_tell_link_lost, struct agent *at, uint32_t host, const char *text, bool behind)
 
 /* ---- Tests ---- */
 

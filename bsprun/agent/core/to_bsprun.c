@@ -76,12 +76,13 @@ void agent_notice_leaving(struct agent *agent, int status, const char *why)
     agent_send(agent, &message);
 }
 
-void agent_tell_link_lost(struct agent *agent, uint32_t host, const char *text)
+void agent_tell_link_lost(struct agent *agent, uint32_t host, const char *text, bool behind)
 {
     struct wire_message message = {.kind = WIRE_LINK_LOST};
 
     message.link_lost.host = agent_host(agent);
     message.link_lost.peer = host;
     message.link_lost.text = text;
+    message.link_lost.behind = behind;
     agent_send(agent, &message);
 }

@@ -2,6 +2,7 @@
 #ifndef BSPRUN_AGENT_TO_BSPRUN_H
 #define BSPRUN_AGENT_TO_BSPRUN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct agent;
@@ -21,6 +22,6 @@ void agent_tell_restarted(struct agent *agent, int pid, const char *text);
 /* The same, of an agent that leaves: the status of the job, should it end because of that. */
 void agent_notice_leaving(struct agent *agent, int status, const char *why);
 /* This agent no longer hears a host; its own number: bsprun. */
-void agent_tell_link_lost(struct agent *agent, uint32_t host, const char *text);
+void agent_tell_link_lost(struct agent *agent, uint32_t host, const char *text, bool behind);
 
 #endif
