@@ -82,6 +82,9 @@ int store_load_manifest(const struct store *store, int directory, const char *na
 /* Whether the terms that have begun still count the snapshot as committed. */
 bool store_counts(const struct manifest_terms *terms, struct bspz_snapshot_name snapshot);
 
+/* store.c: `now`, or later than the time at which any job's last term began. */
+uint64_t store_later(struct store *store, uint64_t now);
+
 /* terms.c: reads the newer of the two records in the directory of a job; reads one of them; writes
  * both. */
 int store_load_terms(const struct store *store, int job, struct manifest_terms *terms, char *error);

@@ -222,6 +222,21 @@ int store_jobs(struct store *store, struct store_job **jobs, size_t *count, char
     return 0;
 }
 
+/* Which job is the newest must not depend on a clock that went back, or that is another host's.  If
+ * the jobs cannot be listed, no term fails for that. */
+uint64_t store_later(struct store *store, uint64_t now)
+{
+    struct store_job *jobs;
+    size_t count;
+
+    if (store_jobs(store, &jobs, &count, NULL) < 0)
+        return now;
+    if (count > 0 && jobs[count - 1].started >= now && jobs[count - 1].started < UINT64_MAX)
+        now = jobs[count - 1].started + 1;
+    free(jobs);
+    return now;
+}
+
 static void choose(struct store *store, int directory, const char *name)
 {
     if (store->job >= 0)
@@ -234,7 +249,7 @@ int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint
                      char *error)
 {
     const struct store_io *io = &store->io;
-    struct manifest_term first = {.term = 1, .created = now};
+    struct manifest_term first = {.term = 1, .created = store_later(store, now)};
     struct manifest_terms terms = {.job = {job, WIRE_JOB_SIZE}, .terms = {&first, 1}};
     char name[2 * WIRE_JOB_SIZE + 1];
 
@@ -256,32 +271,65 @@ int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint
                       : 0;
 }
 
+/* 0; a job whose records cannot be read has no age, and sorts as the oldest, but may be the newest:
+ * then -errno. */
+static int know_age(struct store *store, const struct store_job *job, char *error)
+{
+    struct manifest_terms terms;
+    char text[MANIFEST_ERROR_SIZE];
+
+    int directory = store_open_directory(store, store->base, job->name);
+    if (directory < 0)
+        return 0; /* it has been removed since */
+    int status = store_load_terms(store, directory, &terms, text);
+    store->io.close(store->io.context, directory);
+    if (status < 0)
+        return store_fail(store, status, error,
+                          "job %s may be the newest, but %.200s; %s cannot be used either: bspckpt "
+                          "repair restores what it can, and DIR/JOB names another job",
+                          job->name, text, TERM_COPY);
+    manifest_terms_free(&terms);
+    return 0;
+}
+
+static int find_newest(struct store *store, char name[STORE_NAME_MAX + 1], char *error)
+{
+    struct store_job *jobs;
+    size_t count;
+
+    int status = store_jobs(store, &jobs, &count, error);
+    if (status < 0)
+        return status;
+    if (count == 0)
+        status = store_fail(store, -ENOENT, error, "no job has snapshots here");
+    /* There is no doubt which one is meant if there is only one. */
+    for (size_t i = 0; count > 1 && i < count && jobs[i].started == 0 && status == 0; i++)
+        status = know_age(store, &jobs[i], error);
+    if (status == 0)
+        strcpy(name, jobs[count - 1].name);
+    free(jobs);
+    return status;
+}
+
 int store_job_open(struct store *store, const char *name, char *error)
 {
-    struct store_job *jobs = NULL;
-    size_t count;
+    char newest[STORE_NAME_MAX + 1];
 
     if (!name && store->wanted[0])
         name = store->wanted;
     if (name && !job_name_possible(name))
         return store_fail(store, -ENOENT, error, "%.64s is not the name of a job", name);
     if (!name) {
-        int status = store_jobs(store, &jobs, &count, error);
+        int status = find_newest(store, newest, error);
         if (status < 0)
             return status;
-        if (count == 0) {
-            free(jobs);
-            return store_fail(store, -ENOENT, error, "no job has snapshots here");
-        }
-        name = jobs[count - 1].name;
+        name = newest;
     }
     int directory = store_open_directory(store, store->base, name);
     if (directory < 0)
-        store_fail_system(store, directory, error, "job %s", name);
-    else
-        choose(store, directory, name);
-    free(jobs);
-    return directory < 0 ? directory : 0;
+        return store_fail_system(store, directory, error, "job %s", name);
+    choose(store, directory, name);
+    return 0;
 }
 
 bool store_names_job(const struct store *store)

@@ -62,12 +62,14 @@ struct store_job {
 /* All jobs, the newest last; *jobs is for free(). */
 int store_jobs(struct store *store, struct store_job **jobs, size_t *count, char *error);
 
-/* Makes a new job and its first term, and chooses it. */
+/* Makes a new job and its first term, and chooses it.  `now`: if other jobs began later, as a clock
+ * said, this one begins after them all the same; so in store_term_begin. */
 int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint64_t now,
                      char *error);
 /* Removes the chosen job and its records, unless it has a snapshot; none may be in the making. */
 int store_job_discard(struct store *store, char *error);
-/* Chooses a job; NULL: the one named when the store was opened, else the newest.  -ENOENT. */
+/* Chooses a job; NULL: the one named when the store was opened, else the newest.  -ENOENT.  Fails,
+ * too, if the records of one of several jobs cannot be read: that may be the newest. */
 int store_job_open(struct store *store, const char *name, char *error);
 /* Whether the path given to store_open was DIR/JOB. */
 bool store_names_job(const struct store *store);

@@ -94,6 +94,55 @@ START_TEST(a_job_is_chosen_by_name_or_age)
 }
 END_TEST
 
+START_TEST(the_clock_may_go_back)
+{
+    static const uint8_t second[WIRE_JOB_SIZE] = {0xab, 0xcd};
+    struct store_job *jobs;
+    char first_name[STORE_NAME_MAX + 1];
+    size_t count;
+
+    strcpy(first_name, store_job_name(store));
+    ck_assert_int_eq(store_job_create(store, second, 500, complaint), 0);
+    ck_assert_int_eq(store_job_open(store, NULL, complaint), 0);
+    ck_assert_str_eq(store_job_name(store), "abcd00000000");
+    ck_assert_int_eq(store_job_open(store, first_name, complaint), 0);
+    ck_assert_int_eq(store_term_begin(store, 2, NAME(0, 0), 600, complaint), 0);
+    ck_assert_int_eq(store_job_open(store, NULL, complaint), 0);
+    ck_assert_str_eq(store_job_name(store), first_name);
+    ck_assert_int_eq(store_term_begin(store, 3, NAME(0, 0), 600, complaint), 0);
+    ck_assert_int_eq(store_jobs(store, &jobs, &count, complaint), 0);
+    ck_assert_uint_eq(jobs[0].started, 1001);
+    ck_assert_uint_eq(jobs[1].started, 1003);
+    free(jobs);
+}
+END_TEST
+
+/* It may be the newest.  Whoever names a job need not know. */
+START_TEST(a_job_that_cannot_be_read_is_not_passed_over)
+{
+    static const uint8_t second[WIRE_JOB_SIZE] = {0xab, 0xcd};
+    char first_name[STORE_NAME_MAX + 1];
+
+    strcpy(first_name, store_job_name(store));
+    ck_assert_int_eq(store_job_create(store, second, 2000, complaint), 0);
+    snapshot(1, 1, true);
+    change_byte(path_of("term"), -1);
+    ck_assert_int_eq(store_job_open(store, NULL, complaint), 0);
+    change_byte(path_of("term.copy"), -1);
+    ck_assert_int_eq(store_job_open(store, NULL, complaint), -EBADMSG);
+    ck_assert_ptr_nonnull(strstr(complaint, "job abcd00000000 may be the newest"));
+    ck_assert_ptr_nonnull(strstr(complaint, "bspckpt repair"));
+    ck_assert_int_eq(unlink(path_of("term")), 0);
+    ck_assert_int_eq(unlink(path_of("term.copy")), 0);
+    ck_assert_int_eq(store_job_open(store, NULL, complaint), -ENOENT);
+    ck_assert_ptr_nonnull(strstr(complaint, "job abcd00000000 may be the newest"));
+    ck_assert_int_eq(store_job_open(store, first_name, complaint), 0);
+    ck_assert_int_eq(store_job_open(store, "abcd00000000", complaint), 0);
+    ck_assert_int_eq(store_repair(store, NULL, NULL, complaint), 0);
+    ck_assert_int_eq(store_job_open(store, NULL, complaint), 0);
+}
+END_TEST
+
 START_TEST(an_empty_directory_has_no_job)
 {
     struct store *other;
@@ -348,6 +397,8 @@ int main(void)
     tcase_add_test(tests, a_missing_directory_is_made_only_when_asked);
     tcase_add_test(tests, a_directory_that_others_may_write_to_is_refused);
     tcase_add_test(tests, a_job_is_chosen_by_name_or_age);
+    tcase_add_test(tests, the_clock_may_go_back);
+    tcase_add_test(tests, a_job_that_cannot_be_read_is_not_passed_over);
     tcase_add_test(tests, an_empty_directory_has_no_job);
     tcase_add_test(tests, the_newest_is_found);
     tcase_add_loop_test(tests, an_older_one_is_used_when_the_newest_is_damaged, 0, SPOILED);

@@ -159,6 +159,29 @@ def both_records_lost():
         place.check_files(reference)
 
 
+def a_newest_job_that_cannot_be_read():
+    """It may be the one that is meant, so no other is continued in its place."""
+    reference = Reference.of(2, 12)
+    with Place() as place:
+        place.ticker(2, 5, "-x", 3).wait(3)
+        older = jobs(place.store)[0]
+        for name in listing(place.files):
+            os.unlink(os.path.join(place.files, name))
+        stopped(place)
+        newest, = (name for name in jobs(place.store) if name != older)
+        for name in ("term", "term.copy"):
+            flip(os.path.join(place.store, newest, name), 40)
+        refused(place, place.restart, f"job {newest} may be the newest", "bspckpt repair")
+        place.restart(at="/" + older).wait(3)
+        repair = subprocess.run([BSPCKPT, "repair", place.store], capture_output=True, text=True,
+                                check=False)
+        check(repair.returncode == 0, repair.stdout + repair.stderr)
+        job = place.restart().wait(0)
+        check(job.out() and reference.out.endswith(job.out()), "stdout is no tail\n", job)
+        place.check_files(reference)
+        place.check_clean()
+
+
 def all_damaged():
     with Place() as place:
         stopped(place)
@@ -576,7 +599,7 @@ def words_that_make_no_sense():
 
 if __name__ == "__main__":
     main([*((name, damaged(how)) for name, how in DAMAGES.items()), an_image_of_another_owner,
-          a_lost_record, both_records_lost, all_damaged, damaged_while_it_runs, a_damaged_base,
+          a_lost_record, both_records_lost, a_newest_job_that_cannot_be_read, all_damaged, damaged_while_it_runs, a_damaged_base,
           a_damaged_base_while_it_runs, another_program, a_program_of_others,
           another_version_of_the_library,
           another_number_of_processes, another_command, missing_data_file, shortened_input_file,

@@ -255,9 +255,31 @@ def several_jobs_in_one():
         place.restart(at="/" + first).wait(3)
 
 
+def the_clock_went_back():
+    """DIR means the job that was begun last, not one of which a clock says so."""
+    reference = Reference.of(2, 8)
+    with Place() as place:
+        place.ticker(2, 3, env={"LD_PRELOAD": os.environ["RECOVERY_AHEAD"]}).wait(0)
+        for name in listing(place.files):
+            os.unlink(os.path.join(place.files, name))
+        place.hold(0, 5)
+        job = place.ticker(2, 8)
+        place.wait_executed(0, 5)
+        wait_until(lambda: any(superstep >= 5 for superstep, _ in snapshots(place.store)), "a snapshot")
+        job.signal(signal.SIGKILL)
+        job.wait(-signal.SIGKILL)
+        wait_until(lambda: not marked(place.mark), "the end of all processes")
+        place.release(0, 5)
+        job = place.restart().wait(0)
+        check("has ended already" not in job.said(), "it is the other job\n", job)
+        check(job.out() and reference.out.endswith(job.out()), "stdout is no tail\n", job)
+        place.check_files(reference)
+        place.check_clean()
+
+
 if __name__ == "__main__":
     main([ten_times_saved_and_stopped, ten_times_killed, from_an_older_one,
           from_one_that_is_not_there, finished, snapshot_when_asked, exactly_every_seventh,
           stop_without_a_barrier, killed_bsprun_takes_all_with_it,
           killed_with_its_agent, by_other_signals_and_variables, two_at_once,
-          several_jobs_in_one], together=3)
+          several_jobs_in_one, the_clock_went_back], together=3)
