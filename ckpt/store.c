@@ -49,10 +49,39 @@ static int open_base(struct store *store, const char *path)
     return store_check_directory(store->base);
 }
 
+#define HOLDER_SIZE 128u
+
+/* What the lock says of this process: for messages, and for store_locked_here. */
+static size_t describe_holder(char holder[HOLDER_SIZE], long process)
+{
+    char host[65] = "";
+
+    gethostname(host, sizeof(host) - 1);
+    return (size_t)snprintf(holder, HOLDER_SIZE, "process %ld on %s\n", process, host);
+}
+
+bool store_locked_here(const char *path)
+{
+    char name[PATH_MAX], holder[HOLDER_SIZE], expected[HOLDER_SIZE];
+    long process;
+
+    if (snprintf(name, sizeof(name), "%s/" LOCK_NAME, path) >= (int)sizeof(name))
+        return false;
+    int file = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    ssize_t size = file >= 0 ? pread(file, holder, sizeof(holder) - 1, 0) : -1;
+    if (file >= 0)
+        close(file);
+    holder[size > 0 ? size : 0] = '\0';
+    if (sscanf(holder, "process %ld ", &process) != 1)
+        return false;
+    describe_holder(expected, process);
+    return strcmp(holder, expected) == 0;
+}
+
 static int take_lock(struct store *store, char *error)
 {
     const struct store_io *io = &store->io;
-    char holder[128] = "";
+    char holder[HOLDER_SIZE] = "";
 
     store->lock = io->open(io->context, store->base, LOCK_NAME, O_RDWR | O_CREAT, 0600);
     if (store->lock < 0)
@@ -67,12 +96,10 @@ static int take_lock(struct store *store, char *error)
         return store_fail(store, status, error, "in use by %s",
                           holder[0] ? holder : "another bsprun");
     }
-    /* Only for the message above; errors are ignored. */
-    char host[65] = "";
-    gethostname(host, sizeof(host) - 1);
-    int size = snprintf(holder, sizeof(holder), "process %ld on %s\n", (long)getpid(), host);
+    /* Without it the lock is one all the same: errors are ignored. */
+    size_t length = describe_holder(holder, (long)getpid());
     if (ftruncate(store->lock, 0) == 0)
-        (void)!pwrite(store->lock, holder, (size_t)size, 0);
+        (void)!pwrite(store->lock, holder, length, 0);
     return 0;
 }
 

@@ -47,6 +47,9 @@ int store_open(struct store **store, const char *path, enum store_mode mode,
 /* Releases the lock; harmless for NULL. */
 void store_close(struct store *store);
 
+/* Whether who had the lock of DIR last, or has it, was on this host, as far as its name tells. */
+bool store_locked_here(const char *path);
+
 /* DIR. */
 const char *store_path(const struct store *store);
 /* The descriptor that holds the lock, -1: none.  A process that inherits it holds the lock, too. */

@@ -169,6 +169,53 @@ def hidden_store():
         check(not os.path.exists(hidden) and not jobs(place.store_on("a")), "left", listing(hidden))
 
 
+def own_temporary(place):
+    """$TMPDIR is what each host of the place has for itself; hosts of a farm share the machine's."""
+    launcher = place.write("launcher", f"""#!/bin/sh
+host=$1; shift
+exec {place.farm.rsh} "$host" env TMPDIR={os.path.dirname(place.store)} "$@"
+""")
+    os.chmod(launcher, 0o755)
+    place.options[place.options.index(place.farm.rsh)] = launcher
+
+
+def hidden_and_restarted(free):
+    """Host c cannot have DIR, and host a does not come back: only c has an image of process 2.  `free`:
+    c can have DIR by then."""
+    names = ["b", "c"]
+    with HostPlace(hosts=3, private=True, here=True) as place:
+        with open(place.store_on("c"), "w", encoding="utf-8"):
+            pass
+        own_temporary(place)
+        job = start_held(place, 3)
+
+        def hidden():
+            return [name for name in listing(os.path.dirname(place.store_on("c")))
+                    if name.startswith("bspzero-store-")]
+        check(len(hidden()) == 1 and hidden()[0].endswith("-2"), "host c has", hidden())
+        place.strike(lambda: send(job.os_pid, signal.SIGKILL))
+        job.process.wait()
+        wait_until(lambda: not any(place.farm.processes(name) for name in place.farm.names),
+                   "the end of all processes", GONE)
+        place.farm.kill_host("a")
+        place.farm.names[:] = [*names, "a"]
+        if free:
+            os.unlink(place.store_on("c"))
+        release_all(place, 3)
+        check_end(place, place.restart(names=names), 3)
+        check(not hidden(), "left:", hidden())
+
+
+def hidden_at_another_number():
+    """The place of a host in the list of hosts is in the name of its directory below $TMPDIR."""
+    hidden_and_restarted(False)
+
+
+def hidden_and_not_needed_now():
+    """A host that can have DIR now goes on with the images where they are."""
+    hidden_and_restarted(True)
+
+
 def without_the_program():
     """It is on the first host only, and comes to a spare, too, when another host is lost."""
     p = 2
@@ -205,5 +252,5 @@ def one_store_is_gone():
 
 if __name__ == "__main__":
     farms.require()
-    main([hosts_lost, damaged_copy, restarted, restarted_elsewhere, hidden_store, without_the_program,
-          one_store_is_gone], together=3)
+    main([hosts_lost, damaged_copy, restarted, restarted_elsewhere, hidden_store, hidden_at_another_number,
+          hidden_and_not_needed_now, without_the_program, one_store_is_gone], together=3)

@@ -52,15 +52,27 @@ static void remove_root(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-/* Host 7 of a job of several hosts, which cannot have /proc/nowhere. */
-static void open_hidden(void)
+/* A host of a job of several hosts, which does not share bsprun's directory. */
+static void open_at(uint32_t host, const char *path)
 {
     snapshots = (struct agent_snapshots){.recover = true};
-    agent = (struct agent){.host = 7, .snapshots = &snapshots, .peers = (void *)root};
+    agent = (struct agent){.host = host, .snapshots = &snapshots, .peers = (void *)root};
     memset(agent.job_id, 1, sizeof agent.job_id);
-    int error = agent_store_open(&agent, "/proc/nowhere/" JOB, "", why);
+    int error = agent_store_open(&agent, path, "", why);
     ck_assert_msg(error == 0, "%s", why);
-    ck_assert(snapshots.hidden && !snapshots.shared);
+    ck_assert(!snapshots.shared);
+}
+
+/* It cannot have /proc/nowhere. */
+static void open_hidden_at(uint32_t host)
+{
+    open_at(host, "/proc/nowhere/" JOB);
+    ck_assert(snapshots.hidden);
+}
+
+static void open_hidden(void)
+{
+    open_hidden_at(7);
 }
 
 static void close_hidden(void)
@@ -69,12 +81,36 @@ static void close_hidden(void)
     free(snapshots.path);
 }
 
-static const char *name(const char *suffix)
+static const char *name_at(uint32_t host, const char *suffix)
 {
     static char text[PATH_MAX];
 
-    snprintf(text, sizeof text, "%s/bspzero-store-%u-7%s", root, (unsigned)geteuid(), suffix);
+    snprintf(text, sizeof text, "%s/bspzero-store-%u-%u%s", root, (unsigned)geteuid(), host,
+             suffix);
     return text;
+}
+
+static const char *name(const char *suffix)
+{
+    return name_at(7, suffix);
+}
+
+static bool exists(const char *path)
+{
+    struct stat about;
+
+    return lstat(path, &about) == 0;
+}
+
+static void make_job_at(uint32_t host, mode_t mode)
+{
+    struct store *store;
+
+    ck_assert_int_eq(store_open(&store, name_at(host, ""), STORE_CREATE, NULL, why), 0);
+    store_close(store);
+    ck_assert(store_locked_here(name_at(host, "")));
+    ck_assert_int_eq(mkdir(name_at(host, "/" JOB), 0700), 0);
+    ck_assert_int_eq(chmod(name_at(host, ""), mode), 0);
 }
 
 static void expect(const char *suffix)
@@ -109,6 +145,115 @@ START_TEST(a_job_stays_where_it_is)
 }
 END_TEST
 
+/* Where the host is in the list of hosts may change with each restart. */
+START_TEST(it_is_found_under_another_number)
+{
+    open_hidden();
+    close_hidden();
+    open_hidden_at(3);
+    ck_assert_str_eq(snapshots.path, name("/" JOB));
+    ck_assert(!exists(name_at(3, "")));
+    agent.finished = true;
+    agent_store_remove(&agent);
+    close_hidden();
+    ck_assert(!exists(name("")));
+}
+END_TEST
+
+START_TEST(its_own_number_comes_first)
+{
+    open_hidden_at(3);
+    struct store *other = agent.store;
+    free(snapshots.path);
+    open_hidden(); /* what another agent here has is locked */
+    ck_assert_str_eq(snapshots.path, name("/" JOB));
+    store_close(other);
+    close_hidden();
+    open_hidden();
+    ck_assert_str_eq(snapshots.path, name("/" JOB));
+    close_hidden();
+}
+END_TEST
+
+/* Hosts may share $TMPDIR. */
+START_TEST(what_another_host_has_is_its_own)
+{
+    char path[PATH_MAX];
+
+    open_hidden();
+    close_hidden();
+    FILE *lock = fopen(name("/lock"), "w");
+    ck_assert_ptr_nonnull(lock);
+    fputs("process 1 on another-host\n", lock);
+    fclose(lock);
+    open_hidden_at(3);
+    ck_assert_str_eq(snapshots.path, name_at(3, "/" JOB));
+    agent.finished = true;
+    agent_store_remove(&agent);
+    close_hidden();
+    snprintf(path, sizeof path, "%s/own/" JOB, root);
+    open_at(7, path); /* the other host had this number */
+    ck_assert_str_eq(snapshots.path, path);
+    close_hidden();
+}
+END_TEST
+
+START_TEST(what_others_may_have_made_is_not_used)
+{
+    char target[PATH_MAX];
+
+    open_hidden();
+    close_hidden();
+    snprintf(target, sizeof target, "%s/elsewhere", root);
+    ck_assert_int_eq(rename(name(""), target), 0);
+    ck_assert_int_eq(symlink(target, name_at(1, "")), 0);
+    make_job_at(2, 0777);
+    snprintf(target, sizeof target, "%s/elsewhere/" JOB, root);
+    make_job_at(4, 0700);
+    ck_assert_int_eq(rmdir(name_at(4, "/" JOB)), 0);
+    ck_assert_int_eq(symlink(target, name_at(4, "/" JOB)), 0);
+    make_job_at(5, 0700); /* without records: another job, perhaps */
+    open_hidden_at(3);
+    ck_assert_str_eq(snapshots.path, name_at(3, "/" JOB));
+    close_hidden();
+}
+END_TEST
+
+/* The user's directory was another job's, or could not be made, when the job began. */
+START_TEST(it_is_found_when_the_directory_is_free_again)
+{
+    char directory[PATH_MAX], path[PATH_MAX + sizeof JOB];
+
+    snprintf(directory, sizeof directory, "%s/own", root);
+    snprintf(path, sizeof path, "%s/" JOB, directory);
+    int file = open(directory, O_CREAT | O_WRONLY, 0600);
+    ck_assert_int_ge(file, 0);
+    close(file);
+    open_at(7, path);
+    ck_assert_str_eq(snapshots.path, name("/" JOB));
+    close_hidden();
+    ck_assert_int_eq(unlink(directory), 0);
+    open_at(7, path);
+    ck_assert_str_eq(snapshots.path, name("/" JOB));
+    ck_assert(snapshots.hidden);
+    ck_assert(!exists(directory));
+    agent.finished = true;
+    agent_store_remove(&agent);
+    close_hidden();
+    ck_assert(!exists(name("")));
+    open_at(7, path);
+    ck_assert_str_eq(snapshots.path, path);
+    ck_assert(!snapshots.hidden);
+    close_hidden();
+    open_hidden();
+    close_hidden();
+    open_at(7, path); /* the user's has it, too, and comes first */
+    ck_assert_str_eq(snapshots.path, path);
+    ck_assert(!snapshots.hidden);
+    close_hidden();
+}
+END_TEST
+
 START_TEST(a_good_end_removes_it)
 {
     open_hidden();
@@ -127,6 +272,11 @@ int main(void)
     tcase_add_checked_fixture(hidden, make_root, remove_root);
     tcase_add_test(hidden, a_name_that_is_taken_is_passed_over);
     tcase_add_test(hidden, a_job_stays_where_it_is);
+    tcase_add_test(hidden, it_is_found_under_another_number);
+    tcase_add_test(hidden, its_own_number_comes_first);
+    tcase_add_test(hidden, what_another_host_has_is_its_own);
+    tcase_add_test(hidden, what_others_may_have_made_is_not_used);
+    tcase_add_test(hidden, it_is_found_when_the_directory_is_free_again);
     tcase_add_test(hidden, a_good_end_removes_it);
     suite_add_tcase(suite, hidden);
     return suite_run(suite);

@@ -3,10 +3,13 @@
  * bsprun's directory has a file that START names.  If that file is not visible the agent makes its
  * own directory, at the same path if possible, so that a user finds the images at one place on all
  * hosts, else below $TMPDIR.  An existing directory of the job was made by an agent, or by bsprun
- * if the job began on this host: it is used unless it is locked.
+ * if the job began on this host: it is used unless it is locked.  One below $TMPDIR is looked for
+ * under every number, and also where the path is possible: between a job and its restart a host may
+ * get another number, and the path may become possible.
  *
  * What can fail: neither can be made, or it is locked: the job cannot run on this host.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -119,20 +122,66 @@ static void hidden_directory(const struct agent *agent, const char *job, char pa
     bspz_temporary_name(path, stem, first);
 }
 
+/* Uses the directory if it has the job, and both are this user's alone.  Hosts may share $TMPDIR:
+ * what another one has stays its own. */
+static bool try_hidden(struct agent *agent, const char *directory, const char *job)
+{
+    char inside[PATH_MAX + NAME_MAX], why[AGENT_WHY];
+
+    snprintf(inside, sizeof inside, "%s/%.*s", directory, NAME_MAX - 1, job);
+    return access(inside, F_OK) == 0 && !bspz_temporary_is_taken(directory) &&
+           !bspz_temporary_is_taken(inside) && store_locked_here(directory) &&
+           open_own(agent, directory, job, why) == 0;
+}
+
+static int is_hidden(const struct dirent *entry)
+{
+    char stem[48];
+    int length = snprintf(stem, sizeof stem, LEFTOVERS_STORE "%u-", (unsigned)getuid());
+
+    return strncmp(entry->d_name, stem, (size_t)length) == 0;
+}
+
+/* The job's place below $TMPDIR, if this host has one: that of its number, else of any other. */
+static bool find_hidden(struct agent *agent, const char *job)
+{
+    const char *root = bspz_temporary_root();
+    char directory[PATH_MAX];
+    struct dirent **entries = NULL;
+    bool found;
+    int count;
+
+    hidden_directory(agent, job, directory);
+    found = try_hidden(agent, directory, job);
+    count = found ? 0 : scandir(root, &entries, is_hidden, alphasort);
+    for (int i = 0; i < count; i++) {
+        found = found || (snprintf(directory, sizeof directory, "%s/%s", root, entries[i]->d_name) <
+                              (int)sizeof directory &&
+                          try_hidden(agent, directory, job));
+        free(entries[i]);
+    }
+    free(entries);
+    return found;
+}
+
 static int open_private(struct agent *agent, const char *path, char *why)
 {
+    struct agent_snapshots *snapshots = snapshots_of(agent);
     const char *job = strrchr(path, '/');
     char directory[PATH_MAX];
-    int error;
+    bool here;
 
     if (!job || job == path || strlen(path) >= sizeof directory)
         return -EINVAL;
     snprintf(directory, sizeof directory, "%.*s", (int)(job - path), path);
-    error = open_own(agent, directory, job + 1, why);
-    if (!error)
+    here = access(path, F_OK) == 0;
+    if (here && open_own(agent, directory, job + 1, why) == 0)
         return 0;
+    snapshots->hidden = find_hidden(agent, job + 1);
+    if (snapshots->hidden || (!here && open_own(agent, directory, job + 1, why) == 0))
+        return 0;
+    snapshots->hidden = true;
     hidden_directory(agent, job + 1, directory);
-    snapshots_of(agent)->hidden = true;
     return open_own(agent, directory, job + 1, why);
 }
 
