@@ -1,5 +1,5 @@
-/* ahead.c - for LD_PRELOAD: a process whose clock is an hour ahead.  What it starts does not know of
- * this. */
+/* ahead.c - for LD_PRELOAD: a process whose clock is an hour ahead.  What it starts does not know
+ * of this. */
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
