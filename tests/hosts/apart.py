@@ -76,6 +76,50 @@ def kept_twice(place, pid):
     wait_until(lambda: count() >= 2, f"two copies of the image of process {pid}")
 
 
+def went_back(place, p, first=2):
+    """A job that was started, whose processes stand in superstep AT of term 2."""
+    for superstep in (first, AT):
+        for pid in range(p):
+            place.hold(pid, superstep)
+    job = place.ticker(p, *WORDS)
+    for pid in range(p):
+        place.wait_executed(pid, first)
+    place.wait_committed(first)
+    place.kill(place.executed(0, first)[-1])
+    for pid in range(p):
+        place.wait_executed(pid, first, 2)
+        place.release(pid, first)
+    for pid in range(p):
+        place.wait_executed(pid, AT)
+    place.wait_committed(AT)
+    return job
+
+
+def killed(place, job):
+    """bsprun, and so all of the job."""
+    place.strike(lambda: send(job.os_pid, signal.SIGKILL))
+    job.process.wait()
+    wait_until(lambda: not any(place.farm.processes(name) for name in place.farm.names if place.farm.hosts[name].init),
+               "the end of all processes", GONE)
+
+
+def came_late():
+    """A spare that has never heard of term 2 is the only host that is left, with a snapshot of that term."""
+    p = 2
+    with HostPlace(hosts=3, spares=1, private=True, here=True) as place:
+        job = went_back(place, p)
+        place.strike(lambda: place.farm.kill_host("b"))
+        for pid in range(p):
+            place.wait_executed(pid, AT, 2)
+            place.wait_kept(AT, pid, ["a", "c"])
+        killed(place, job)
+        place.farm.kill_host("a")
+        release_all(place, p)
+        place.farm.names[:] = ["c", "a", "b"]
+        place.slots = p
+        check_end(place, place.restart(names=["c"], options=["--spares", 0]), p)
+
+
 def damaged_copy():
     """What comes is looked at before it counts; another host has a better one."""
     p = 3
@@ -205,5 +249,5 @@ def one_store_is_gone():
 
 if __name__ == "__main__":
     farms.require()
-    main([hosts_lost, damaged_copy, restarted, restarted_elsewhere, hidden_store, without_the_program,
+    main([hosts_lost, came_late, damaged_copy, restarted, restarted_elsewhere, hidden_store, without_the_program,
           one_store_is_gone], together=3)
