@@ -169,6 +169,40 @@ def restarted_elsewhere():
             check(2 in terms, "host", name, "has none of the later snapshots where they belong", terms)
 
 
+def term_noted_late():
+    """A host that cannot write which term has begun has no snapshot of that term, as it would not count
+    there; when it can, those that follow count."""
+    p, words = 2, (300, "-m", 1)
+    with HostPlace(hosts=2, private=True, here=True) as place:
+        for superstep in (2, AT):
+            for pid in range(p):
+                place.hold(pid, superstep)
+        job = place.ticker(p, *words, "-t", 10, options=("--every", "1", "--keep", "1"))
+        for pid in range(p):
+            place.wait_executed(pid, 2)
+        place.wait_committed(2)
+        record = f"{place.store_on('b')}/{jobs(place.store_on('b'))[0]}/term"
+        os.mkdir(record + ".tmp")
+        place.kill(place.executed(0, 2)[-1])
+        for pid in range(p):
+            place.wait_executed(pid, 2, 2)
+            place.release(pid, 2)
+        for pid in range(p):
+            place.wait_executed(pid, AT)
+        check(re.search(r"host b: .*cannot note the term.*; it will be tried again with the next snapshot", job.said()), job)
+        check("no snapshot after superstep 3: " in job.said(), job)
+        for name in place.farm.names:
+            check((2, 1) in snapshots(place.store_on(name)), "host", name, "has lost what it began from", job)
+        check(place.committed() == 2, "a snapshot that does not count on host b", job)
+        os.rmdir(record + ".tmp")
+        release_all(place, p)
+        job.check_all(Reference.of(p, *words, "-a"))
+        listed = place.farm.run("b", [harness.BSPCKPT, "ls", "--local", place.store]).stdout
+        check(re.search(r" \d+\.2 .* committed$", listed, re.M) and "retired" not in listed, listed)
+        place.check_files(Reference.of(p, *words, "-a"))
+        place.check_clean()
+
+
 def hidden_place():
     """Where DIR is, host b has a file, so its images go to $TMPDIR.  A place with a job that is held,
     and the job's directory there as seen from here."""
@@ -249,5 +283,5 @@ def one_store_is_gone():
 
 if __name__ == "__main__":
     farms.require()
-    main([hosts_lost, came_late, damaged_copy, restarted, restarted_elsewhere, hidden_store, without_the_program,
+    main([hosts_lost, came_late, damaged_copy, restarted, restarted_elsewhere, term_noted_late, hidden_store, without_the_program,
           one_store_is_gone], together=3)

@@ -31,10 +31,14 @@ const struct coord_outcome *agent_outcome(const struct agent *at)
     return &good;
 }
 
+static unsigned notices;
+static bool may_notice;
+
 void agent_notice(struct agent *at, const char *format, ...)
 {
     (void)at;
-    ck_abort_msg("notice: %s", format);
+    notices++;
+    ck_assert_msg(may_notice, "notice: %s", format);
 }
 
 static void make_root(void)
@@ -119,6 +123,49 @@ START_TEST(a_good_end_removes_it)
 }
 END_TEST
 
+/* ---- The record of terms ---- */
+
+static void expect_terms(uint32_t count, uint32_t last)
+{
+    struct manifest_terms terms;
+
+    ck_assert_int_eq(store_terms(agent.store, &terms, why), 0);
+    ck_assert_uint_eq(terms.terms.count, count);
+    ck_assert_uint_eq(terms.terms.items[count - 1].term, last);
+    manifest_terms_free(&terms);
+}
+
+static void note(uint32_t term, uint64_t superstep, uint32_t from)
+{
+    agent.term = term;
+    agent_note_term(&agent, (struct bspz_snapshot_name){superstep, from});
+}
+
+/* A directory is where the record is written, so that nobody can write it. */
+START_TEST(a_term_that_was_not_noted_is_noted_later)
+{
+    char blocked[PATH_MAX + 16];
+
+    open_hidden();
+    ck_assert_int_eq(agent_note_term_again(&agent, why), 0); /* a new job has its first one */
+    snprintf(blocked, sizeof blocked, "%s/term.tmp", snapshots.path);
+    ck_assert_int_eq(mkdir(blocked, 0700), 0);
+    may_notice = true;
+    note(2, 5, 1);
+    ck_assert_uint_eq(notices, 1);
+    may_notice = false;
+    ck_assert_int_lt(agent_note_term_again(&agent, why), 0);
+    ck_assert_ptr_nonnull(strstr(why, "cannot note the term"));
+    expect_terms(1, 1);
+    ck_assert_int_eq(rmdir(blocked), 0);
+    ck_assert_int_eq(agent_note_term_again(&agent, why), 0);
+    expect_terms(2, 2);
+    ck_assert_int_eq(agent_note_term_again(&agent, why), 0);
+    expect_terms(2, 2);
+    close_hidden();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("store directory");
@@ -128,6 +175,7 @@ int main(void)
     tcase_add_test(hidden, a_name_that_is_taken_is_passed_over);
     tcase_add_test(hidden, a_job_stays_where_it_is);
     tcase_add_test(hidden, a_good_end_removes_it);
+    tcase_add_test(hidden, a_term_that_was_not_noted_is_noted_later);
     suite_add_tcase(suite, hidden);
     return suite_run(suite);
 }

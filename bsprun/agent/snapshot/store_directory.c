@@ -170,14 +170,31 @@ int agent_store_open(struct agent *agent, const char *path, const char *home, ch
     return open_private(agent, path, why);
 }
 
+int agent_note_term_again(struct agent *agent, char why[AGENT_WHY])
+{
+    struct agent_snapshots *snapshots = snapshots_of(agent);
+    int error;
+
+    if (snapshots->unnoted.term == 0)
+        return 0;
+    error = store_term_begin(agent_store(agent), agent_term(agent), snapshots->unnoted,
+                             bspz_wall_ns(), why);
+    if (!error)
+        snapshots->unnoted = (struct bspz_snapshot_name){0, 0};
+    return error;
+}
+
 void agent_note_term(struct agent *agent, struct bspz_snapshot_name from)
 {
     struct agent_snapshots *snapshots = snapshots_of(agent);
     char why[AGENT_WHY];
 
-    if (agent_has_peers(agent) && !snapshots->shared &&
-        store_term_begin(agent_store(agent), agent_term(agent), from, bspz_wall_ns(), why) != 0)
-        agent_notice(agent, "%s", why);
+    if (!agent_has_peers(agent) || snapshots->shared)
+        return;
+    snapshots->unnoted = from;
+    if (agent_note_term_again(agent, why) != 0)
+        agent_notice(agent, "host %s: %.400s; it will be tried again with the next snapshot",
+                     agent_host_name(agent), why);
 }
 
 void agent_store_remove(struct agent *agent)
