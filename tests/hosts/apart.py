@@ -169,6 +169,36 @@ def restarted_elsewhere():
             check(2 in terms, "host", name, "has none of the later snapshots where they belong", terms)
 
 
+def restarted_where_it_was_left_behind():
+    """On a host that was not there in the last term, together with one that was: it would begin another
+    term 2, from an older snapshot."""
+    p, first = 2, 2
+    with HostPlace(hosts=2, private=True, here=True) as place:
+        for superstep in (first, AT):
+            for pid in range(p):
+                place.hold(pid, superstep)
+        job = place.ticker(p, *WORDS)
+        for pid in range(p):
+            place.wait_executed(pid, first)
+        place.wait_committed(first)
+        killed(place, job)
+        job = place.restart(names=["a"])
+        for pid in range(p):
+            place.release(pid, first)
+        wait_until(lambda: (AT, 2) in snapshots(place.store_on("a")), "a snapshot on host a alone")
+        killed(place, job)
+        before = {name: snapshots(place.store_on(name)) for name in place.farm.names}
+        place.farm.names[:] = ["b", "a"]
+        job = place.restart(names=["b", "a"]).wait(1)
+        check(re.search(r"^bsprun: .*host a has later terms of this job \(term 2\)", job.said(), re.M), job)
+        check("bsprun --restart there, or leave it out of --hosts" in job.said(), job)
+        after = {name: snapshots(place.store_on(name)) for name in place.farm.names}
+        check(before == after, "snapshots:", before, after, job)
+        place.farm.names[:] = ["a", "b"]
+        release_all(place, p)
+        check_end(place, place.restart(names=["a", "b"]), p)
+
+
 def term_noted_late():
     """A host that cannot write which term has begun has no snapshot of that term, as it would not count
     there; when it can, those that follow count."""
@@ -283,5 +313,5 @@ def one_store_is_gone():
 
 if __name__ == "__main__":
     farms.require()
-    main([hosts_lost, came_late, damaged_copy, restarted, restarted_elsewhere, term_noted_late, hidden_store, without_the_program,
+    main([hosts_lost, came_late, damaged_copy, restarted, restarted_elsewhere, restarted_where_it_was_left_behind, term_noted_late, hidden_store, without_the_program,
           one_store_is_gone], together=3)

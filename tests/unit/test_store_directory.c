@@ -41,6 +41,14 @@ void agent_notice(struct agent *at, const char *format, ...)
     ck_assert_msg(may_notice, "notice: %s", format);
 }
 
+static char end[AGENT_WHY];
+
+void agent_cannot_go_on(struct agent *at, int pid, const char *text)
+{
+    ck_assert(at == &agent && pid == COORD_NOBODY);
+    snprintf(end, sizeof end, "%s", text);
+}
+
 static void make_root(void)
 {
     strcpy(root, "/tmp/bspzero-directory-XXXXXX");
@@ -166,6 +174,30 @@ START_TEST(a_term_that_was_not_noted_is_noted_later)
 }
 END_TEST
 
+START_TEST(what_bsprun_has_never_heard_of_ends_the_job)
+{
+    open_hidden();
+    strcpy(agent.host_name, "there");
+    agent.term = 2;
+    ck_assert(!agent_snapshots_outran(&agent));
+    note(2, 5, 1);
+    note(3, 7, 2);
+    agent.term = 4;
+    ck_assert(!agent_snapshots_outran(&agent));
+    ck_assert_str_eq(end, "");
+    /* From a record that ends with term 1, and from one that ends with term 2. */
+    for (agent.term = 2; agent.term <= 3; agent.term++) {
+        ck_assert(agent_snapshots_outran(&agent));
+        ck_assert_ptr_eq(strstr(end, "host there has later terms of this job (term 3) in "), end);
+        end[0] = '\0';
+    }
+    agent.term = 3;
+    snapshots.shared = true; /* the record is bsprun's */
+    ck_assert(!agent_snapshots_outran(&agent));
+    close_hidden();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("store directory");
@@ -176,6 +208,7 @@ int main(void)
     tcase_add_test(hidden, a_job_stays_where_it_is);
     tcase_add_test(hidden, a_good_end_removes_it);
     tcase_add_test(hidden, a_term_that_was_not_noted_is_noted_later);
+    tcase_add_test(hidden, what_bsprun_has_never_heard_of_ends_the_job);
     suite_add_tcase(suite, hidden);
     return suite_run(suite);
 }

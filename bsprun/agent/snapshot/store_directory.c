@@ -197,6 +197,38 @@ void agent_note_term(struct agent *agent, struct bspz_snapshot_name from)
                      agent_host_name(agent), why);
 }
 
+/* The last term on record in this host's own directory; 0: it has none. */
+static uint32_t last_own_term(const struct agent *agent)
+{
+    struct manifest_terms terms;
+    uint32_t last = 0;
+
+    if (!agent_has_peers(agent) || snapshots_of(agent)->shared ||
+        store_terms(agent_store(agent), &terms, NULL) != 0)
+        return 0;
+    if (terms.terms.count > 0)
+        last = terms.terms.items[terms.terms.count - 1].term;
+    manifest_terms_free(&terms);
+    return last;
+}
+
+/* bsprun was started where the job had been left behind.  The numbers of its terms would name
+ * snapshots of two executions, and older ones than the user may expect would be used. */
+bool agent_snapshots_outran(struct agent *agent)
+{
+    uint32_t last = last_own_term(agent);
+    char why[AGENT_WHY];
+
+    if (last < agent_term(agent))
+        return false;
+    snprintf(why, sizeof why,
+             "host %s has later terms of this job (term %u) in %.200s: run bsprun --restart "
+             "there, or leave it out of --hosts",
+             agent_host_name(agent), last, snapshots_of(agent)->path);
+    agent_cannot_go_on(agent, COORD_NOBODY, why);
+    return true;
+}
+
 void agent_store_remove(struct agent *agent)
 {
     struct agent_snapshots *snapshots = snapshots_of(agent);
