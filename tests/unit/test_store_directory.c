@@ -149,6 +149,43 @@ static void note(uint32_t term, uint64_t superstep, uint32_t from)
     agent_note_term(&agent, (struct bspz_snapshot_name){superstep, from});
 }
 
+static void expect_began(uint32_t index, uint32_t term, uint64_t superstep, uint32_t from)
+{
+    struct manifest_terms terms;
+
+    ck_assert_int_eq(store_terms(agent.store, &terms, why), 0);
+    ck_assert_uint_gt(terms.terms.count, index);
+    const struct manifest_term *began = &terms.terms.items[index];
+    ck_assert_uint_eq(began->term, term);
+    ck_assert_uint_eq(began->from.superstep, superstep);
+    ck_assert_uint_eq(began->from.term, from);
+    manifest_terms_free(&terms);
+}
+
+/* It comes in term 5: of 2 and 4 bsprun has said how they began, of 3 nothing has remained. */
+START_TEST(terms_that_this_host_has_missed_are_noted)
+{
+    struct coord_lineage *lineage = &agent.election.lineage;
+
+    open_hidden();
+    coord_lineage_add(lineage, 2, (struct bspz_snapshot_name){4, 1});
+    coord_lineage_add(lineage, 3, (struct bspz_snapshot_name){8, 2});
+    coord_lineage_add(lineage, 4, (struct bspz_snapshot_name){7, 2});
+    coord_lineage_add(lineage, 5, (struct bspz_snapshot_name){9, 4}); /* at most from there */
+    note(5, 9, 4);
+    expect_terms(4, 5);
+    expect_began(1, 2, 4, 1);
+    expect_began(2, 4, 7, 2);
+    expect_began(3, 5, 9, 4);
+    /* What it has got already is not said again. */
+    coord_lineage_add(lineage, 6, (struct bspz_snapshot_name){12, 5});
+    note(7, 14, 6);
+    expect_terms(6, 7);
+    expect_began(4, 6, 12, 5);
+    close_hidden();
+}
+END_TEST
+
 /* A directory is where the record is written, so that nobody can write it. */
 START_TEST(a_term_that_was_not_noted_is_noted_later)
 {
@@ -207,6 +244,7 @@ int main(void)
     tcase_add_test(hidden, a_name_that_is_taken_is_passed_over);
     tcase_add_test(hidden, a_job_stays_where_it_is);
     tcase_add_test(hidden, a_good_end_removes_it);
+    tcase_add_test(hidden, terms_that_this_host_has_missed_are_noted);
     tcase_add_test(hidden, a_term_that_was_not_noted_is_noted_later);
     tcase_add_test(hidden, what_bsprun_has_never_heard_of_ends_the_job);
     suite_add_tcase(suite, hidden);
