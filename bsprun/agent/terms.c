@@ -163,7 +163,8 @@ static void begin_term(struct agent *agent)
         return;
     }
     pass_save_on(agent);
-    agent_tell_held(agent);
+    if (!agent_snapshots_outran(agent))
+        agent_tell_held(agent);
     agent_say_ready(agent);
 }
 

@@ -31,7 +31,7 @@ START_TEST(what_is_newer_than_a_later_term_counts_no_more)
     expect_newest(2, 4);
     ck_assert_int_eq(store_term_begin(store, 5, NAME(0, 0), 3, complaint), 0);
     expect_list("1.1r 2.4r 5.1r 7.2r 8.1r");
-    ck_assert_int_eq(store_term_begin(store, 5, NAME(0, 0), 3, complaint), -EINVAL);
+    ck_assert_int_eq(store_term_begin(store, 5, NAME(1, 1), 3, complaint), -EINVAL);
     ck_assert_int_eq(store_term_begin(store, 3, NAME(0, 0), 3, complaint), -EINVAL);
 }
 END_TEST
@@ -44,6 +44,49 @@ START_TEST(a_retired_snapshot_stays_so_in_later_terms)
     snapshot(7, 2, true);
     ck_assert_int_eq(store_term_begin(store, 3, NAME(7, 2), 3, complaint), 0);
     expect_list("5.1 6.1r 7.2");
+    expect_newest(7, 2);
+}
+END_TEST
+
+/* A host that was not there when term 2 began has the snapshot that term 3 goes on from. */
+START_TEST(a_term_is_put_on_record_that_this_host_has_missed)
+{
+    struct manifest_terms terms;
+
+    snapshot(4, 1, true);
+    ck_assert_int_eq(store_term_begin(store, 3, NAME(7, 2), 3, complaint), 0);
+    snapshot(7, 2, true);
+    snapshot(8, 2, true);
+    snapshot(9, 3, true);
+    ck_assert_int_eq(access(path_of("7.2/counts"), F_OK), 0);
+    ck_assert_int_ne(access(path_of("8.2/counts"), F_OK), 0);
+    /* From which snapshot term 2 began is not known here. */
+    expect_list("4.1r 7.2 8.2r 9.3");
+    expect_newest(9, 3);
+    ck_assert_int_eq(store_terms(store, &terms, complaint), 0);
+    ck_assert_uint_eq(terms.terms.count, 3);
+    ck_assert_uint_eq(terms.terms.items[1].term, 2);
+    ck_assert_uint_eq(terms.terms.items[1].from.term, 0);
+    manifest_terms_free(&terms);
+    /* More than one that it has missed, and one it had. */
+    ck_assert_int_eq(store_term_begin(store, 7, NAME(10, 5), 4, complaint), 0);
+    ck_assert_int_eq(store_term_begin(store, 8, NAME(9, 3), 5, complaint), 0);
+    expect_list("4.1r 7.2 8.2r 9.3");
+    snapshot(10, 8, true);
+    expect_newest(10, 8);
+}
+END_TEST
+
+/* Noting it has failed between the two files. */
+START_TEST(a_term_is_noted_again)
+{
+    snapshot(5, 1, true);
+    ck_assert_int_eq(mkdir(path_of("term.copy.tmp"), 0700), 0);
+    ck_assert_int_lt(store_term_begin(store, 2, NAME(5, 1), 2, complaint), 0);
+    ck_assert_int_eq(rmdir(path_of("term.copy.tmp")), 0);
+    ck_assert_int_eq(store_term_begin(store, 2, NAME(5, 1), 3, complaint), 0);
+    snapshot(7, 2, true);
+    change_byte(path_of("term"), 30);
     expect_newest(7, 2);
 }
 END_TEST
@@ -412,6 +455,8 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, what_is_newer_than_a_later_term_counts_no_more);
     tcase_add_test(tests, a_retired_snapshot_stays_so_in_later_terms);
+    tcase_add_test(tests, a_term_is_put_on_record_that_this_host_has_missed);
+    tcase_add_test(tests, a_term_is_noted_again);
     tcase_add_test(tests, without_the_records_of_terms_nothing_is_believed);
     tcase_add_test(tests, the_end_of_a_job_is_kept);
     tcase_add_test(tests, pruning_but_for_one);

@@ -76,6 +76,50 @@ def kept_twice(place, pid):
     wait_until(lambda: count() >= 2, f"two copies of the image of process {pid}")
 
 
+def went_back(place, p, first=2):
+    """A job that was started, whose processes stand in superstep AT of term 2."""
+    for superstep in (first, AT):
+        for pid in range(p):
+            place.hold(pid, superstep)
+    job = place.ticker(p, *WORDS)
+    for pid in range(p):
+        place.wait_executed(pid, first)
+    place.wait_committed(first)
+    place.kill(place.executed(0, first)[-1])
+    for pid in range(p):
+        place.wait_executed(pid, first, 2)
+        place.release(pid, first)
+    for pid in range(p):
+        place.wait_executed(pid, AT)
+    place.wait_committed(AT)
+    return job
+
+
+def killed(place, job):
+    """bsprun, and so all of the job."""
+    place.strike(lambda: send(job.os_pid, signal.SIGKILL))
+    job.process.wait()
+    wait_until(lambda: not any(place.farm.processes(name) for name in place.farm.names if place.farm.hosts[name].init),
+               "the end of all processes", GONE)
+
+
+def came_late():
+    """A spare that has never heard of term 2 is the only host that is left, with a snapshot of that term."""
+    p = 2
+    with HostPlace(hosts=3, spares=1, private=True, here=True) as place:
+        job = went_back(place, p)
+        place.strike(lambda: place.farm.kill_host("b"))
+        for pid in range(p):
+            place.wait_executed(pid, AT, 2)
+            place.wait_kept(AT, pid, ["a", "c"])
+        killed(place, job)
+        place.farm.kill_host("a")
+        release_all(place, p)
+        place.farm.names[:] = ["c", "a", "b"]
+        place.slots = p
+        check_end(place, place.restart(names=["c"], options=["--spares", 0]), p)
+
+
 def damaged_copy():
     """What comes is looked at before it counts; another host has a better one."""
     p = 3
@@ -123,6 +167,70 @@ def restarted_elsewhere():
         for name in place.farm.names:
             terms = {term for superstep, term in snapshots(place.store_on(name)) if superstep > AT}
             check(2 in terms, "host", name, "has none of the later snapshots where they belong", terms)
+
+
+def restarted_where_it_was_left_behind():
+    """On a host that was not there in the last term, together with one that was: it would begin another
+    term 2, from an older snapshot."""
+    p, first = 2, 2
+    with HostPlace(hosts=2, private=True, here=True) as place:
+        for superstep in (first, AT):
+            for pid in range(p):
+                place.hold(pid, superstep)
+        job = place.ticker(p, *WORDS)
+        for pid in range(p):
+            place.wait_executed(pid, first)
+        place.wait_committed(first)
+        killed(place, job)
+        job = place.restart(names=["a"])
+        for pid in range(p):
+            place.release(pid, first)
+        wait_until(lambda: (AT, 2) in snapshots(place.store_on("a")), "a snapshot on host a alone")
+        killed(place, job)
+        before = {name: snapshots(place.store_on(name)) for name in place.farm.names}
+        place.farm.names[:] = ["b", "a"]
+        job = place.restart(names=["b", "a"]).wait(1)
+        check(re.search(r"^bsprun: .*host a has later terms of this job \(term 2\)", job.said(), re.M), job)
+        check("bsprun --restart there, or leave it out of --hosts" in job.said(), job)
+        after = {name: snapshots(place.store_on(name)) for name in place.farm.names}
+        check(before == after, "snapshots:", before, after, job)
+        place.farm.names[:] = ["a", "b"]
+        release_all(place, p)
+        check_end(place, place.restart(names=["a", "b"]), p)
+
+
+def term_noted_late():
+    """A host that cannot write which term has begun has no snapshot of that term, as it would not count
+    there; when it can, those that follow count."""
+    p, words = 2, (300, "-m", 1)
+    with HostPlace(hosts=2, private=True, here=True) as place:
+        for superstep in (2, AT):
+            for pid in range(p):
+                place.hold(pid, superstep)
+        job = place.ticker(p, *words, "-t", 10, options=("--every", "1", "--keep", "1"))
+        for pid in range(p):
+            place.wait_executed(pid, 2)
+        place.wait_committed(2)
+        record = f"{place.store_on('b')}/{jobs(place.store_on('b'))[0]}/term"
+        os.mkdir(record + ".tmp")
+        place.kill(place.executed(0, 2)[-1])
+        for pid in range(p):
+            place.wait_executed(pid, 2, 2)
+            place.release(pid, 2)
+        for pid in range(p):
+            place.wait_executed(pid, AT)
+        check(re.search(r"host b: .*cannot note the term.*; it will be tried again with the next snapshot", job.said()), job)
+        check("no snapshot after superstep 3: " in job.said(), job)
+        for name in place.farm.names:
+            check((2, 1) in snapshots(place.store_on(name)), "host", name, "has lost what it began from", job)
+        check(place.committed() == 2, "a snapshot that does not count on host b", job)
+        os.rmdir(record + ".tmp")
+        release_all(place, p)
+        job.check_all(Reference.of(p, *words, "-a"))
+        listed = place.farm.run("b", [harness.BSPCKPT, "ls", "--local", place.store]).stdout
+        check(re.search(r" \d+\.2 .* committed$", listed, re.M) and "retired" not in listed, listed)
+        place.check_files(Reference.of(p, *words, "-a"))
+        place.check_clean()
 
 
 def hidden_place():
@@ -252,5 +360,6 @@ def one_store_is_gone():
 
 if __name__ == "__main__":
     farms.require()
-    main([hosts_lost, damaged_copy, restarted, restarted_elsewhere, hidden_store, hidden_at_another_number,
-          hidden_and_not_needed_now, without_the_program, one_store_is_gone], together=3)
+    main([hosts_lost, came_late, damaged_copy, restarted, restarted_elsewhere, restarted_where_it_was_left_behind,
+          term_noted_late, hidden_store, hidden_at_another_number, hidden_and_not_needed_now, without_the_program,
+          one_store_is_gone], together=3)

@@ -31,10 +31,22 @@ const struct coord_outcome *agent_outcome(const struct agent *at)
     return &good;
 }
 
+static unsigned notices;
+static bool may_notice;
+
 void agent_notice(struct agent *at, const char *format, ...)
 {
     (void)at;
-    ck_abort_msg("notice: %s", format);
+    notices++;
+    ck_assert_msg(may_notice, "notice: %s", format);
+}
+
+static char end[AGENT_WHY];
+
+void agent_cannot_go_on(struct agent *at, int pid, const char *text)
+{
+    ck_assert(at == &agent && pid == COORD_NOBODY);
+    snprintf(end, sizeof end, "%s", text);
 }
 
 static void make_root(void)
@@ -264,6 +276,110 @@ START_TEST(a_good_end_removes_it)
 }
 END_TEST
 
+/* ---- The record of terms ---- */
+
+static void expect_terms(uint32_t count, uint32_t last)
+{
+    struct manifest_terms terms;
+
+    ck_assert_int_eq(store_terms(agent.store, &terms, why), 0);
+    ck_assert_uint_eq(terms.terms.count, count);
+    ck_assert_uint_eq(terms.terms.items[count - 1].term, last);
+    manifest_terms_free(&terms);
+}
+
+static void note(uint32_t term, uint64_t superstep, uint32_t from)
+{
+    agent.term = term;
+    agent_note_term(&agent, (struct bspz_snapshot_name){superstep, from});
+}
+
+static void expect_began(uint32_t index, uint32_t term, uint64_t superstep, uint32_t from)
+{
+    struct manifest_terms terms;
+
+    ck_assert_int_eq(store_terms(agent.store, &terms, why), 0);
+    ck_assert_uint_gt(terms.terms.count, index);
+    const struct manifest_term *began = &terms.terms.items[index];
+    ck_assert_uint_eq(began->term, term);
+    ck_assert_uint_eq(began->from.superstep, superstep);
+    ck_assert_uint_eq(began->from.term, from);
+    manifest_terms_free(&terms);
+}
+
+/* It comes in term 5: of 2 and 4 bsprun has said how they began, of 3 nothing has remained. */
+START_TEST(terms_that_this_host_has_missed_are_noted)
+{
+    struct coord_lineage *lineage = &agent.election.lineage;
+
+    open_hidden();
+    coord_lineage_add(lineage, 2, (struct bspz_snapshot_name){4, 1});
+    coord_lineage_add(lineage, 3, (struct bspz_snapshot_name){8, 2});
+    coord_lineage_add(lineage, 4, (struct bspz_snapshot_name){7, 2});
+    coord_lineage_add(lineage, 5, (struct bspz_snapshot_name){9, 4}); /* at most from there */
+    note(5, 9, 4);
+    expect_terms(4, 5);
+    expect_began(1, 2, 4, 1);
+    expect_began(2, 4, 7, 2);
+    expect_began(3, 5, 9, 4);
+    /* What it has got already is not said again. */
+    coord_lineage_add(lineage, 6, (struct bspz_snapshot_name){12, 5});
+    note(7, 14, 6);
+    expect_terms(6, 7);
+    expect_began(4, 6, 12, 5);
+    close_hidden();
+}
+END_TEST
+
+/* A directory is where the record is written, so that nobody can write it. */
+START_TEST(a_term_that_was_not_noted_is_noted_later)
+{
+    char blocked[PATH_MAX + 16];
+
+    open_hidden();
+    ck_assert_int_eq(agent_note_term_again(&agent, why), 0); /* a new job has its first one */
+    snprintf(blocked, sizeof blocked, "%s/term.tmp", snapshots.path);
+    ck_assert_int_eq(mkdir(blocked, 0700), 0);
+    may_notice = true;
+    note(2, 5, 1);
+    ck_assert_uint_eq(notices, 1);
+    may_notice = false;
+    ck_assert_int_lt(agent_note_term_again(&agent, why), 0);
+    ck_assert_ptr_nonnull(strstr(why, "cannot note the term"));
+    expect_terms(1, 1);
+    ck_assert_int_eq(rmdir(blocked), 0);
+    ck_assert_int_eq(agent_note_term_again(&agent, why), 0);
+    expect_terms(2, 2);
+    ck_assert_int_eq(agent_note_term_again(&agent, why), 0);
+    expect_terms(2, 2);
+    close_hidden();
+}
+END_TEST
+
+START_TEST(what_bsprun_has_never_heard_of_ends_the_job)
+{
+    open_hidden();
+    strcpy(agent.host_name, "there");
+    agent.term = 2;
+    ck_assert(!agent_snapshots_outran(&agent));
+    note(2, 5, 1);
+    note(3, 7, 2);
+    agent.term = 4;
+    ck_assert(!agent_snapshots_outran(&agent));
+    ck_assert_str_eq(end, "");
+    /* From a record that ends with term 1, and from one that ends with term 2. */
+    for (agent.term = 2; agent.term <= 3; agent.term++) {
+        ck_assert(agent_snapshots_outran(&agent));
+        ck_assert_ptr_eq(strstr(end, "host there has later terms of this job (term 3) in "), end);
+        end[0] = '\0';
+    }
+    agent.term = 3;
+    snapshots.shared = true; /* the record is bsprun's */
+    ck_assert(!agent_snapshots_outran(&agent));
+    close_hidden();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("store directory");
@@ -278,6 +394,9 @@ int main(void)
     tcase_add_test(hidden, what_others_may_have_made_is_not_used);
     tcase_add_test(hidden, it_is_found_when_the_directory_is_free_again);
     tcase_add_test(hidden, a_good_end_removes_it);
+    tcase_add_test(hidden, terms_that_this_host_has_missed_are_noted);
+    tcase_add_test(hidden, a_term_that_was_not_noted_is_noted_later);
+    tcase_add_test(hidden, what_bsprun_has_never_heard_of_ends_the_job);
     suite_add_tcase(suite, hidden);
     return suite_run(suite);
 }

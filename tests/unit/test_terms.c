@@ -192,9 +192,23 @@ NOTHING(agent_snapshots_rewind, struct agent *at)
 NOTHING(agent_replicas_forget, struct agent *at)
 NOTHING(agent_snapshots_elect, struct agent *at)
 NOTHING(agent_replicas_say_no_more, struct agent *at)
-NOTHING(agent_tell_held, struct agent *at)
 NOTHING(agent_bury, struct watched *process)
 NOTHING(agent_write_homes, struct agent *at)
+
+static bool outran;
+static unsigned offers;
+
+bool agent_snapshots_outran(struct agent *at)
+{
+    ck_assert(at == &agent && at->job == JOB_RESTORING && at->zero && at->term == 3);
+    return outran;
+}
+
+void agent_tell_held(struct agent *at)
+{
+    ck_assert(at == &agent);
+    offers++;
+}
 
 bool agent_is_copy(const void *at, pid_t ospid)
 {
@@ -262,6 +276,30 @@ START_TEST(over_by_itself)
 }
 END_TEST
 
+static void begin_term_3(bool is_outrun)
+{
+    outran = is_outrun;
+    offers = 0;
+    coord_shell_host_lost(agent.zero, 1);
+    agent_check_rewound(&agent);
+    ck_assert_int_eq(agent.job, JOB_RESTORING);
+    ck_assert_uint_eq(agent.term, 3);
+}
+
+START_TEST(what_is_saved_here_is_offered)
+{
+    begin_term_3(false);
+    ck_assert_uint_eq(offers, 1);
+}
+END_TEST
+
+START_TEST(nothing_is_offered_where_the_job_was_further)
+{
+    begin_term_3(true);
+    ck_assert_uint_eq(offers, 0);
+}
+END_TEST
+
 /* bsprun cannot be told: the agent leaves, but that, too, comes after. */
 START_TEST(nobody_to_tell)
 {
@@ -275,7 +313,8 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {over_by_itself, nobody_to_tell};
+    const TTest *const tests[] = {over_by_itself, what_is_saved_here_is_offered,
+                                  nothing_is_offered_where_the_job_was_further, nobody_to_tell};
 
     return suite_run_tests("terms", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

@@ -94,6 +94,8 @@ struct agent_snapshots {
     uint32_t writer;        /* the host that wrote the newest manifest; WIRE_HOSTS_MAX: not here */
     struct bspz_snapshot_name wrote;     /* of which snapshot that was last known */
     struct bspz_snapshot_name abandoned; /* the last one that was; term 0: none */
+    struct bspz_snapshot_name unnoted;   /* this term began from it, which is not on record in this
+                                            host's own directory; term 0: it is */
     bool shared;                         /* the directory is shared with bsprun */
     bool temporary;                      /* it is private to this agent, and removed with the job */
     bool hidden;                 /* it is private to this agent, and not at the user's path */
@@ -220,6 +222,9 @@ bool agent_keeps_order(const struct agent *agent);
 int agent_store_open(struct agent *agent, const char *path, const char *home, char why[AGENT_WHY]);
 /* Records in the host's own directory that the term begins from that snapshot. */
 void agent_note_term(struct agent *agent, struct bspz_snapshot_name from);
+/* Does so now if it has failed: the snapshots of a term that is not on record do not count.  0, or
+ * -errno and `why`. */
+int agent_note_term_again(struct agent *agent, char why[AGENT_WHY]);
 /* Removes a directory made for this job only. */
 void agent_store_remove(struct agent *agent);
 

@@ -410,6 +410,11 @@ static void persist(struct agent *agent, const struct wire_message *order)
         return;
     want.from = snapshots->writer = order->persist.writer;
     snapshots->wrote = want.name;
+    error = agent_note_term_again(agent, why);
+    if (error) {
+        tell_persisted(agent, superstep, error, why);
+        return;
+    }
     if (want.from != agent_host(agent)) {
         if (agent_fetch(agent, &want) != 0)
             tell_persisted(agent, superstep, -ENOMEM, "out of memory");

@@ -79,8 +79,9 @@ void agent_prune(struct agent *agent, bool wait)
     if (pruning && !wait && !atomic_load(&pruning->over))
         return; /* will be done next time */
     agent_prune_finish(agent);
+    /* What is to be kept depends on the record of terms. */
     if (snapshots->keep > 0 && snapshots->unpruned > 0 && agent_keeps_order(agent) &&
-        (pruning = calloc(1, sizeof *pruning))) {
+        snapshots->unnoted.term == 0 && (pruning = calloc(1, sizeof *pruning))) {
         pruning->store = agent_store(agent);
         pruning->keep = snapshots->keep;
         pruning->right = snapshots->right;

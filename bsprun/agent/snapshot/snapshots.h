@@ -67,6 +67,9 @@ void agent_snapshots_forget(struct agent *agent);
 void agent_snapshots_run(struct agent *agent);
 /* The board was reset: drops copies that were never adopted. */
 void agent_forget_announced(struct agent *agent);
+/* A term begins.  True: this host has later ones on record, of which bsprun does not know, and the
+ * job ends. */
+bool agent_snapshots_outran(struct agent *agent);
 /* Reports the snapshots of this host to Processor Zero. */
 void agent_tell_held(struct agent *agent);
 /* The private memory of processes that were restored ahead of their move to this host: bytes. */

@@ -21,6 +21,7 @@
 
 #include "bsprun/agent/core/agent.h"
 #include "bsprun/agent/core/course.h"
+#include "bsprun/agent/core/election.h"
 #include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/saved.h"
 #include "bsprun/agent/core/stop.h"
@@ -219,14 +220,82 @@ int agent_store_open(struct agent *agent, const char *path, const char *home, ch
     return open_private(agent, path, why);
 }
 
+/* The last term on record in this host's own directory; 0: it has none. */
+static uint32_t last_own_term(const struct agent *agent)
+{
+    struct manifest_terms terms;
+    uint32_t last = 0;
+
+    if (!agent_has_peers(agent) || snapshots_of(agent)->shared ||
+        store_terms(agent_store(agent), &terms, NULL) != 0)
+        return 0;
+    if (terms.terms.count > 0)
+        last = terms.terms.items[terms.terms.count - 1].term;
+    manifest_terms_free(&terms);
+    return last;
+}
+
+/* Those that this host has missed, as far as ELECT says how they began. */
+static int note_missed(struct agent *agent, char why[AGENT_WHY])
+{
+    const struct coord_lineage *lineage = &agent_election(agent)->lineage;
+    uint32_t last = last_own_term(agent);
+    int error = 0;
+
+    for (uint32_t i = 0; i < lineage->count && !error; i++) {
+        const struct wire_begun *begun = &lineage->items[i];
+
+        if (begun->term > last && begun->term < agent_term(agent))
+            error =
+                store_term_begin(agent_store(agent), begun->term, begun->from, bspz_wall_ns(), why);
+    }
+    return error;
+}
+
+int agent_note_term_again(struct agent *agent, char why[AGENT_WHY])
+{
+    struct agent_snapshots *snapshots = snapshots_of(agent);
+    int error;
+
+    if (snapshots->unnoted.term == 0)
+        return 0;
+    error = note_missed(agent, why);
+    if (!error)
+        error = store_term_begin(agent_store(agent), agent_term(agent), snapshots->unnoted,
+                                 bspz_wall_ns(), why);
+    if (!error)
+        snapshots->unnoted = (struct bspz_snapshot_name){0, 0};
+    return error;
+}
+
 void agent_note_term(struct agent *agent, struct bspz_snapshot_name from)
 {
     struct agent_snapshots *snapshots = snapshots_of(agent);
     char why[AGENT_WHY];
 
-    if (agent_has_peers(agent) && !snapshots->shared &&
-        store_term_begin(agent_store(agent), agent_term(agent), from, bspz_wall_ns(), why) != 0)
-        agent_notice(agent, "%s", why);
+    if (!agent_has_peers(agent) || snapshots->shared)
+        return;
+    snapshots->unnoted = from;
+    if (agent_note_term_again(agent, why) != 0)
+        agent_notice(agent, "host %s: %.400s; it will be tried again with the next snapshot",
+                     agent_host_name(agent), why);
+}
+
+/* bsprun was started where the job had been left behind.  The numbers of its terms would name
+ * snapshots of two executions, and older ones than the user may expect would be used. */
+bool agent_snapshots_outran(struct agent *agent)
+{
+    uint32_t last = last_own_term(agent);
+    char why[AGENT_WHY];
+
+    if (last < agent_term(agent))
+        return false;
+    snprintf(why, sizeof why,
+             "host %s has later terms of this job (term %u) in %.200s: run bsprun --restart "
+             "there, or leave it out of --hosts",
+             agent_host_name(agent), last, snapshots_of(agent)->path);
+    agent_cannot_go_on(agent, COORD_NOBODY, why);
+    return true;
 }
 
 void agent_store_remove(struct agent *agent)
