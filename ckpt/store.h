@@ -235,7 +235,7 @@ enum store_role {
     STORE_NEWEST,   /* one of the newest `keep` committed ones */
     STORE_SECOND, /* the newest that shares no image with the newest of all: the fallback when that
                      or its bases are damaged */
-    STORE_BASE,   /* a base of one of these */
+    STORE_BASE,   /* a base of one of these, or may be one: a manifest between cannot be read */
     STORE_LEFT_ALONE, /* unfinished, of another version, or not the caller's */
 };
 
@@ -243,13 +243,14 @@ enum store_role {
  * there is no second one.  Reads all manifests. */
 int store_roles(struct store *store, const struct store_entry *entries, size_t count, uint32_t keep,
                 enum store_role *roles, char *error);
-/* After that: the snapshot, if it is committed, and its bases get roles, too. */
+/* After that: the snapshot, if it is committed or its manifest cannot be read, and its bases get
+ * roles, too. */
 int store_roles_with(struct store *store, const struct store_entry *entries, size_t count,
                      struct bspz_snapshot_name name, enum store_role *roles, char *error);
 
 /* Removes all but the newest `keep` committed snapshots, one that is independent of the newest
- * (when keep is at least 2), and the bases they need; also what is retired or damaged.  keep is at
- * least 1. */
+ * (when keep is at least 2), and the bases they need; also what is retired or damaged, unless it
+ * may be such a base.  keep is at least 1. */
 int store_prune(struct store *store, uint32_t keep, size_t *removed, char *error);
 /* The same, but what belongs to that snapshot stays, too; term 0: none. */
 int store_prune_but(struct store *store, uint32_t keep, struct bspz_snapshot_name but,
