@@ -187,6 +187,10 @@ int store_check(struct store *store, const struct manifest *manifest, bool deep,
 int store_check_needs(struct store *store, const struct manifest *manifest,
                       store_fault_function *tell, void *context, uint64_t *needs);
 
+/* Whether the image exists and is the one of that name, as far as its header and its end say: 0,
+ * -ENOENT, or what is wrong with it. */
+int store_image_look(struct store *store, const struct bspz_image_name *name);
+
 /* Checks that the image in the descriptor is the one of that name, in every byte. */
 int store_image_check(struct store *store, int descriptor, const struct bspz_image_name *name,
                       char *error);
