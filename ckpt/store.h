@@ -196,10 +196,10 @@ int store_image_check(struct store *store, int descriptor, const struct bspz_ima
                       char *error);
 
 /* The newest snapshot that counts and passes store_check (not deep); images of a job on several
- * hosts may be missing, as they may be in other hosts' directories; superstep: only that one,
- * WIRE_NEVER: any; before: only older ones than that superstep, WIRE_NEVER: any.  If newer ones
- * were skipped, note (MANIFEST_ERROR_SIZE bytes) says which and why, else it is empty.  -ENOENT:
- * there is none. */
+ * hosts may be missing, as they may be in other hosts' directories, and damaged if there is no
+ * other snapshot; superstep: only that one, WIRE_NEVER: any; before: only older ones than that
+ * superstep, WIRE_NEVER: any.  If newer ones were skipped, or images of this one are damaged, note
+ * (MANIFEST_ERROR_SIZE bytes) says which and why, else it is empty.  -ENOENT: there is none. */
 int store_newest(struct store *store, uint64_t superstep, uint64_t before,
                  struct manifest *manifest, char *note, char *error);
 
