@@ -26,13 +26,15 @@ static int read_image(void *context, uint64_t offset, void *bytes, size_t size)
     return store_io_read(&check->store->io, check->file, offset, bytes, size);
 }
 
-/* Opens the image of that name and compares it with what is expected of it. */
+/* Opens the image of that name and compares it with what is expected of it.  manifest: NULL: only
+ * the name is. */
 static int check_image(struct image_check *check, const struct bspz_image_name *name,
                        const struct manifest *manifest)
 {
     struct bspz_image_source source = {.read = read_image, .context = check};
-    struct bspz_image_expected expected = {
-        .job = manifest->job.data, .name = name, .nprocs = manifest->nprocs};
+    struct bspz_image_expected expected = {.job = manifest ? manifest->job.data : NULL,
+                                           .name = name,
+                                           .nprocs = manifest ? manifest->nprocs : 0};
     struct bspz_image_fault *fault = &check->about.fault;
     char text[MANIFEST_ERROR_SIZE];
 
@@ -176,6 +178,19 @@ int store_check_needs(struct store *store, const struct manifest *manifest,
                       store_fault_function *tell, void *context, uint64_t *needs)
 {
     return check_all(store, manifest, false, tell, context, needs);
+}
+
+int store_image_look(struct store *store, const struct bspz_image_name *name)
+{
+    struct image_check check = {.store = store, .file = -1};
+    int status = -ENOMEM;
+
+    check.scratch = aligned_alloc(64, BSPZ_IMAGE_READER_SCRATCH);
+    if (check.scratch)
+        status = check_image(&check, name, NULL);
+    leave(&check);
+    free(check.scratch);
+    return status;
 }
 
 int store_image_check(struct store *store, int descriptor, const struct bspz_image_name *name,

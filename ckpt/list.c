@@ -169,35 +169,75 @@ static bool may_be_elsewhere(const struct manifest *manifest, int status)
     return status == -ENOENT && manifest->hosts.count > 1;
 }
 
-static int try_entry(struct store *store, const struct store_entry *entry,
+/* Of what is damaged here they may have whole copies. */
+static bool may_be_whole_elsewhere(const struct manifest *manifest, int status)
+{
+    return (status == -EBADMSG || status == -ESTALE) && manifest->hosts.count > 1;
+}
+
+/* damaged_too: 0 also where other hosts may have whole what is damaged here.  why: what is wrong
+ * with it, or empty. */
+static int try_entry(struct store *store, const struct store_entry *entry, bool damaged_too,
                      struct manifest *manifest, char *why)
 {
     char text[MANIFEST_ERROR_SIZE] = "";
+    bool whole_elsewhere = false;
 
+    why[0] = '\0';
     if (entry->state == STORE_DAMAGED) {
-        snprintf(why, MANIFEST_ERROR_SIZE, "%s", entry->why);
+        snprintf(why, MANIFEST_ERROR_SIZE, "cannot be used: %.400s", entry->why);
         return -EBADMSG;
     }
     int status = store_manifest(store, entry->name, manifest, text);
     if (status == 0) {
         status = store_check(store, manifest, false, note_fault, text);
         if (may_be_elsewhere(manifest, status))
-            status = 0;
-        if (status < 0)
+            return 0;
+        whole_elsewhere = may_be_whole_elsewhere(manifest, status);
+        if (status < 0 && !(whole_elsewhere && damaged_too))
             manifest_free(manifest);
     }
     if (status < 0)
-        snprintf(why, MANIFEST_ERROR_SIZE, "%s", text[0] ? text : store_error_text(status));
-    return status;
+        snprintf(why, MANIFEST_ERROR_SIZE, "cannot be used%s: %.400s",
+                 whole_elsewhere ? " unless another host has it whole" : "",
+                 text[0] ? text : store_error_text(status));
+    return whole_elsewhere && damaged_too ? 0 : status;
 }
 
 static void add_note(char *note, const struct store_entry *entry, const char *why)
 {
     size_t used = strlen(note);
 
-    snprintf(note + used, MANIFEST_ERROR_SIZE - used,
-             "%ssnapshot %" PRIu64 ".%" PRIu32 " cannot be used: %s", used > 0 ? "; " : "",
-             entry->name.superstep, entry->name.term, why);
+    snprintf(note + used, MANIFEST_ERROR_SIZE - used, "%ssnapshot %" PRIu64 ".%" PRIu32 " %s",
+             used > 0 ? "; " : "", entry->name.superstep, entry->name.term, why);
+}
+
+/* What store_newest looks for. */
+struct search {
+    const struct manifest_terms *terms;
+    uint64_t superstep, before;
+    bool damaged_too; /* as for try_entry */
+};
+
+static bool find_newest(struct store *store, const struct search *search,
+                        const struct store_entry *entries, size_t count, struct manifest *manifest,
+                        char *note)
+{
+    char why[MANIFEST_ERROR_SIZE];
+    bool found = false;
+
+    note[0] = '\0';
+    for (size_t i = count; i-- > 0 && !found;) {
+        const struct store_entry *entry = &entries[i];
+        if (entry->state == STORE_UNFINISHED || entry->name.superstep >= search->before ||
+            (search->superstep != WIRE_NEVER && entry->name.superstep != search->superstep) ||
+            !store_counts(search->terms, entry->name))
+            continue;
+        found = try_entry(store, entry, search->damaged_too, manifest, why) == 0;
+        if (why[0])
+            add_note(note, entry, why);
+    }
+    return found;
 }
 
 int store_newest(struct store *store, uint64_t superstep, uint64_t before,
@@ -206,8 +246,6 @@ int store_newest(struct store *store, uint64_t superstep, uint64_t before,
     struct manifest_terms terms;
     struct store_entry *entries;
     size_t count;
-    char why[MANIFEST_ERROR_SIZE];
-    bool found = false;
 
     note[0] = '\0';
     int status = store_list(store, &entries, &count, error);
@@ -217,17 +255,11 @@ int store_newest(struct store *store, uint64_t superstep, uint64_t before,
         free(entries);
         return status;
     }
-    for (size_t i = count; i-- > 0 && !found;) {
-        const struct store_entry *entry = &entries[i];
-        if (entry->state == STORE_UNFINISHED || entry->name.superstep >= before ||
-            (superstep != WIRE_NEVER && entry->name.superstep != superstep) ||
-            !store_counts(&terms, entry->name))
-            continue;
-        if (try_entry(store, entry, manifest, why) == 0)
-            found = true;
-        else
-            add_note(note, entry, why);
-    }
+    struct search search = {.terms = &terms, .superstep = superstep, .before = before};
+    bool found = find_newest(store, &search, entries, count, manifest, note);
+    /* Whether hosts share the directory cannot be seen here: one that is whole is preferred. */
+    search.damaged_too = true;
+    found = found || find_newest(store, &search, entries, count, manifest, note);
     manifest_terms_free(&terms);
     free(entries);
     if (found)

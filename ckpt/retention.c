@@ -2,7 +2,10 @@
  *
  * The newest ones and their bases are retained.  A damaged full image makes all increments based on
  * it useless: so a second snapshot that shares no image with the newest one, as soon as there is
- * any, is retained with its bases, too. */
+ * any, is retained with its bases, too.
+ *
+ * What can fail: a manifest cannot be read, this time or until it is repaired.  What the snapshot
+ * is based on is unknown then: where it is retained so is everything older. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +14,7 @@
 
 /* The direct bases of each snapshot of a list. */
 struct bases {
-    size_t **of; /* indices into the list, ended by `count`; NULL: none */
+    size_t **of; /* indices into the list, ended by `count`; NULL: unknown */
     size_t count;
 };
 
@@ -88,16 +91,20 @@ static int read_all_bases(struct store *store, const struct store_entry *entries
     return status;
 }
 
-/* Marks the snapshot and all its bases, direct and indirect.  Bases are older, so one pass from the
- * newest to the oldest suffices. */
+/* Marks the snapshot and all that may be its bases, direct and indirect.  Bases are older, so one
+ * pass from the newest to the oldest suffices. */
 static void mark_chain(const struct bases *bases, size_t index, bool *marks)
 {
     memset(marks, 0, bases->count * sizeof(*marks));
     marks[index] = true;
-    for (size_t i = index + 1; i-- > 0;)
-        for (const size_t *base = marks[i] ? bases->of[i] : NULL; base && *base != bases->count;
-             base++)
+    for (size_t i = index + 1; i-- > 0;) {
+        if (!marks[i])
+            continue;
+        for (size_t k = 0; k < i && !bases->of[i]; k++)
+            marks[k] = true;
+        for (const size_t *base = bases->of[i]; base && *base != bases->count; base++)
             marks[*base] = true;
+    }
 }
 
 static void keep_chain(const struct bases *bases, size_t index, bool *marks, enum store_role *roles)
@@ -177,7 +184,9 @@ int store_roles_with(struct store *store, const struct store_entry *entries, siz
     struct bases bases = {0};
     bool *marks;
 
-    if (at == count || entries[at].state != STORE_COMMITTED || roles[at] != STORE_UNNEEDED)
+    if (at == count ||
+        (entries[at].state != STORE_COMMITTED && entries[at].state != STORE_DAMAGED) ||
+        (roles[at] != STORE_UNNEEDED && roles[at] != STORE_LEFT_ALONE))
         return 0;
     marks = calloc(count + 1, sizeof(*marks));
     int status = marks ? read_all_bases(store, entries, count, &bases, error)

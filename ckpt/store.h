@@ -192,15 +192,19 @@ int store_check(struct store *store, const struct manifest *manifest, bool deep,
 int store_check_needs(struct store *store, const struct manifest *manifest,
                       store_fault_function *tell, void *context, uint64_t *needs);
 
+/* Whether the image exists and is the one of that name, as far as its header and its end say: 0,
+ * -ENOENT, or what is wrong with it. */
+int store_image_look(struct store *store, const struct bspz_image_name *name);
+
 /* Checks that the image in the descriptor is the one of that name, in every byte. */
 int store_image_check(struct store *store, int descriptor, const struct bspz_image_name *name,
                       char *error);
 
 /* The newest snapshot that counts and passes store_check (not deep); images of a job on several
- * hosts may be missing, as they may be in other hosts' directories; superstep: only that one,
- * WIRE_NEVER: any; before: only older ones than that superstep, WIRE_NEVER: any.  If newer ones
- * were skipped, note (MANIFEST_ERROR_SIZE bytes) says which and why, else it is empty.  -ENOENT:
- * there is none. */
+ * hosts may be missing, as they may be in other hosts' directories, and damaged if there is no
+ * other snapshot; superstep: only that one, WIRE_NEVER: any; before: only older ones than that
+ * superstep, WIRE_NEVER: any.  If newer ones were skipped, or images of this one are damaged, note
+ * (MANIFEST_ERROR_SIZE bytes) says which and why, else it is empty.  -ENOENT: there is none. */
 int store_newest(struct store *store, uint64_t superstep, uint64_t before,
                  struct manifest *manifest, char *note, char *error);
 
@@ -240,7 +244,7 @@ enum store_role {
     STORE_NEWEST,   /* one of the newest `keep` committed ones */
     STORE_SECOND, /* the newest that shares no image with the newest of all: the fallback when that
                      or its bases are damaged */
-    STORE_BASE,   /* a base of one of these */
+    STORE_BASE,   /* a base of one of these, or may be one: a manifest between cannot be read */
     STORE_LEFT_ALONE, /* unfinished, of another version, or not the caller's */
 };
 
@@ -248,13 +252,14 @@ enum store_role {
  * there is no second one.  Reads all manifests. */
 int store_roles(struct store *store, const struct store_entry *entries, size_t count, uint32_t keep,
                 enum store_role *roles, char *error);
-/* After that: the snapshot, if it is committed, and its bases get roles, too. */
+/* After that: the snapshot, if it is committed or its manifest cannot be read, and its bases get
+ * roles, too. */
 int store_roles_with(struct store *store, const struct store_entry *entries, size_t count,
                      struct bspz_snapshot_name name, enum store_role *roles, char *error);
 
 /* Removes all but the newest `keep` committed snapshots, one that is independent of the newest
- * (when keep is at least 2), and the bases they need; also what is retired or damaged.  keep is at
- * least 1. */
+ * (when keep is at least 2), and the bases they need; also what is retired or damaged, unless it
+ * may be such a base.  keep is at least 1. */
 int store_prune(struct store *store, uint32_t keep, size_t *removed, char *error);
 /* The same, but what belongs to that snapshot stays, too; term 0: none. */
 int store_prune_but(struct store *store, uint32_t keep, struct bspz_snapshot_name but,

@@ -5,6 +5,7 @@
  *
  * What can fail: some of its images are on hosts that were lost; none of it is on this host.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,8 +207,10 @@ void launcher_tell_left(struct launcher *launcher)
         tell_elsewhere(launcher);
         return;
     }
-    store_check(launcher->common.saved.store, &manifest, false, note_lack, &look);
-    if (look.count > 0)
+    int status = store_check(launcher->common.saved.store, &manifest, false, note_lack, &look);
+    if (status < 0 && status != -ENOENT) /* damaged, and perhaps whole elsewhere */
+        tell_elsewhere(launcher);
+    else if (look.count > 0)
         tell_lacks(launcher, &look, &manifest, at);
     else if (crowded)
         tell_crowded(launcher, at, manifest.name.superstep);

@@ -65,7 +65,7 @@ static int write_image(struct store_sample *sample, struct store *store,
 static int commit(struct store_sample *sample, struct store_snapshot *snapshot, uint64_t superstep,
                   uint32_t term, uint32_t whole, char *error)
 {
-    static const char *const hosts[] = {"here"};
+    static const char *const hosts[] = {"here", "there"};
     struct manifest_image images[STORE_SAMPLE_PROCS];
     uint64_t host_of[STORE_SAMPLE_PROCS] = {0}, together[STORE_SAMPLE_PROCS] = {0};
     struct manifest manifest = {
@@ -74,7 +74,7 @@ static int commit(struct store_sample *sample, struct store_snapshot *snapshot, 
         .nprocs = STORE_SAMPLE_PROCS,
         .created = 1700000000000000000u + superstep,
         .program = "/usr/bin/a program",
-        .hosts = {hosts, 1},
+        .hosts = {hosts, sample->two_hosts ? 2 : 1},
         .host_of = {host_of, STORE_SAMPLE_PROCS},
         .images = {images, STORE_SAMPLE_PROCS},
         .together = {together, STORE_SAMPLE_PROCS},

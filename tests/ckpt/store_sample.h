@@ -17,6 +17,7 @@ struct store_sample {
     struct bspz_image_table *tables[STORE_SAMPLE_PROCS][2];
     unsigned turn;
     struct bspz_image_written written[STORE_SAMPLE_PROCS];
+    bool two_hosts; /* the manifests say that the job has them */
 };
 
 void store_sample_make(struct store_sample *sample);

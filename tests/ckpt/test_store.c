@@ -304,6 +304,40 @@ START_TEST(an_older_one_is_used_when_the_newest_is_damaged)
 }
 END_TEST
 
+/* Hosts that share no directory have images twice: what is damaged here may be whole elsewhere.
+ * Where there is another snapshot that one is enough to begin with, as the hosts agree on the
+ * newest. */
+START_TEST(the_only_one_may_be_whole_on_another_host)
+{
+    char expected[MANIFEST_ERROR_SIZE];
+
+    sample.two_hosts = true;
+    if (_i % 2 == 1)
+        snapshot(4, 1, true);
+    snapshot(6, 1, true);
+    const char *why = spoil(1 + _i / 2);
+    bool missing = 1 + _i / 2 == 2;
+    snprintf(expected, sizeof(expected),
+             "snapshot 6.1 cannot be used unless another host has it whole: %s", why);
+    expect_newest(_i % 2 == 1 && !missing ? 4 : 6, 1);
+    ck_assert_str_eq(note, missing ? "" : expected);
+}
+END_TEST
+
+START_TEST(one_that_no_host_can_have_whole)
+{
+    uint64_t superstep;
+    uint32_t term;
+
+    sample.two_hosts = true;
+    snapshot(6, 1, true);
+    spoil(_i == 0 ? 0 : 7);
+    ck_assert_int_eq(newest(&superstep, &term), -ENOENT);
+    ck_assert_ptr_nonnull(
+        strstr(complaint, "no snapshot can be used: snapshot 6.1 cannot be used: "));
+}
+END_TEST
+
 static struct store_fault told;
 static void tell(void *context, const struct store_fault *fault)
 {
@@ -402,6 +436,8 @@ int main(void)
     tcase_add_test(tests, an_empty_directory_has_no_job);
     tcase_add_test(tests, the_newest_is_found);
     tcase_add_loop_test(tests, an_older_one_is_used_when_the_newest_is_damaged, 0, SPOILED);
+    tcase_add_loop_test(tests, the_only_one_may_be_whole_on_another_host, 0, 10);
+    tcase_add_loop_test(tests, one_that_no_host_can_have_whole, 0, 2);
     tcase_add_test(tests, a_deep_check_finds_what_a_look_does_not);
     tcase_add_test(tests, a_manifest_must_fit_its_images);
     tcase_add_test(tests, others_may_write_for_the_one_with_the_lock);

@@ -218,6 +218,86 @@ START_TEST(pruning_leaves_every_snapshot_whole)
 }
 END_TEST
 
+static void open_again(const struct store_io *io)
+{
+    store_close(store);
+    ck_assert_int_eq(store_open(&store, directory, STORE_WRITE, io, complaint), 0);
+    ck_assert_int_eq(store_job_open(store, NULL, complaint), 0);
+}
+
+static const char *unopened; /* this directory cannot be opened once; NULL: all can */
+
+static int open_unless(void *context, int at, const char *name, int flags, mode_t mode)
+{
+    if (unopened && strcmp(name, unopened) == 0) {
+        unopened = NULL;
+        return -EIO;
+    }
+    return store_io_system.open(context, at, name, flags, mode);
+}
+
+/* What a manifest that cannot be read is based on is unknown, and may be needed once it can be. */
+START_TEST(pruning_keeps_all_behind_a_base_that_cannot_be_read)
+{
+    struct store_io io = store_io_system;
+    uint32_t keep = 1 + (uint32_t)_i / 3;
+    size_t removed;
+
+    io.open = open_unless;
+    for (uint64_t superstep = 0; superstep < 6; superstep++)
+        snapshot(superstep, 1, superstep < 2);
+    open_again(&io);
+    unopened = _i % 3 == 0 ? "3.1" : NULL;
+    if (_i % 3 == 1)
+        change_byte(path_of("3.1/manifest"), 40);
+    if (_i % 3 == 2)
+        ck_assert_int_eq(unlink(path_of("3.1/manifest")), 0);
+    ck_assert_msg(store_prune(store, keep, &removed, complaint) == 0, "%s", complaint);
+    ck_assert_ptr_null(unopened);
+    ck_assert_uint_eq(removed, 0);
+    ck_assert_msg(store_repair(store, NULL, NULL, complaint) == 0, "%s", complaint);
+    expect_list("0.1 1.1 2.1 3.1 4.1 5.1");
+    expect_newest(5, 1);
+}
+END_TEST
+
+/* The same of the one that is to stay beside the newest. */
+START_TEST(pruning_but_for_one_that_cannot_be_read)
+{
+    struct store_io io = store_io_system;
+    size_t removed;
+
+    io.open = open_unless;
+    for (uint64_t superstep = 1; superstep < 6; superstep++)
+        snapshot(superstep, 1, superstep == 1 || superstep > 3);
+    open_again(&io);
+    unopened = "3.1";
+    ck_assert_msg(store_prune_but(store, 1, NAME(3, 1), &removed, complaint) == 0, "%s", complaint);
+    ck_assert_ptr_null(unopened);
+    expect_list("1.1 2.1 3.1 5.1");
+    ck_assert_int_eq(store_prune_but(store, 1, NAME(0, 0), &removed, complaint), 0);
+    expect_list("5.1");
+}
+END_TEST
+
+/* What is lost for good does not keep the rest for ever. */
+START_TEST(pruning_goes_on_when_a_damaged_base_is_not_needed)
+{
+    size_t removed;
+
+    for (uint64_t superstep = 0; superstep < 6; superstep++)
+        snapshot(superstep, 1, superstep < 2);
+    change_byte(path_of("3.1/manifest"), 40);
+    change_byte(path_of("3.1/manifest.copy"), 40);
+    ck_assert_int_eq(store_prune(store, 2, &removed, complaint), 0);
+    expect_list("0.1 1.1 2.1 3.1d 4.1 5.1");
+    snapshot(6, 1, true);
+    snapshot(7, 1, false);
+    ck_assert_int_eq(store_prune(store, 1, &removed, complaint), 0);
+    expect_list("6.1 7.1");
+}
+END_TEST
+
 START_TEST(pruning_removes_what_is_retired_and_leaves_the_rest)
 {
     struct store_snapshot *unfinished;
@@ -281,13 +361,6 @@ static int too_late(void *context, int at, const char *name, int flags)
 {
     ck_assert_int_eq(unlinkat(at, name, flags), 0);
     return store_io_system.unlink(context, at, name, flags);
-}
-
-static void open_again(const struct store_io *io)
-{
-    store_close(store);
-    ck_assert_int_eq(store_open(&store, directory, STORE_WRITE, io, complaint), 0);
-    ck_assert_int_eq(store_job_open(store, NULL, complaint), 0);
 }
 
 START_TEST(leftovers_that_others_sweep_too)
@@ -463,6 +536,9 @@ int main(void)
     tcase_add_test(tests, pruning_keeps_the_newest_and_their_bases);
     tcase_add_test(tests, pruning_keeps_a_second_chain);
     tcase_add_test(tests, pruning_leaves_every_snapshot_whole);
+    tcase_add_loop_test(tests, pruning_keeps_all_behind_a_base_that_cannot_be_read, 0, 6);
+    tcase_add_test(tests, pruning_but_for_one_that_cannot_be_read);
+    tcase_add_test(tests, pruning_goes_on_when_a_damaged_base_is_not_needed);
     tcase_add_test(tests, pruning_removes_what_is_retired_and_leaves_the_rest);
     tcase_add_test(tests, a_base_of_another_term_is_kept_too);
     tcase_add_test(tests, leftovers_are_swept);

@@ -35,6 +35,13 @@ def release_all(place, p):
         place.release(pid, AT)
 
 
+def stop_all(place, job):
+    place.strike(lambda: send(job.os_pid, signal.SIGKILL))
+    job.wait()
+    wait_until(lambda: not any(place.farm.processes(name) for name in place.farm.names),
+               "the end of all processes", GONE)
+
+
 def check_end(place, job, p):
     reference = Reference.of(p, *WORDS, "-a")
     if job.status is None and job is place.started[0]:
@@ -138,15 +145,34 @@ def damaged_copy():
         check("the data of host a cannot be used" in job.said(), job)
 
 
+def damaged_own():
+    """What a host has of its own is useless, and another one has it whole: also the first host, where bsprun looks for
+    the newest snapshot, or for that of a superstep.  It is used all the same, and the image is whole again."""
+    p = 3
+    for host, pid, at in (("b", 1, ""), ("a", 0, ""), ("a", 0, f"@{AT}")):
+        place, job = held_job(p, hosts=3)
+        with place:
+            stop_all(place, job)
+            image = f"{place.store_on(host)}/{jobs(place.store_on(host))[0]}/{AT}.1/{pid}.img"
+            size = os.path.getsize(image)
+            os.truncate(image, size - 100)
+            restarted = place.restart(at=at, names=["a", "b", "c"])
+            for other in range(p):
+                place.wait_executed(other, AT, 2)
+                check(len(place.executed(other, AT - 1)) == 1, "process", other, "went back further")
+            check(os.path.getsize(image) == size, "host", host, "has the damaged image still")
+            check({term for _, term in snapshots(place.store_on(host))} <= {1, 2}, "it went back twice", restarted)
+            release_all(place, p)
+            check_end(place, restarted, p)
+            check(host != "a" or f"snapshot {AT}.1 cannot be used unless another host has it whole" in restarted.said(), restarted)
+
+
 def restarted():
     """Everything is killed, and one host does not come back."""
     p = 3
     place, job = held_job(p, hosts=3)
     with place:
-        place.strike(lambda: send(job.os_pid, signal.SIGKILL))
-        job.process.wait()
-        wait_until(lambda: not any(place.farm.processes(name) for name in place.farm.names),
-                   "the end of all processes", GONE)
+        stop_all(place, job)
         place.farm.kill_host("b")
         release_all(place, p)
         check_end(place, place.restart(names=["a", "c"]), p)
@@ -157,10 +183,7 @@ def restarted_elsewhere():
     p = 3
     place, job = held_job(p, hosts=3)
     with place:
-        place.strike(lambda: send(job.os_pid, signal.SIGKILL))
-        job.process.wait()
-        wait_until(lambda: not any(place.farm.processes(name) for name in place.farm.names),
-                   "the end of all processes", GONE)
+        stop_all(place, job)
         place.farm.names[:] = ["b", "c", "a"]
         release_all(place, p)
         check_end(place, place.restart(names=["b", "c", "a"]), p)
@@ -360,6 +383,7 @@ def one_store_is_gone():
 
 if __name__ == "__main__":
     farms.require()
-    main([hosts_lost, came_late, damaged_copy, restarted, restarted_elsewhere, restarted_where_it_was_left_behind,
-          term_noted_late, hidden_store, hidden_at_another_number, hidden_and_not_needed_now, without_the_program,
+    main([hosts_lost, came_late, damaged_copy, damaged_own, restarted, restarted_elsewhere,
+          restarted_where_it_was_left_behind, term_noted_late, hidden_store, hidden_at_another_number,
+          hidden_and_not_needed_now, without_the_program, one_store_is_gone], together=3)
           one_store_is_gone], together=3)

@@ -1,8 +1,11 @@
 /* fetch_play.c - see fetch_play.h. */
 #include "tests/unit/fetch_play.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bsprun/agent/core/clock.h"
@@ -280,6 +283,27 @@ bool fetch_play_has_manifest(void)
     uint64_t size;
 
     return is_the_same(store_manifest_open(agent.store, fetch_name, &size, why), &fetch_manifest);
+}
+
+void fetch_play_spoil(uint32_t pid, enum fetch_spoil way)
+{
+    const struct fetch_bytes *good = &fetch_image[pid],
+                             *other = &fetch_image[(pid + 1) % FETCH_PROCS];
+    const struct fetch_bytes *bytes = way == SPOIL_OTHER ? other : good;
+    size_t at = way == SPOIL_HEADER ? 40 : bytes->size - 3;
+    char path[512];
+    int fd;
+
+    snprintf(path, sizeof path, "%s/%s/%d.%u/%u.img", store_path(agent.store),
+             store_job_name(agent.store), (int)fetch_name.superstep, fetch_name.term, pid);
+    fd = open(path, O_WRONLY | O_TRUNC);
+    must(fd >= 0 && fchmod(fd, way == SPOIL_GRANTED ? 0622 : 0600) == 0);
+    must(write(fd, bytes->bytes, bytes->size) == (ssize_t)bytes->size);
+    if (way == SPOIL_CUT)
+        must(ftruncate(fd, (off_t)bytes->size / 2) == 0);
+    if (way == SPOIL_HEADER || way == SPOIL_END)
+        must(pwrite(fd, &(unsigned char){bytes->bytes[at] ^ 4}, 1, (off_t)at) == 1);
+    close(fd);
 }
 
 /* ---- Fixture ---- */

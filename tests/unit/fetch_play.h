@@ -76,4 +76,9 @@ const struct said *fetch_last_said(uint32_t kind);
 bool fetch_play_has_image(uint32_t pid);
 bool fetch_play_has_manifest(void);
 
+/* Makes the image in the agent's store useless: shorter, with another byte at its beginning or its
+ * end, the image of another process, or writable by others. */
+enum fetch_spoil { SPOIL_CUT, SPOIL_HEADER, SPOIL_END, SPOIL_OTHER, SPOIL_GRANTED, SPOIL_WAYS };
+void fetch_play_spoil(uint32_t pid, enum fetch_spoil way);
+
 #endif

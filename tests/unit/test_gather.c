@@ -217,6 +217,52 @@ START_TEST(an_image_that_is_none)
 }
 END_TEST
 
+static void gather_again(void)
+{
+    agent_gather(&agent, fetch_name, false, is_to_be_made, on_gathered);
+}
+
+/* What lies here is useless, and another host has a better one, which replaces it. */
+START_TEST(a_damaged_image_is_as_a_missing_one)
+{
+    agent.snapshots->copies = 2;
+    gather_again();
+    deliver(&fetch_manifest);
+    deliver(&fetch_image[0]);
+    deliver(&fetch_image[1]);
+    refuse_programs(3);
+    fetch_play_spoil(1, (enum fetch_spoil)_i);
+
+    unsigned before = said_count;
+    gather_again();
+    expect_fetch(before + 1, WIRE_THING_IMAGE, 1, 1);
+    deliver(&fetch_image[1]);
+    ck_assert(fetch_play_has_image(1));
+    refuse_programs(before + 1);
+    before = said_count;
+    gather_again();
+    refuse_programs(before);
+}
+END_TEST
+
+/* Where all hosts use the same directory the others have nothing better: that is left to the
+ * restore, which says what is damaged. */
+START_TEST(a_damaged_image_in_a_common_directory)
+{
+    agent.snapshots->copies = 1;
+    gather_again();
+    deliver(&fetch_manifest);
+    deliver(&fetch_image[0]);
+    deliver(&fetch_image[1]);
+    refuse_programs(3);
+    fetch_play_spoil(1, SPOIL_END);
+
+    unsigned before = said_count;
+    gather_again();
+    refuse_programs(before);
+}
+END_TEST
+
 /* A manifest that lies about its length, in the middle of it all. */
 START_TEST(a_lie)
 {
@@ -256,6 +302,8 @@ int main(void)
     tcase_add_loop_test(tests, nobody_has_it, 0, 2);
     tcase_add_test(tests, the_term_is_over);
     tcase_add_test(tests, an_image_that_is_none);
+    tcase_add_loop_test(tests, a_damaged_image_is_as_a_missing_one, 0, SPOIL_WAYS);
+    tcase_add_test(tests, a_damaged_image_in_a_common_directory);
     tcase_add_test(tests, a_lie);
     tcase_add_test(tests, nobody_to_ask);
     suite_add_tcase(suite, tests);

@@ -155,6 +155,25 @@ START_TEST(kept_again)
 }
 END_TEST
 
+/* What became useless meanwhile is missing. */
+START_TEST(kept_again_for_a_damaged_one)
+{
+    agent.term = fetch_name.term + 1;
+    agent.committed = fetch_name;
+    keep(1);
+    fetch_play_send(1, &fetch_manifest, 1000);
+    fetch_play_send(1, &fetch_image[1], 1000);
+    fetch_play_spoil(1, (enum fetch_spoil)_i);
+    keep(1);
+    ck_assert(fetch_play_asked(3, 1));
+    fetch_play_send(1, &fetch_image[1], 1000);
+    ck_assert(fetch_play_has_image(1));
+    keep(1);
+    ck_assert_uint_eq(said_count, 3);
+    ck_assert_uint_eq(noticed, 0);
+}
+END_TEST
+
 START_TEST(kept_again_too_late)
 {
     agent.term = fetch_name.term + 1;
@@ -214,6 +233,7 @@ int main(void)
     tcase_add_test(tests, offered_early_too_often);
     tcase_add_loop_test(tests, damaged_ones_do_not_count, 0, 4);
     tcase_add_test(tests, kept_again);
+    tcase_add_loop_test(tests, kept_again_for_a_damaged_one, 0, SPOIL_WAYS);
     tcase_add_test(tests, kept_again_too_late);
     tcase_add_test(tests, offered_to_another);
     suite_add_tcase(suite, tests);

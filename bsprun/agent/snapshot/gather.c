@@ -1,8 +1,9 @@
 /* gather.c - fetches the files from which processes are made: manifests, images, programs,
  * libraries.
  *
- * Checks which files exist, requests missing ones from other hosts, and checks again when they have
- * arrived, as a manifest names images, and an image its base and the files it maps.
+ * Checks which files exist, requests missing ones (and images that are damaged here) from other
+ * hosts, and checks again when they have arrived, as a manifest names images, and an image its base
+ * and the files it maps.
  *
  * What can fail: no host has a file, or it cannot be written here: the caller is told.
  */
@@ -203,6 +204,28 @@ static void want_image(struct agent *agent, struct asked *asked, struct bspz_sna
     want_once(agent, asked, wanted);
 }
 
+/* Looks for the image: 0; -ENOENT: another host may have it; else why it cannot be opened.  Where
+ * images are on several hosts a damaged one is as good as none, and what comes replaces it.  In a
+ * directory that all hosts share nobody has another: the restore says what is wrong with it. */
+static int look_at_image(struct agent *agent, struct store *store, struct bspz_snapshot_name name,
+                         const struct manifest_image *image)
+{
+    struct bspz_image_name wanted = {
+        .superstep = name.superstep, .term = name.term, .pid = image->image_pid};
+    char why[AGENT_WHY];
+    uint64_t size;
+    int file;
+
+    memcpy(wanted.digest, image->facts.digest, sizeof wanted.digest);
+    if (snapshots_of(agent)->copies > 1)
+        return store_image_look(store, &wanted) == 0 ? 0 : -ENOENT;
+    file = store_image_open(store, name, image->image_pid, &size, why);
+    if (file < 0)
+        return file;
+    close(file);
+    return 0;
+}
+
 /* Follows the chain of a process's image.  True: all of it is here. */
 static bool look_at_chain(struct agent *agent, struct sources *sources, struct asked *asked,
                           uint32_t pid)
@@ -212,8 +235,7 @@ static bool look_at_chain(struct agent *agent, struct sources *sources, struct a
     const struct manifest_image *image;
     uint32_t rank = pid; /* all from one may have the same image */
     char why[AGENT_WHY];
-    uint64_t size;
-    int error, file;
+    int error;
 
     do {
         const struct manifest *manifest = agent_manifest_of(sources, name, &error, why);
@@ -224,12 +246,11 @@ static bool look_at_chain(struct agent *agent, struct sources *sources, struct a
         if (!manifest || pid >= manifest->nprocs)
             return false; /* damaged ones are found when they are used */
         image = &manifest->images.items[pid];
-        file = store_image_open(sources->store, name, image->image_pid, &size, why);
-        if (file == -ENOENT)
+        error = look_at_image(agent, sources->store, name, image);
+        if (error == -ENOENT)
             want_image(agent, asked, name, image, rank);
-        if (file < 0)
+        if (error)
             return false;
-        close(file);
         name = bspz_image_snapshot(&image->facts.base);
         pid = image->facts.base.pid;
     } while (image->facts.generation > 0);

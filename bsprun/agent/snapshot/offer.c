@@ -23,6 +23,7 @@ struct faults {
     bool *bad; /* per number of an image */
     uint32_t count;
     bool elsewhere; /* images are missing only, and may be on other hosts */
+    bool whole;     /* ... or they are damaged, and may be whole there */
 };
 
 static void note_fault(void *context, const struct store_fault *fault)
@@ -33,6 +34,8 @@ static void note_fault(void *context, const struct store_fault *fault)
         snprintf(faults->why, sizeof faults->why, "the image of process %lld: %.300s",
                  (long long)fault->pid, fault->fault.text);
     faults->elsewhere = faults->elsewhere && fault->status == -ENOENT;
+    faults->whole = faults->whole && (fault->status == -ENOENT || fault->status == -EBADMSG ||
+                                      fault->status == -ESTALE);
     for (uint32_t pid = 0; pid < faults->count; pid++)
         if (fault->pid < 0 || fault->pid == (int64_t)pid)
             faults->bad[pid] = true;
@@ -173,7 +176,8 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
     struct bspz_snapshot_name name = manifest->name;
     struct faults faults = {.bad = calloc(manifest->nprocs, sizeof *faults.bad),
                             .count = manifest->nprocs,
-                            .elsewhere = manifest->hosts.count > 1};
+                            .elsewhere = manifest->hosts.count > 1,
+                            .whole = manifest->hosts.count > 1 && agent_has_peers(agent)};
     uint64_t *images = NULL, *together = NULL;
     uint64_t *needs = calloc(manifest->nprocs, sizeof *needs);
 
@@ -183,12 +187,13 @@ static bool tell_manifest(struct agent *agent, const struct manifest *manifest, 
     held->all = store_check_needs(agent_store(agent), manifest, note_fault, &faults, needs) == 0;
     held->needs = (struct wire_numbers){needs, needs ? manifest->nprocs : 0};
     if (find_bad(agent, manifest, &faults)) {
-        faults.elsewhere = false;
+        faults.elsewhere = faults.whole = false;
         held->all = false;
     }
     if (!held->all && snapshots->shared && !faults.elsewhere)
-        agent_notice(agent, "snapshot %llu.%u cannot be used: %s",
-                     (unsigned long long)name.superstep, name.term, faults.why);
+        agent_notice(agent, "snapshot %llu.%u cannot be used%s: %s",
+                     (unsigned long long)name.superstep, name.term,
+                     faults.whole ? " unless another host has it whole" : "", faults.why);
     if (!held->all && (agent_has_peers(agent) || faults.elsewhere))
         images = list_intact(manifest, &faults, &held->images.count);
     held->images.items = images;

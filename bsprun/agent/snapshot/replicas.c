@@ -170,14 +170,14 @@ static void kept_again(struct agent *agent, const struct fetch_want *want, int e
                      want->pid, (unsigned long long)want->name.superstep, want->name.term, why);
 }
 
+/* A damaged one does not count. */
 static bool has_image(struct agent *agent, const struct fetch_want *want)
 {
-    uint64_t size;
-    int file = store_image_open(agent_store(agent), want->name, want->pid, &size, NULL);
+    struct bspz_image_name name = {
+        .superstep = want->name.superstep, .term = want->name.term, .pid = want->pid};
 
-    if (file >= 0)
-        close(file);
-    return file >= 0;
+    memcpy(name.digest, want->digest, sizeof name.digest);
+    return store_image_look(agent_store(agent), &name) == 0;
 }
 
 /* A replacement host may not know the snapshot. */
