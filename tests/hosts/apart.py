@@ -386,4 +386,3 @@ if __name__ == "__main__":
     main([hosts_lost, came_late, damaged_copy, damaged_own, restarted, restarted_elsewhere,
           restarted_where_it_was_left_behind, term_noted_late, hidden_store, hidden_at_another_number,
           hidden_and_not_needed_now, without_the_program, one_store_is_gone], together=3)
-          one_store_is_gone], together=3)
