@@ -350,9 +350,21 @@ static unsigned laggard(const struct replica_set *set, const struct replica_pid 
     return last;
 }
 
-/* Less is to be remembered of the process. */
-static void give_up_laggard(struct replica_set *set, struct replica_pid *pid)
+/* The process of which most is remembered: of others only what is on its way may be there. */
+static struct replica_pid *fullest(const struct replica_set *set)
 {
+    struct replica_pid *most = set->pids;
+
+    for (uint32_t number = 1; number < set->nprocs; number++)
+        if (set->pids[number].ledger.count > most->ledger.count)
+            most = &set->pids[number];
+    return most;
+}
+
+/* Less is to be remembered. */
+static void give_up_laggard(struct replica_set *set)
+{
+    struct replica_pid *pid = fullest(set);
     unsigned last = laggard(set, pid);
 
     if (last < REPLICA_MOST)
@@ -420,7 +432,7 @@ int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64
         show_account(set, number, key);
     replica_settle(set, pid);
     while (set->told > set->told_most && pid->ledger.count > 0 && !set->given_up)
-        give_up_laggard(set, pid);
+        give_up_laggard(set);
     return 0;
 }
 

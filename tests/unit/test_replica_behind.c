@@ -113,6 +113,16 @@ static void sends(uint32_t home, uint32_t pid, uint64_t key)
     ck_assert_int_eq(replica_set_take(set, home, &facts, bytes, BYTES), 0);
 }
 
+static void makes(uint32_t pid, uint64_t key)
+{
+    const struct replica_digest digest = digest_of(pid, key);
+    bool needed;
+
+    ck_assert_int_eq(replica_set_put(set, pid, key, &digest, &needed), 0);
+    ck_assert_int_eq(replica_set_keep(set, needed ? calloc(1, BYTES) : NULL, needed ? BYTES : 0),
+                     0);
+}
+
 /* Is sent all that there is for it. */
 static void reads(uint32_t home)
 {
@@ -166,6 +176,27 @@ START_TEST(another_trails_more)
 }
 END_TEST
 
+/* What is on its way of a process whose homes keep up is not what there is too much of. */
+START_TEST(another_process_has_a_home_that_trails)
+{
+    const uint32_t twin = 4;
+    uint64_t key = 1;
+
+    begin(3, 3, 2, false, 4096);
+    come = UINT64_MAX;
+    for (; behinds == 0 && key < 100000; key++) {
+        makes(PIDS - 1, key);
+        for (uint32_t home = 0; home < 3; home++) {
+            sends(home, 0, key);
+            reads(home);
+        }
+        reads(twin);
+    }
+    ck_assert_uint_eq(behind_home, twin);
+    ck_assert_uint_eq(behinds, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("replica_behind");
@@ -174,6 +205,7 @@ int main(void)
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_loop_test(cases, trails_behind_all, 0, 2);
     tcase_add_test(cases, another_trails_more);
+    tcase_add_test(cases, another_process_has_a_home_that_trails);
     suite_add_tcase(suite, cases);
     return suite_run(suite);
 }
