@@ -197,6 +197,37 @@ START_TEST(another_process_has_a_home_that_trails)
 }
 END_TEST
 
+/* ---- What cannot be applied ----------------------------------------------------------------- */
+
+/* Whoever sent it, this host cannot go on without it; nobody else is to be blamed. */
+START_TEST(not_applied)
+{
+    enum { TAKEN, TOLD, COME, LOST } when = (unsigned)_i;
+    bool both = when == TOLD || when == LOST;
+
+    begin(2, 2, 1, both, 1 << 20);
+    apply_error = -ENOMEM;
+    come = when == COME ? 0 : 1;
+    sends(0, 0, 1);
+    if (when == TOLD)
+        tells(1, 0, 1);
+    if (when == LOST)
+        replica_set_lost(set, 1);
+    come = 1;
+    replica_set_advance(set);
+    ck_assert_uint_eq(behinds, 1);
+    ck_assert_uint_eq(behind_home, own);
+    ck_assert_uint_eq(behind_key, 1);
+    apply_error = 0;
+    come = 2;
+    if (when != LOST)
+        sends(1, 0, 1);
+    sends(0, 0, 2);
+    ck_assert_uint_eq(applied, 0);
+    ck_assert_uint_eq(behinds, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("replica_behind");
@@ -206,6 +237,7 @@ int main(void)
     tcase_add_loop_test(cases, trails_behind_all, 0, 2);
     tcase_add_test(cases, another_trails_more);
     tcase_add_test(cases, another_process_has_a_home_that_trails);
+    tcase_add_loop_test(cases, not_applied, 0, 4);
     suite_add_tcase(suite, cases);
     return suite_run(suite);
 }
