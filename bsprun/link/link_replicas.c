@@ -40,8 +40,7 @@ static int put(struct links *links, uint32_t pid, uint64_t superstep, enum bspz_
     if (needed)
         error = mirror_copy(links->mirror, (int)pid, superstep, stage, replicas->needers[pid],
                             replicas->needer_counts[pid], &bytes, &size);
-    if (replica_set_keep(replicas->set, bytes, size) != 0)
-        error = -ENOMEM;
+    replica_set_keep(replicas->set, bytes, size);
     return error;
 }
 

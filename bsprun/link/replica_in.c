@@ -2,9 +2,9 @@
  * replica_set.h.
  *
  * Happy path: a content that is new for its process -> the log, HAVE to its other homes -> applied
- * at once, or when the ranks here have come so far.  What can fail: no room in the log, or a
- * content that cannot be applied, which gives up this host; what makes no sense, which ends the
- * link it came by. */
+ * at once, or when the ranks here have come so far.  What can fail: no room in the log for a host
+ * that trails, or a content that cannot be applied, which gives up this host; what makes no sense,
+ * which ends the link it came by. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +35,18 @@ static bool make_room(struct replica_pid *pid)
     return log != NULL;
 }
 
+/* Whether the ranks here have not come to all of some superstep before that of the key. */
+static bool trails(const struct replica_set *set, uint64_t key)
+{
+    for (uint32_t i = 0; i < set->nprocs; i++) {
+        struct replica_pid *pid = &set->pids[i];
+
+        if (pid->logged > 0 && replica_superstep(front(pid)->key) < replica_superstep(key))
+            return true;
+    }
+    return false;
+}
+
 /* Behind all of the same or a lower key.  0, -ENOMEM or -ENOSPC, and the bytes are not taken. */
 static int append(struct replica_set *set, struct replica_pid *pid,
                   const struct replica_logged *logged, void *bytes, uint64_t size)
@@ -49,6 +61,10 @@ static int append(struct replica_set *set, struct replica_pid *pid,
     memmove(front(pid) + at + 1, front(pid) + at, (pid->logged - at) * sizeof *pid->log);
     front(pid)[at] = *logged;
     error = replica_store_keep(&set->log, bytes, size, &front(pid)[at].kept);
+    if (error && !trails(set, logged->key)) {
+        replica_store_keep_in_memory(&set->log, bytes, size, &front(pid)[at].kept);
+        error = 0;
+    }
     if (error)
         memmove(front(pid) + at, front(pid) + at + 1, (pid->logged - at) * sizeof *pid->log);
     else

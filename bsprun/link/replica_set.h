@@ -32,8 +32,10 @@
  * which as many agree is taken, or else the receiver cannot go on (`in_vain`).  What is kept for a
  * receiver is dropped when it has got it from anyone, or is lost.  Where no more can be kept, the
  * host for which it is kept is told to be `behind`: another host counts as lost from then on, and
- * replica_set_lost is to be called for it; this host itself keeps and applies nothing any more. The
- * same where a content cannot be applied: whoever has sent it, this host cannot go on without it.
+ * replica_set_lost is to be called for it; this host itself keeps and applies nothing any more.
+ * What belongs to one superstep only is kept nevertheless, in memory, as nobody trails for that.
+ * This host is given up, too, where a content cannot be applied: whoever has sent it, it cannot go
+ * on without it.
  */
 #ifndef BSPRUN_REPLICA_SET_H
 #define BSPRUN_REPLICA_SET_H
@@ -175,7 +177,7 @@ void replica_set_made(struct replica_set *set, uint32_t pid, uint64_t key,
  * then to be handed to replica_set_keep at once (of malloc; else NULL).  0 or -ENOMEM. */
 int replica_set_put(struct replica_set *set, uint32_t pid, uint64_t key,
                     const struct replica_digest *digest, bool *needed);
-int replica_set_keep(struct replica_set *set, void *bytes, uint64_t size);
+void replica_set_keep(struct replica_set *set, void *bytes, uint64_t size);
 
 /* False: there is nothing for that home now; order->wait says whether there may be later.  A copy
  * counts as sent, and may be freed, when replica_set_sent was called. */

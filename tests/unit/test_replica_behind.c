@@ -119,8 +119,7 @@ static void makes(uint32_t pid, uint64_t key)
     bool needed;
 
     ck_assert_int_eq(replica_set_put(set, pid, key, &digest, &needed), 0);
-    ck_assert_int_eq(replica_set_keep(set, needed ? calloc(1, BYTES) : NULL, needed ? BYTES : 0),
-                     0);
+    replica_set_keep(set, needed ? calloc(1, BYTES) : NULL, needed ? BYTES : 0);
 }
 
 /* Is sent all that there is for it. */
@@ -228,6 +227,68 @@ START_TEST(not_applied)
 }
 END_TEST
 
+/* ---- Contents that are kept ----------------------------------------------------------------- */
+
+static void makes_all(uint64_t superstep)
+{
+    for (uint32_t pid = 0; pid + 1 < PIDS; pid++)
+        makes(pid, replica_key(superstep, 0));
+}
+
+/* What one superstep makes does not fit, and there is no file. */
+START_TEST(a_superstep_is_too_large_to_be_sent)
+{
+    begin(0, 1, 1, false, 1000);
+    makes_all(0);
+    ck_assert_uint_eq(behinds, 0);
+    ck_assert_uint_eq(replica_set_held(set).copies, (PIDS - 1) * BYTES);
+    for (uint32_t home = 1; home < 3; home++)
+        reads(home);
+    ck_assert_uint_eq(replica_set_held(set).copies, 0);
+    makes_all(1);
+    ck_assert_uint_eq(behinds, 0);
+}
+END_TEST
+
+/* A host that has not read what was made before is given up, and only that one. */
+START_TEST(one_has_not_read_the_superstep_before)
+{
+    begin(0, 1, 1, false, 1000);
+    makes_all(0);
+    reads(1);
+    makes_all(1);
+    ck_assert_uint_eq(behinds, 1);
+    ck_assert_uint_eq(behind_home, 2);
+    ck_assert_uint_eq(behind_key, replica_key(0, 0));
+    ck_assert_uint_eq(replica_set_held(set).copies, (PIDS - 1) * BYTES);
+}
+END_TEST
+
+static void sends_all(uint64_t superstep)
+{
+    for (uint32_t pid = 0; pid + 1 < PIDS; pid++)
+        sends(0, pid, replica_key(superstep, 0));
+}
+
+/* The ranks here are about to come to that superstep. */
+START_TEST(a_superstep_is_too_large_to_be_logged)
+{
+    begin(1, 1, 1, false, 1000);
+    sends_all(0);
+    ck_assert_uint_eq(behinds, 0);
+    ck_assert_uint_eq(replica_set_held(set).logged, (PIDS - 1) * BYTES);
+    come = replica_key(0, 0);
+    replica_set_advance(set);
+    ck_assert_uint_eq(applied, PIDS - 1);
+    sends_all(1);
+    ck_assert_uint_eq(behinds, 0);
+    sends_all(2);
+    ck_assert_uint_eq(behinds, 1);
+    ck_assert_uint_eq(behind_home, own);
+    ck_assert_uint_eq(behind_key, replica_key(2, 0));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("replica_behind");
@@ -238,6 +299,9 @@ int main(void)
     tcase_add_test(cases, another_trails_more);
     tcase_add_test(cases, another_process_has_a_home_that_trails);
     tcase_add_loop_test(cases, not_applied, 0, 4);
+    tcase_add_test(cases, a_superstep_is_too_large_to_be_sent);
+    tcase_add_test(cases, one_has_not_read_the_superstep_before);
+    tcase_add_test(cases, a_superstep_is_too_large_to_be_logged);
     suite_add_tcase(suite, cases);
     return suite_run(suite);
 }
