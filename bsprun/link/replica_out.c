@@ -194,11 +194,12 @@ int replica_set_put(struct replica_set *set, uint32_t pid, uint64_t key,
 }
 
 /* The host for which most of the copies are kept: the first one to which the oldest is due.  False:
- * nothing is kept of supersteps before that of the key. */
+ * none trails.  Whose content this host had to have to make that of the key has all of what was
+ * made two supersteps before, but maybe not of one. */
 static bool give_up_slowest(struct replica_set *set, uint64_t key)
 {
     for (const struct replica_copy *copy = set->first;
-         copy && replica_superstep(copy->key) < replica_superstep(key); copy = copy->next)
+         copy && replica_superstep(copy->key) + 1 < replica_superstep(key); copy = copy->next)
         for (uint32_t home = 0; copy->left > 0 && home < set->home_count; home++)
             if (is_due(copy, home)) {
                 replica_give_up(set, home, copy->key);

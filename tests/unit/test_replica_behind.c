@@ -250,13 +250,16 @@ START_TEST(a_superstep_is_too_large_to_be_sent)
 }
 END_TEST
 
-/* A host that has not read what was made before is given up, and only that one. */
+/* Who has come to the barrier before need not have read what this host has made there.  A host that
+ * has not read what was made before that is given up, and only that one. */
 START_TEST(one_has_not_read_the_superstep_before)
 {
     begin(0, 1, 1, false, 1000);
     makes_all(0);
-    reads(1);
     makes_all(1);
+    ck_assert_uint_eq(behinds, 0);
+    reads(1);
+    makes_all(2);
     ck_assert_uint_eq(behinds, 1);
     ck_assert_uint_eq(behind_home, 2);
     ck_assert_uint_eq(behind_key, replica_key(0, 0));
