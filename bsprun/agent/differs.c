@@ -303,9 +303,9 @@ void agent_replicas_behind(void *context, uint32_t host, uint64_t superstep)
     struct agent *agent = context;
     char why[120];
 
-    if (host != agent_host(agent) || !may_leave(agent))
+    if (host != agent_host(agent))
         return; /* its link is dropped, and it is lost */
     snprintf(why, sizeof why, "it is too far behind, in superstep %llu (--replica-log)",
              (unsigned long long)superstep);
-    leave(agent, 0, why);
+    agent_replicas_given_up(agent, why);
 }

@@ -5,8 +5,8 @@
  * its link has written what was there before -> that host's link_replicas_accept puts it into its
  * set, which applies it by mirror_apply.
  *
- * What can fail: memory, and what others send: the link is broken.  A content of which the set
- * finds out later that it makes no sense gives up this host, as it cannot go on without it. */
+ * What can fail: memory, and what others send: the link is broken.  A content that cannot be
+ * applied gives up this host, as it cannot go on without it. */
 #include "bsprun/link/link_replicas_inside.h"
 
 #include <errno.h>
@@ -40,8 +40,7 @@ static int put(struct links *links, uint32_t pid, uint64_t superstep, enum bspz_
     if (needed)
         error = mirror_copy(links->mirror, (int)pid, superstep, stage, replicas->needers[pid],
                             replicas->needer_counts[pid], &bytes, &size);
-    if (replica_set_keep(replicas->set, bytes, size) != 0)
-        error = -ENOMEM;
+    replica_set_keep(replicas->set, bytes, size);
     return error;
 }
 
@@ -179,7 +178,7 @@ void link_replicas_pass(struct links *links, uint64_t superstep, enum bspz_stage
 {
     struct link_replicas *replicas = links->replicas;
 
-    link_replicas_check(replicas, replica_set_advance(replicas->set));
+    replica_set_advance(replicas->set);
     replicas->waits = true;
     replicas->superstep = superstep;
     replicas->stage = stage;
@@ -333,7 +332,7 @@ void link_replicas_lost(struct link *link)
     if (link->home == LINK_NO_HOME)
         return;
     land(link);
-    link_replicas_check(replicas, replica_set_lost(replicas->set, link->home));
+    replica_set_lost(replicas->set, link->home);
     say_if_in_vain(replicas);
     pass_if_agreed(replicas);
 }

@@ -78,12 +78,6 @@ static void on_locate(void *context, const void *first, uint64_t first_size, con
         place->what = LINK_PLACE_NONE;
 }
 
-void link_replicas_check(struct link_replicas *replicas, int error)
-{
-    if (error)
-        on_behind(replicas, replicas->own, 0);
-}
-
 /* ---- Beginning and end ---------------------------------------------------------------------- */
 
 /* The processes for which that one's contents are sent anywhere: those on hosts without it. */

@@ -52,7 +52,4 @@ static inline bool *link_replicas_on(const struct link_replicas *replicas, uint3
     return replicas->lives + (size_t)home * replicas->nprocs;
 }
 
-/* What has come could not be applied: this host cannot go on without it. */
-void link_replicas_check(struct link_replicas *replicas, int error);
-
 #endif

@@ -2,8 +2,9 @@
  * replica_set.h.
  *
  * Happy path: a content that is new for its process -> the log, HAVE to its other homes -> applied
- * at once, or when the ranks here have come so far.  What can fail: no room in the log, which gives
- * up this host; a content that makes no sense, which ends the link it came by. */
+ * at once, or when the ranks here have come so far.  What can fail: no room in the log for a host
+ * that trails, or a content that cannot be applied, which gives up this host; what makes no sense,
+ * which ends the link it came by. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,18 @@ static bool make_room(struct replica_pid *pid)
     return log != NULL;
 }
 
+/* Whether the ranks here have not come to all of some superstep before that of the key. */
+static bool trails(const struct replica_set *set, uint64_t key)
+{
+    for (uint32_t i = 0; i < set->nprocs; i++) {
+        struct replica_pid *pid = &set->pids[i];
+
+        if (pid->logged > 0 && replica_superstep(front(pid)->key) < replica_superstep(key))
+            return true;
+    }
+    return false;
+}
+
 /* Behind all of the same or a lower key.  0, -ENOMEM or -ENOSPC, and the bytes are not taken. */
 static int append(struct replica_set *set, struct replica_pid *pid,
                   const struct replica_logged *logged, void *bytes, uint64_t size)
@@ -48,6 +61,10 @@ static int append(struct replica_set *set, struct replica_pid *pid,
     memmove(front(pid) + at + 1, front(pid) + at, (pid->logged - at) * sizeof *pid->log);
     front(pid)[at] = *logged;
     error = replica_store_keep(&set->log, bytes, size, &front(pid)[at].kept);
+    if (error && !trails(set, logged->key)) {
+        replica_store_keep_in_memory(&set->log, bytes, size, &front(pid)[at].kept);
+        error = 0;
+    }
     if (error)
         memmove(front(pid) + at, front(pid) + at + 1, (pid->logged - at) * sizeof *pid->log);
     else
@@ -159,40 +176,30 @@ static int apply(struct replica_set *set, uint32_t number, struct replica_logged
     return error;
 }
 
-int replica_apply_ready(struct replica_set *set, uint32_t number)
+void replica_apply_ready(struct replica_set *set, uint32_t number)
 {
     struct replica_pid *pid = &set->pids[number];
-    int error = 0;
 
-    while (!error && !set->given_up && pid->logged > 0 &&
+    while (!set->given_up && pid->logged > 0 &&
            set->calls.ready(set->context, number, front(pid)->key)) {
         struct replica_logged *logged = elect(set, number);
+        uint64_t key = front(pid)->key;
 
         if (!logged)
             break;
-        error = apply(set, number, logged);
+        /* Nobody is asked for it again, whoever has sent it. */
+        if (apply(set, number, logged) != 0)
+            replica_give_up(set, set->own, key);
         replica_settle(set, pid);
     }
-    return error;
 }
 
-static int apply_all(struct replica_set *set)
+void replica_set_advance(struct replica_set *set)
 {
-    int error = 0;
-
-    for (uint32_t pid = 0; pid < set->nprocs && !error; pid++)
+    for (uint32_t pid = 0; pid < set->nprocs; pid++)
         if (set->pids[pid].logged > 0)
-            error = replica_apply_ready(set, pid);
-    return error;
-}
-
-int replica_set_advance(struct replica_set *set)
-{
-    int error = apply_all(set);
-
-    if (!error)
-        replica_check(set);
-    return error;
+            replica_apply_ready(set, pid);
+    replica_check(set);
 }
 
 /* ---- Taking -------------------------------------------------------------------------------- */
@@ -276,7 +283,9 @@ static int take_content(struct replica_set *set, uint32_t home,
         free(bytes);
     else
         error = keep(set, number, &logged, facts->large, bytes, size);
-    return error ? error : replica_apply_ready(set, number);
+    if (!error)
+        replica_apply_ready(set, number);
+    return error;
 }
 
 int replica_set_take(struct replica_set *set, uint32_t home, const struct replica_copy_facts *facts,
@@ -328,7 +337,7 @@ static int take_note(struct replica_set *set, uint32_t home, const struct replic
         replica_out_differs(set, note->pid, note->key);
     error = replica_tell(set, note->pid, note->about, note->key, &note->digest, !note->have, NULL);
     if (!error && !pid->here)
-        error = replica_apply_ready(set, note->pid);
+        replica_apply_ready(set, note->pid);
     return error;
 }
 

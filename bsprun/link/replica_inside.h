@@ -178,7 +178,8 @@ void replica_turn_spared(struct replica_turn *turn, uint64_t key);
 
 /* ---- replica_in.c ---- */
 
-int replica_apply_ready(struct replica_set *set, uint32_t pid);
+/* What cannot be applied gives up this host. */
+void replica_apply_ready(struct replica_set *set, uint32_t pid);
 void replica_in_free(struct replica_set *set);
 
 #endif

@@ -193,65 +193,65 @@ int replica_set_put(struct replica_set *set, uint32_t pid, uint64_t key,
     return error;
 }
 
-/* The host for which most of the copies are kept: the first one to which the oldest is due. */
-static int give_up_slowest(struct replica_set *set)
+/* The host for which most of the copies are kept: the first one to which the oldest is due.  False:
+ * none trails.  Whose content this host had to have to make that of the key has all of what was
+ * made two supersteps before, but maybe not of one. */
+static bool give_up_slowest(struct replica_set *set, uint64_t key)
 {
-    for (const struct replica_copy *copy = set->first; copy; copy = copy->next)
+    for (const struct replica_copy *copy = set->first;
+         copy && replica_superstep(copy->key) + 1 < replica_superstep(key); copy = copy->next)
         for (uint32_t home = 0; copy->left > 0 && home < set->home_count; home++)
             if (is_due(copy, home)) {
                 replica_give_up(set, home, copy->key);
                 replica_out_drop(set, home);
-                return 0;
+                return true;
             }
-    return -ENOSPC;
+    return false;
 }
 
-/* Room for its bytes, at the cost of hosts that trail. */
-static int make_room(struct replica_set *set, struct replica_copy *copy, void *bytes, uint64_t size)
+/* Room for its bytes, at the cost of hosts that trail, or else of memory. */
+static void make_room(struct replica_set *set, struct replica_copy *copy, void *bytes,
+                      uint64_t size)
 {
-    int error = 0;
+    bool kept;
 
-    while (!error && replica_store_keep(&set->copies, bytes, size, &copy->kept) != 0)
-        error = give_up_slowest(set);
+    do
+        kept = replica_store_keep(&set->copies, bytes, size, &copy->kept) == 0;
+    while (!kept && give_up_slowest(set, copy->key));
+    if (!kept)
+        replica_store_keep_in_memory(&set->copies, bytes, size, &copy->kept);
     for (uint32_t home = 0; home < set->home_count; home++)
         if (home != set->own && set->others[home].lost)
             not_due(set, copy, home);
-    return error;
 }
 
-static int keep_content(struct replica_set *set, void *bytes, uint64_t size)
+static void keep_content(struct replica_set *set, void *bytes, uint64_t size)
 {
     struct replica_copy *copy = set->making;
-    int error = 0;
 
     set->making = NULL;
-    if (copy)
-        copy->large = set->turn_bytes > 0 && size >= set->turn_bytes;
-    if (copy && bytes) {
-        error = make_room(set, copy, bytes, size);
-        bytes = error ? bytes : NULL;
+    if (!copy) {
+        free(bytes);
+        return;
     }
-    free(bytes);
-    if (!copy || copy->left == 0 || error) {
-        if (copy)
-            free_copy(set, copy);
-        return error;
+    copy->large = set->turn_bytes > 0 && size >= set->turn_bytes;
+    if (bytes)
+        make_room(set, copy, bytes, size);
+    if (copy->left == 0) {
+        free_copy(set, copy);
+        return;
     }
     *set->tail = copy;
     set->tail = &copy->next;
     for (uint32_t home = 0; home < set->home_count; home++)
         if (is_due(copy, home) && !set->others[home].cursor)
             set->others[home].cursor = copy;
-    return 0;
 }
 
-int replica_set_keep(struct replica_set *set, void *bytes, uint64_t size)
+void replica_set_keep(struct replica_set *set, void *bytes, uint64_t size)
 {
-    int error = keep_content(set, bytes, size);
-
-    if (!error)
-        replica_check(set);
-    return error;
+    keep_content(set, bytes, size);
+    replica_check(set);
 }
 
 static struct replica_copy *next_due(struct replica_set *set, uint32_t home)

@@ -102,32 +102,26 @@ void replica_set_free(struct replica_set *set)
     free(set);
 }
 
-static int lose_home(struct replica_set *set, uint32_t home)
+static void lose_home(struct replica_set *set, uint32_t home)
 {
-    int error = 0;
-
     if (home == set->own)
-        return 0;
+        return;
     set->others[home].lost = true;
     replica_out_drop(set, home);
     for (uint32_t pid = 0; pid < set->nprocs; pid++) {
         if (!replica_set_is_home(set, home, pid))
             continue;
-        if (!set->pids[pid].here && !error)
-            error = replica_apply_ready(set, pid);
+        if (!set->pids[pid].here)
+            replica_apply_ready(set, pid);
         replica_judge_again(set, pid);
         replica_settle(set, &set->pids[pid]);
     }
-    return error;
 }
 
-int replica_set_lost(struct replica_set *set, uint32_t home)
+void replica_set_lost(struct replica_set *set, uint32_t home)
 {
-    int error = lose_home(set, home);
-
-    if (!error)
-        replica_check(set);
-    return error;
+    lose_home(set, home);
+    replica_check(set);
 }
 
 struct replica_held replica_set_held(const struct replica_set *set)

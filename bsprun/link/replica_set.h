@@ -15,8 +15,9 @@
  * contents are not outvoted (`may_pass`), so that what a wrong one leads to is never seen.  A host
  * that takes a snapshot goes ahead of that (`pass_ahead`), and is `sure` of its images later.
  *
- * What this host itself has made last is kept (`made`).  A home whose digest differs is sent it as an
- * account, ahead of contents, and compares it with its own: `mismatch` then says where they differ.
+ * What this host itself has made last is kept (`made`).  A home whose digest differs is sent it as
+ * an account, ahead of contents, and compares it with its own: `mismatch` then says where they
+ * differ.
  *
  * A large content is not sent by all homes that make it at the same time: each receiver has a turn
  * among them, and while the home whose turn it is keeps up, the others hold theirs back (`wait`)
@@ -32,6 +33,8 @@
  * receiver is dropped when it has got it from anyone, or is lost.  Where no more can be kept, the
  * host for which it is kept is told to be `behind`: another host counts as lost from then on, and
  * replica_set_lost is to be called for it; this host itself keeps and applies nothing any more.
+ * What a host may lack though it does not trail is kept nevertheless, in memory.  This host is given
+ * up, too, where a content cannot be applied: whoever has sent it, it cannot go on without it.
  */
 #ifndef BSPRUN_REPLICA_SET_H
 #define BSPRUN_REPLICA_SET_H
@@ -173,7 +176,7 @@ void replica_set_made(struct replica_set *set, uint32_t pid, uint64_t key,
  * then to be handed to replica_set_keep at once (of malloc; else NULL).  0 or -ENOMEM. */
 int replica_set_put(struct replica_set *set, uint32_t pid, uint64_t key,
                     const struct replica_digest *digest, bool *needed);
-int replica_set_keep(struct replica_set *set, void *bytes, uint64_t size);
+void replica_set_keep(struct replica_set *set, void *bytes, uint64_t size);
 
 /* False: there is nothing for that home now; order->wait says whether there may be later.  A copy
  * counts as sent, and may be freed, when replica_set_sent was called. */
@@ -195,7 +198,7 @@ void *replica_set_see(const struct replica_set *set, const struct replica_copy *
                       uint64_t *size, void **read);
 
 /* A content has come from a home of the process; the bytes, of malloc, are taken over in any case.
- * 0, or the error of `apply`, or -ENOMEM, or -EPROTO. */
+ * 0, -ENOMEM or -EPROTO. */
 int replica_set_take(struct replica_set *set, uint32_t home, const struct replica_copy_facts *facts,
                      void *bytes, uint64_t size);
 /* A note has come from that host.  The same errors. */
@@ -227,12 +230,12 @@ bool replica_set_is_in_vain(const struct replica_set *set, uint64_t key, uint32_
  * sent. */
 bool replica_set_owes(const struct replica_set *set);
 
-/* The ranks of this host have come further: applies what is ready.  The errors of `apply`. */
-int replica_set_advance(struct replica_set *set);
+/* The ranks of this host have come further: applies what is ready. */
+void replica_set_advance(struct replica_set *set);
 
 /* That host is not there any more.  Copies that were handed out for it are still to be reported
- * by replica_set_sent.  The errors of `apply`. */
-int replica_set_lost(struct replica_set *set, uint32_t home);
+ * by replica_set_sent. */
+void replica_set_lost(struct replica_set *set, uint32_t home);
 
 /* Bytes that are kept: of copies for others, of the own log, of ledger and notes. */
 struct replica_held {

@@ -333,8 +333,9 @@ bool replica_set_may_pass(struct replica_set *set, uint64_t key)
     return result;
 }
 
-/* The home that has told least of a process. */
-static uint32_t laggard(const struct replica_set *set, const struct replica_pid *pid)
+/* The slot of the home that has told least of a process.  REPLICA_MOST: this host, which has none
+ * of its replicas, has applied less than any home has told, or none is left. */
+static unsigned laggard(const struct replica_set *set, const struct replica_pid *pid)
 {
     uint32_t left = slots_left(set, pid);
     unsigned last = REPLICA_MOST;
@@ -343,7 +344,34 @@ static uint32_t laggard(const struct replica_set *set, const struct replica_pid 
         if (left & 1u << slot &&
             (last == REPLICA_MOST || pid->ledger.come[slot] < pid->ledger.come[last]))
             last = slot;
-    return last < REPLICA_MOST ? pid->homes[last] : set->own;
+    if (last < REPLICA_MOST && !pid->here && replica_needed(set, pid) > 1 &&
+        pid->applied < pid->ledger.come[last])
+        return REPLICA_MOST;
+    return last;
+}
+
+/* The process of which most is remembered: of others only what is on its way may be there. */
+static struct replica_pid *fullest(const struct replica_set *set)
+{
+    struct replica_pid *most = set->pids;
+
+    for (uint32_t number = 1; number < set->nprocs; number++)
+        if (set->pids[number].ledger.count > most->ledger.count)
+            most = &set->pids[number];
+    return most;
+}
+
+/* Less is to be remembered. */
+static void give_up_laggard(struct replica_set *set)
+{
+    struct replica_pid *pid = fullest(set);
+    unsigned last = laggard(set, pid);
+
+    if (last < REPLICA_MOST)
+        replica_give_up(set, pid->homes[last], pid->ledger.come[last]);
+    else
+        replica_give_up(set, set->own, pid->applied);
+    replica_settle(set, pid);
 }
 
 /* For that it needed all contents of the superstep before, up to the same stage at least. */
@@ -403,12 +431,8 @@ int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64
     if (pid->here && pid->differs)
         show_account(set, number, key);
     replica_settle(set, pid);
-    while (set->told > set->told_most && pid->ledger.count > 0 && !set->given_up) {
-        uint32_t last = laggard(set, pid);
-
-        replica_give_up(set, last, pid->ledger.come[replica_slot(pid, last)]);
-        replica_settle(set, pid);
-    }
+    while (set->told > set->told_most && pid->ledger.count > 0 && !set->given_up)
+        give_up_laggard(set);
     return 0;
 }
 

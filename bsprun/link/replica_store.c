@@ -56,9 +56,15 @@ int replica_store_keep(struct replica_store *store, void *bytes, uint64_t size,
 
     if (!first && (size > store->memory_most || store->memory > store->memory_most - size))
         return spill(store, bytes, size, kept);
+    replica_store_keep_in_memory(store, bytes, size, kept);
+    return 0;
+}
+
+void replica_store_keep_in_memory(struct replica_store *store, void *bytes, uint64_t size,
+                                  struct replica_kept *kept)
+{
     *kept = (struct replica_kept){.bytes = bytes, .size = size};
     store->memory += size;
-    return 0;
 }
 
 void replica_store_drop(struct replica_store *store, struct replica_kept *kept)

@@ -27,6 +27,9 @@ void replica_store_end(struct replica_store *store);
  * be written.  One content is kept whatever its size. */
 int replica_store_keep(struct replica_store *store, void *bytes, uint64_t size,
                        struct replica_kept *kept);
+/* Beyond that bound. */
+void replica_store_keep_in_memory(struct replica_store *store, void *bytes, uint64_t size,
+                                  struct replica_kept *kept);
 void replica_store_drop(struct replica_store *store, struct replica_kept *kept);
 
 /* Drops a content whose bytes are in memory, and leaves those to the caller. */

@@ -114,7 +114,7 @@ static void sends(uint32_t home, char what)
 
 static void loses(uint32_t home)
 {
-    ck_assert_int_eq(replica_set_lost(set, home), 0);
+    replica_set_lost(set, home);
 }
 
 /* The lower one of two counts, but it is not there any more. */
@@ -198,7 +198,7 @@ START_TEST(right_ones_are_lost)
     ck_assert_uint_eq(last.alike[0], 2);
     ck_assert_uint_eq(last.alike[1], 1);
     ck_assert_uint_eq(last.homes[1], 2);
-    ck_assert_int_eq(replica_set_advance(set), 0);
+    replica_set_advance(set);
     ck_assert_uint_eq(in_vain, 1); /* once is enough */
 }
 END_TEST

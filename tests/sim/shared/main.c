@@ -260,7 +260,7 @@ static void put(struct world *world, uint32_t number, uint32_t pid, uint64_t key
         bytes = content_bytes(pid, key, flipped, &size);
     else
         summary.held_back++;
-    must(world, replica_set_keep(host->set, bytes, size));
+    replica_set_keep(host->set, bytes, size);
 }
 
 /* Whether hosts come to barriers at the same time is what the set is told; it may be wrong. */
@@ -299,7 +299,7 @@ static void publish(struct world *world, const struct action *action)
     for (uint32_t i = 0; i < host->count; i++)
         put(world, action->host, host->pids[i], content_next(host->made));
     host->made = content_next(host->made);
-    must(world, replica_set_advance(host->set));
+    replica_set_advance(host->set);
     check_bounds(world, action->host);
     go_on(world, action->host, true);
 }
@@ -330,7 +330,7 @@ static void hears(struct world *world, const struct action *action)
     if (host->ways[action->other].busy && host->ways[action->other].copy)
         replica_set_sent(host->set, action->other, host->ways[action->other].copy);
     empty(&host->ways[action->other]);
-    must(world, replica_set_lost(host->set, action->other));
+    replica_set_lost(host->set, action->other);
     go_on(world, action->host, false);
 }
 
