@@ -33,8 +33,9 @@
  * receiver is dropped when it has got it from anyone, or is lost.  Where no more can be kept, the
  * host for which it is kept is told to be `behind`: another host counts as lost from then on, and
  * replica_set_lost is to be called for it; this host itself keeps and applies nothing any more.
- * What a host may lack though it does not trail is kept nevertheless, in memory.  This host is given
- * up, too, where a content cannot be applied: whoever has sent it, it cannot go on without it.
+ * What a host may lack though it does not trail is kept nevertheless, in memory.  This host is
+ * given up, too, where a content cannot be applied: whoever has sent it, it cannot go on without
+ * it.
  */
 #ifndef BSPRUN_REPLICA_SET_H
 #define BSPRUN_REPLICA_SET_H
