@@ -83,8 +83,8 @@ def kept_twice(place, pid):
     wait_until(lambda: count() >= 2, f"two copies of the image of process {pid}")
 
 
-def went_back(place, p, first=2):
-    """A job that was started, whose processes stand in superstep AT of term 2."""
+def begun(place, p, first):
+    """A job whose processes stand in that superstep, and then will in AT."""
     for superstep in (first, AT):
         for pid in range(p):
             place.hold(pid, superstep)
@@ -92,6 +92,12 @@ def went_back(place, p, first=2):
     for pid in range(p):
         place.wait_executed(pid, first)
     place.wait_committed(first)
+    return job
+
+
+def went_back(place, p, first=2):
+    """A job that was started, whose processes stand in superstep AT of term 2."""
+    job = begun(place, p, first)
     place.kill(place.executed(0, first)[-1])
     for pid in range(p):
         place.wait_executed(pid, first, 2)
@@ -197,14 +203,7 @@ def restarted_where_it_was_left_behind():
     term 2, from an older snapshot."""
     p, first = 2, 2
     with HostPlace(hosts=2, private=True, here=True) as place:
-        for superstep in (first, AT):
-            for pid in range(p):
-                place.hold(pid, superstep)
-        job = place.ticker(p, *WORDS)
-        for pid in range(p):
-            place.wait_executed(pid, first)
-        place.wait_committed(first)
-        killed(place, job)
+        killed(place, begun(place, p, first))
         job = place.restart(names=["a"])
         for pid in range(p):
             place.release(pid, first)
