@@ -403,7 +403,7 @@ static void hear(const struct link *link, const struct replica_head *head)
 
     link_even_told(even, (int64_t)head->key);
     for (uint64_t i = 0; i < head->count; i++)
-        if (!notes[i].have && notes[i].key > 0 && replica_stage(notes[i].key) == BSPZ_STAGE_ARRIVED)
+        if (notes[i].word == REPLICA_WORD_MADE && notes[i].key > 0 && replica_stage(notes[i].key) == BSPZ_STAGE_ARRIVED)
             link_even_heard(even, &replicas->arrivals, replica_superstep(notes[i].key) + 1,
                             bspz_now_ns());
     set_even(link);

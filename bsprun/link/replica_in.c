@@ -145,6 +145,8 @@ static struct replica_logged *elect(struct replica_set *set, uint32_t number)
 
     if (replica_needed(set, pid) == 1)
         return first;
+    if (set->unsure)
+        return NULL;
     entry = replica_ledger_of(&pid->ledger, first->key);
     chosen = entry ? replica_chosen(set, pid, entry) : REPLICA_MOST;
     if (chosen == REPLICA_MOST)
@@ -152,7 +154,8 @@ static struct replica_logged *elect(struct replica_set *set, uint32_t number)
     found = with_digest(pid, &entry->digests[chosen]);
     if (found || replica_may_come(set, pid, entry, &entry->digests[chosen]))
         return found;
-    another = choose_another(set, pid, entry, chosen);
+    /* With `majority` some host may have applied it. */
+    another = set->majority ? REPLICA_MOST : choose_another(set, pid, entry, chosen);
     if (another < REPLICA_MOST)
         return with_digest(pid, &entry->digests[another]);
     replica_note_in_vain(set, number, first->key, chosen, first->home);
@@ -194,11 +197,16 @@ void replica_apply_ready(struct replica_set *set, uint32_t number)
     }
 }
 
-void replica_set_advance(struct replica_set *set)
+void replica_apply_all(struct replica_set *set)
 {
     for (uint32_t pid = 0; pid < set->nprocs; pid++)
         if (set->pids[pid].logged > 0)
             replica_apply_ready(set, pid);
+}
+
+void replica_set_advance(struct replica_set *set)
+{
+    replica_apply_all(set);
     replica_check(set);
 }
 
@@ -215,7 +223,7 @@ static int tell_homes(struct replica_set *set, uint32_t number, const struct rep
                                       .about = logged->home,
                                       .key = logged->key,
                                       .digest = logged->digest,
-                                      .have = 1};
+                                      .word = REPLICA_WORD_HAS};
     int error = 0;
 
     for (unsigned slot = 0; slot < pid->count && !error; slot++)
@@ -306,7 +314,7 @@ static bool is_to_come(struct replica_set *set, struct replica_pid *pid,
 {
     const struct replica_logged *logged;
 
-    if (note->have || pid->here || replica_needed(set, pid) > 1)
+    if (note->word != REPLICA_WORD_MADE || pid->here || replica_needed(set, pid) > 1)
         return false;
     if (note->key <= pid->applied) {
         logged = replica_ring_find(&set->recent, note->pid, note->key);
@@ -319,23 +327,55 @@ static bool is_to_come(struct replica_set *set, struct replica_pid *pid,
     return logged != NULL;
 }
 
+static bool makes_sense(const struct replica_set *set, uint32_t home,
+                        const struct replica_note *note)
+{
+    const struct replica_pid *pid;
+
+    if (note->pid >= set->nprocs || note->about >= set->home_count)
+        return false;
+    if (note->word == REPLICA_WORD_ALL)
+        return true;
+    pid = &set->pids[note->pid];
+    if (note->key == 0 || replica_slot(pid, note->about) == REPLICA_MOST)
+        return false;
+    if (note->word == REPLICA_WORD_WAS_MADE)
+        return true;
+    return note->about != set->own && (note->word == REPLICA_WORD_HAS    ? pid->here
+                                       : note->word == REPLICA_WORD_MADE ? note->about == home
+                                                                         : false);
+}
+
+static void hear_all(struct replica_set *set, uint32_t home, uint32_t about)
+{
+    replica_said_hear(set, home, about);
+    if (!set->unsure)
+        replica_apply_all(set);
+}
+
 static int take_note(struct replica_set *set, uint32_t home, const struct replica_note *note)
 {
-    struct replica_pid *pid = note->pid < set->nprocs ? &set->pids[note->pid] : NULL;
+    struct replica_pid *pid;
     int error;
 
-    if (!pid || note->key == 0 || replica_slot(pid, note->about) == REPLICA_MOST ||
-        note->about == set->own || note->have > 1 ||
-        (note->have ? !pid->here : note->about != home))
+    if (!makes_sense(set, home, note))
         return -EPROTO;
-    if (note->have && note->key > set->others[home].have[note->pid])
+    if (note->about == set->own)
+        return 0; /* it takes this host for lost */
+    if (note->word == REPLICA_WORD_ALL) {
+        hear_all(set, home, note->about);
+        return 0;
+    }
+    pid = &set->pids[note->pid];
+    if (note->word == REPLICA_WORD_HAS && note->key > set->others[home].have[note->pid])
         set->others[home].have[note->pid] = note->key;
     if (is_to_come(set, pid, note))
         return 0;
     if (pid->here && replica_turns_small(set, pid) &&
         !replica_agree(set, note->pid, note->key, &note->digest))
         replica_out_differs(set, note->pid, note->key);
-    error = replica_tell(set, note->pid, note->about, note->key, &note->digest, !note->have, NULL);
+    error = replica_tell(set, note->pid, note->about, note->key, &note->digest,
+                         note->word == REPLICA_WORD_MADE, NULL);
     if (!error && !pid->here)
         replica_apply_ready(set, note->pid);
     return error;

@@ -72,6 +72,9 @@ struct replica_other {
     struct replica_due accounts[REPLICA_ACCOUNTS];
     unsigned account_count;
     bool account_given; /* and maybe not written yet */
+    bool homes_any;     /* some process */
+    bool said;          /* all others were told what it had said, as it is lost */
+    uint64_t *heard;    /* by bits: the hosts that have told that; NULL: not with `majority` */
 };
 
 struct replica_set {
@@ -93,6 +96,7 @@ struct replica_set {
     uint64_t told_most, told;   /* bytes of ledgers and notes */
     uint64_t turn_bytes;
     bool given_up; /* this host is too far behind itself */
+    bool unsure;   /* somebody has still to tell what a home had said that is lost */
 #ifdef BSPZ_CHECKED
     unsigned steps;
 #endif
@@ -133,6 +137,20 @@ void replica_judge_again(struct replica_set *set, uint32_t pid);
 bool replica_agree(const struct replica_set *set, uint32_t pid, uint64_t key,
                    const struct replica_digest *digest);
 
+/* ---- replica_said.c ---- */
+
+/* 0 or -ENOMEM. */
+int replica_said_begin(struct replica_set *set);
+/* That host has told all that it knows of the lost one. */
+void replica_said_hear(struct replica_set *set, uint32_t home, uint32_t about);
+/* After any host was lost: whether others are still to tell (unsure). */
+void replica_said_look(struct replica_set *set);
+/* Whether hosts that have not come past the key may have to be told of the entry. */
+bool replica_said_retains(const struct replica_set *set, const struct replica_pid *pid,
+                          const struct replica_entry *entry);
+/* The host that is furthest behind; home_count: there is no other. */
+uint32_t replica_said_last(const struct replica_set *set);
+
 /* Checks what is true after every call, after every eighth: everything there is, and so only where
  * it is built for that (BSPZ_CHECKED: simulators, unit tests). */
 #ifdef BSPZ_CHECKED
@@ -156,6 +174,8 @@ void replica_out_differs(struct replica_set *set, uint32_t pid, uint64_t key);
 /* The home has sent that content itself, and need not hear any more that this host has it. */
 void replica_unsay(struct replica_set *set, uint32_t home, uint32_t pid, uint64_t key,
                    const struct replica_digest *digest);
+/* The home is lost: tells all others what homes that are lost have said.  No memory: gives up this host. */
+void replica_out_tell_lost(struct replica_set *set, uint32_t home);
 void replica_out_drop(struct replica_set *set, uint32_t home);
 void replica_out_free(struct replica_set *set);
 
@@ -180,6 +200,8 @@ void replica_turn_spared(struct replica_turn *turn, uint64_t key);
 
 /* What cannot be applied gives up this host. */
 void replica_apply_ready(struct replica_set *set, uint32_t pid);
+/* Of all processes. */
+void replica_apply_all(struct replica_set *set);
 void replica_in_free(struct replica_set *set);
 
 #endif

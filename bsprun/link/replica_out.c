@@ -44,7 +44,8 @@ void replica_unsay(struct replica_set *set, uint32_t home, uint32_t pid, uint64_
     struct replica_note *notes = (struct replica_note *)(void *)other->notes.data;
     size_t count = other->notes_given ? 0 : other->notes.size / sizeof *notes, at = count;
 
-    while (at > 0 && !(notes[at - 1].have && notes[at - 1].pid == pid && notes[at - 1].key == key))
+    while (at > 0 && !(notes[at - 1].word == REPLICA_WORD_HAS && notes[at - 1].pid == pid &&
+                       notes[at - 1].key == key))
         at--;
     if (at == 0 || !replica_same(&notes[at - 1].digest, digest))
         return;
@@ -65,7 +66,7 @@ static int tell_digest(struct replica_set *set, uint32_t home, uint32_t pid, uin
                        const struct replica_digest *digest, bool urgent)
 {
     const struct replica_note note = {
-        .pid = pid, .about = set->own, .key = key, .digest = *digest, .have = 0};
+        .pid = pid, .about = set->own, .key = key, .digest = *digest, .word = REPLICA_WORD_MADE};
 
     return replica_add_note(set, home, &note, urgent);
 }
@@ -417,6 +418,55 @@ void *replica_set_see(const struct replica_set *set, const struct replica_copy *
     return replica_store_see(&set->copies, &copy->kept, read);
 }
 
+/* ---- What homes have said that are lost ----------------------------------------------------- */
+
+static int tell_entry(struct replica_set *set, uint32_t to, uint32_t number,
+                      const struct replica_entry *entry)
+{
+    const struct replica_pid *pid = &set->pids[number];
+    int error = 0;
+
+    for (unsigned slot = 0; slot < pid->count && !error; slot++) {
+        const struct replica_note note = {.pid = number,
+                                          .about = pid->homes[slot],
+                                          .key = entry->key,
+                                          .digest = entry->digests[slot],
+                                          .word = REPLICA_WORD_WAS_MADE};
+
+        if (entry->spoken & 1u << slot && set->others[note.about].lost)
+            error = replica_add_note(set, to, &note, true);
+    }
+    return error;
+}
+
+static int tell_one(struct replica_set *set, uint32_t to, uint32_t home)
+{
+    const struct replica_note last = {.about = home, .word = REPLICA_WORD_ALL};
+    int error = 0;
+
+    for (uint32_t number = 0; number < set->nprocs; number++) {
+        const struct replica_ledger *ledger = &set->pids[number].ledger;
+
+        for (size_t i = 0; i < ledger->count && !error; i++)
+            error = tell_entry(set, to, number, &ledger->list[ledger->begin + i]);
+    }
+    return error ? error : replica_add_note(set, to, &last, true);
+}
+
+void replica_out_tell_lost(struct replica_set *set, uint32_t home)
+{
+    int error = 0;
+
+    if (!set->majority || !set->others[home].homes_any || set->others[home].said)
+        return;
+    set->others[home].said = true;
+    for (uint32_t to = 0; to < set->home_count && !error; to++)
+        if (to != set->own)
+            error = tell_one(set, to, home);
+    if (error)
+        replica_give_up(set, set->own, 0);
+}
+
 /* ---- Hosts that are lost ------------------------------------------------------------------- */
 
 void replica_out_drop(struct replica_set *set, uint32_t home)
@@ -447,5 +497,6 @@ void replica_out_free(struct replica_set *set)
     for (uint32_t home = 0; home < set->home_count; home++) {
         bspz_buffer_free(&set->others[home].notes);
         free(set->others[home].have);
+        free(set->others[home].heard);
     }
 }

@@ -75,6 +75,8 @@ struct replica_set *replica_set_new(const struct replica_setup *setup,
         *error = settle_in(set, setup);
     if (!*error)
         *error = begin_rings(set, setup);
+    if (!*error)
+        *error = replica_said_begin(set);
     if (*error) {
         replica_set_free(set);
         return NULL;
@@ -107,6 +109,8 @@ static void lose_home(struct replica_set *set, uint32_t home)
     if (home == set->own)
         return;
     set->others[home].lost = true;
+    replica_said_look(set);
+    replica_out_tell_lost(set, home);
     replica_out_drop(set, home);
     for (uint32_t pid = 0; pid < set->nprocs; pid++) {
         if (!replica_set_is_home(set, home, pid))
@@ -116,6 +120,8 @@ static void lose_home(struct replica_set *set, uint32_t home)
         replica_judge_again(set, pid);
         replica_settle(set, &set->pids[pid]);
     }
+    if (set->majority && !set->unsure)
+        replica_apply_all(set);
 }
 
 void replica_set_lost(struct replica_set *set, uint32_t home)

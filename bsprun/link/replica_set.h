@@ -29,7 +29,10 @@
  * A home that is lost is simply not counted any more: what it had not sent, the others send, since
  * only a receiver itself can say that it has something.  Where several must agree, what it said of
  * a content still counts; if that content has not come and no home that is left has made it, one on
- * which as many agree is taken, or else the receiver cannot go on (`in_vain`).  What is kept for a
+ * which as many agree is taken, or else the receiver cannot go on (`in_vain`).  With `majority`
+ * some hosts may have heard what it said, and have acted upon it, and others have not: before
+ * anything else is chosen, all hosts that are left tell each other what they have heard from homes
+ * that are lost (replica_said.c), and a content that counts is not replaced.  What is kept for a
  * receiver is dropped when it has got it from anyone, or is lost.  Where no more can be kept, the
  * host for which it is kept is told to be `behind`: another host counts as lost from then on, and
  * replica_set_lost is to be called for it; this host itself keeps and applies nothing any more.
@@ -114,12 +117,18 @@ struct replica_calls {
 };
 
 /* What one host tells another. */
+enum replica_word {
+    REPLICA_WORD_MADE,     /* a content, by its home */
+    REPLICA_WORD_HAS,      /* that it has the content of that home */
+    REPLICA_WORD_WAS_MADE, /* what that home, which is lost, has told */
+    REPLICA_WORD_ALL       /* there is no more of that: the home alone is named */
+};
 struct replica_note {
     uint32_t pid;
     uint32_t about; /* the home whose digest it is */
     uint64_t key;
     struct replica_digest digest;
-    uint64_t have; /* 1: and the sender has the content; 0: it is that home itself */
+    uint64_t word; /* enum replica_word */
 };
 
 struct replica_set;

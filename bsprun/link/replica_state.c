@@ -90,6 +90,7 @@ void replica_give_up(struct replica_set *set, uint32_t home, uint64_t key)
     if (*gone)
         return;
     *gone = true;
+    replica_said_look(set);
     set->calls.behind(set->context, home, key);
 }
 
@@ -228,13 +229,30 @@ static bool has_spoken(const struct replica_pid *pid, unsigned slot, uint64_t ke
     return entry && entry->spoken & 1u << slot;
 }
 
+static const struct replica_entry *first_retained(const struct replica_set *set,
+                                                  const struct replica_pid *pid, uint64_t most)
+{
+    for (size_t i = 0; set->majority && i < pid->ledger.count; i++) {
+        const struct replica_entry *entry = &pid->ledger.list[pid->ledger.begin + i];
+
+        if (entry->key > most)
+            break;
+        if (replica_said_retains(set, pid, entry))
+            return entry;
+    }
+    return NULL;
+}
+
 void replica_settle(struct replica_set *set, struct replica_pid *pid)
 {
     /* A content that is to be agreed on is looked up until it is applied, or passed here. */
     uint64_t most = replica_needed(set, pid) == 1 ? UINT64_MAX
                     : pid->here                   ? set->passed
                                                   : pid->applied;
+    const struct replica_entry *retained = first_retained(set, pid, most);
 
+    if (retained)
+        most = retained->key - 1;
     set->told -= replica_ledger_settle(&pid->ledger, slots_left(set, pid), most) *
                  sizeof(struct replica_entry);
 }
@@ -315,7 +333,7 @@ static bool try_to_pass(struct replica_set *set, uint64_t key)
 {
     if (!any_agrees(set))
         return true;
-    if (!is_agreed_ahead(set) || !all_agreed(set, key))
+    if (set->unsure || !is_agreed_ahead(set) || !all_agreed(set, key))
         return false;
     memset(set->ahead, 0, sizeof set->ahead);
     set->passed = key;
@@ -365,9 +383,13 @@ static struct replica_pid *fullest(const struct replica_set *set)
 static void give_up_laggard(struct replica_set *set)
 {
     struct replica_pid *pid = fullest(set);
+    const struct replica_entry *first = &pid->ledger.list[pid->ledger.begin];
     unsigned last = laggard(set, pid);
 
-    if (last < REPLICA_MOST)
+    if (last < REPLICA_MOST && pid->ledger.come[last] >= first->key &&
+        replica_said_retains(set, pid, first))
+        replica_give_up(set, replica_said_last(set), first->key);
+    else if (last < REPLICA_MOST)
         replica_give_up(set, pid->homes[last], pid->ledger.come[last]);
     else
         replica_give_up(set, set->own, pid->applied);

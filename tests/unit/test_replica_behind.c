@@ -210,8 +210,13 @@ START_TEST(not_applied)
     sends(0, 0, 1);
     if (when == TOLD)
         tells(1, 0, 1);
-    if (when == LOST)
+    if (when == LOST) {
+        const struct replica_note note = {.about = 1, .word = REPLICA_WORD_ALL};
+
         replica_set_lost(set, 1);
+        ck_assert_int_eq(replica_set_note(set, 0, &note), 0);
+        ck_assert_int_eq(replica_set_note(set, 3, &note), 0);
+    }
     come = 1;
     replica_set_advance(set);
     ck_assert_uint_eq(behinds, 1);

@@ -117,18 +117,52 @@ static void loses(uint32_t home)
     replica_set_lost(set, home);
 }
 
-/* The lower one of two counts, but it is not there any more. */
+/* It has heard that, from a home that is lost. */
+static void tells_of(uint32_t home, uint32_t about, char what)
+{
+    const struct replica_note note = {
+        .about = about, .key = KEY, .digest = digest_of(what), .word = REPLICA_WORD_WAS_MADE};
+
+    ck_assert_int_eq(replica_set_note(set, home, &note), 0);
+}
+
+/* It has heard nothing more. */
+static void tells_all(uint32_t home, uint32_t about)
+{
+    const struct replica_note note = {.about = about, .word = REPLICA_WORD_ALL};
+
+    ck_assert_int_eq(replica_set_note(set, home, &note), 0);
+}
+
+/* The lower one of two is not there any more, and nobody has heard that it has made anything. */
 START_TEST(lower_of_two_is_lost)
 {
     begin(2, 1, true);
-    tells(0, 'a');
-    if (_i == 0)
-        loses(0);
     sends(1, 'b');
-    ck_assert_int_eq(applied, _i == 0 ? 'b' : 0);
+    if (_i == 0)
+        tells_all(1, 0);
     loses(0);
+    ck_assert_int_eq(applied, _i == 0 ? 'b' : 0);
+    tells_all(1, 0);
     ck_assert_int_eq(applied, 'b');
+    ck_assert_uint_eq(mismatches, 0);
+}
+END_TEST
+
+/* This host, or another one, has heard what it has made: that counts, and somebody may have it. */
+START_TEST(lower_of_two_is_lost_and_counts)
+{
+    begin(2, 1, true);
+    if (_i == 0)
+        tells(0, 'a');
+    sends(1, 'b');
+    loses(0);
     ck_assert_uint_eq(in_vain, 0);
+    if (_i > 0)
+        tells_of(1, 0, 'a');
+    tells_all(1, 0);
+    ck_assert_int_eq(applied, 0);
+    ck_assert_uint_eq(in_vain, 1);
 }
 END_TEST
 
@@ -138,8 +172,9 @@ START_TEST(lower_of_two_has_come)
     begin(2, 1, true);
     sends(0, 'a');
     loses(0);
-    ck_assert_int_eq(applied, 0);
     tells(1, 'b');
+    ck_assert_int_eq(applied, 0);
+    tells_all(1, 0);
     ck_assert_int_eq(applied, 'a');
     ck_assert_uint_eq(mismatches, 1);
     ck_assert(!last.seen);
@@ -148,6 +183,77 @@ START_TEST(lower_of_two_has_come)
     ck_assert(last.seen && last.place.what == LINK_PLACE_CHAIN);
     ck_assert_uint_eq(last.homes[0], 0);
     ck_assert_uint_eq(last.homes[1], 1);
+}
+END_TEST
+
+/* Two agree, which one host alone has heard of. */
+START_TEST(one_of_three_is_lost)
+{
+    begin(3, 1, true);
+    sends(1, 'b');
+    sends(2, 'a');
+    loses(0);
+    tells_all(1, 0);
+    ck_assert_int_eq(applied, 0);
+    if (_i == 0)
+        tells_of(2, 0, 'a');
+    tells_all(2, 0);
+    ck_assert_int_eq(applied, _i == 0 ? 'a' : 'b');
+}
+END_TEST
+
+/* The one that was to tell is lost as well. */
+START_TEST(two_are_lost_one_after_the_other)
+{
+    begin(3, 1, true);
+    sends(2, 'a');
+    loses(0);
+    tells_all(2, 0);
+    ck_assert_int_eq(applied, 0);
+    loses(1);
+    ck_assert_int_eq(applied, 0);
+    tells_all(2, 1);
+    ck_assert_int_eq(applied, 'a');
+}
+END_TEST
+
+/* What this host has heard is told to others, as long as one may lack it. */
+START_TEST(is_told)
+{
+    struct replica_order order;
+
+    begin(2, 1, true);
+    sends(0, 'a');
+    tells(1, 'b');
+    ck_assert_int_eq(applied, 'a');
+    while (replica_set_next(set, 1, &order))
+        ;
+    loses(0);
+    ck_assert(replica_set_next(set, 1, &order));
+    ck_assert_uint_eq(order.note_count, 2);
+    ck_assert_uint_eq(order.notes[0].word, REPLICA_WORD_WAS_MADE);
+    ck_assert_uint_eq(order.notes[0].about, 0);
+    ck_assert_uint_eq(order.notes[0].key, KEY);
+    ck_assert_uint_eq(order.notes[0].digest.words[0], 'a');
+    ck_assert_uint_eq(order.notes[1].word, REPLICA_WORD_ALL);
+    ck_assert_uint_eq(order.notes[1].about, 0);
+    loses(0);
+    ck_assert(!replica_set_next(set, 1, &order));
+}
+END_TEST
+
+START_TEST(makes_no_sense)
+{
+    const struct replica_note notes[] = {
+        {.about = 9, .word = REPLICA_WORD_ALL},
+        {.pid = 9, .about = 0, .key = KEY, .word = REPLICA_WORD_WAS_MADE},
+        {.about = 2, .key = KEY, .word = REPLICA_WORD_WAS_MADE},
+        {.about = 0, .word = REPLICA_WORD_WAS_MADE},
+        {.about = 0, .key = KEY, .word = REPLICA_WORD_ALL + 1}};
+
+    begin(2, 1, true);
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+        ck_assert_int_eq(replica_set_note(set, 1, &notes[i]), -EPROTO);
 }
 END_TEST
 
@@ -175,8 +281,11 @@ START_TEST(half_of_four_are_lost)
     loses(1);
     ck_assert_int_eq(applied, 0); /* the other one sends it */
     loses(0);
-    ck_assert_int_eq(applied, 'b');
-    ck_assert_uint_eq(in_vain, 0);
+    for (uint32_t home = 2; home < 4; home++)
+        for (uint32_t about = 0; about < 2; about++)
+            tells_all(home, about);
+    ck_assert_int_eq(applied, 0);
+    ck_assert_uint_eq(in_vain, 1);
 }
 END_TEST
 
@@ -226,7 +335,12 @@ int main(void)
 
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_loop_test(cases, lower_of_two_is_lost, 0, 2);
+    tcase_add_loop_test(cases, lower_of_two_is_lost_and_counts, 0, 2);
     tcase_add_test(cases, lower_of_two_has_come);
+    tcase_add_loop_test(cases, one_of_three_is_lost, 0, 2);
+    tcase_add_test(cases, two_are_lost_one_after_the_other);
+    tcase_add_test(cases, is_told);
+    tcase_add_test(cases, makes_no_sense);
     tcase_add_test(cases, two_of_three_are_lost);
     tcase_add_test(cases, half_of_four_are_lost);
     tcase_add_loop_test(cases, right_ones_are_lost, 0, 2);

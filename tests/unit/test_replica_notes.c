@@ -42,7 +42,7 @@ static size_t notes_for(uint32_t home, uint64_t superstep)
         return 0;
     for (size_t i = 0; i < order.note_count; i++) {
         ck_assert_uint_eq(order.notes[i].key, replica_key(superstep + i, 0));
-        ck_assert_uint_eq(order.notes[i].have, 1);
+        ck_assert_uint_eq(order.notes[i].word, REPLICA_WORD_HAS);
         ck_assert_uint_eq(order.notes[i].about, FIRST);
     }
     return order.note_count;

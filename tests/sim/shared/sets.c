@@ -58,22 +58,27 @@ static bool on_ready(void *context, uint32_t pid, uint64_t key)
     return key <= content_next(host->made);
 }
 
-/* Nobody is lost: the lowest home of two counts. */
+/* Hosts that are left have applied the same, whoever was lost meanwhile.  While nobody is lost the
+ * lowest home of two counts. */
 static void check_same(struct world *world, uint32_t host, uint64_t value)
 {
     struct flip *flip = &world->flip;
     unsigned lower = 0, homes = 0;
 
     for (uint32_t other = 0; other < world->host_count; other++) {
-        homes += home_of(world, other)->has[flip->pid];
-        lower += other < flip->host && home_of(world, other)->has[flip->pid];
+        const struct host *at = home_of(world, other);
+
+        homes += at->has[flip->pid];
+        lower += other < flip->host && at->has[flip->pid];
+        if (at->decided && at->value != value && !hosts_is_gone(at))
+            timeline_fail(&world->time, "host %u applied another content than host %u", host,
+                          other);
     }
+    home_of(world, host)->decided = home_of(world, host)->count > 0;
+    home_of(world, host)->value = value;
+    summary.same_after_loss += world->any_lost;
     if (world->any_lost)
         return;
-    if (flip->applied && value != flip->value)
-        timeline_fail(&world->time, "host %u applied another content than others", host);
-    flip->applied = true;
-    flip->value = value;
     summary.tied += homes == 2;
     if (homes > 1 &&
         (value == content_mix(flip->pid, flip->key, false)) != (homes > 2 || lower > 0))

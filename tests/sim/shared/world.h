@@ -48,15 +48,15 @@ struct host {
     bool reported[PIDS_MOST];
     bool compared[PIDS_MOST];   /* what differs with what another home has made */
     uint64_t waits[HOSTS_MOST]; /* the key that is held back for each other one; 0: none */
+    bool decided;               /* it has applied the content that differs: */
+    uint64_t value;
 };
 
 struct flip {
     uint32_t host, pid;
     uint64_t key; /* 0: none */
     bool made;
-    bool applied;
-    bool far;       /* some home heard of it when one had made much since */
-    uint64_t value; /* which was */
+    bool far; /* some home heard of it when one had made much since */
 };
 
 struct world {
@@ -72,7 +72,7 @@ struct world {
 
 struct summary {
     uint64_t frozen, lost, behind_self, behind_other, flips, flips_due, spilled, held_back, agreed,
-        over, left, tied, released, in_vain, compared;
+        over, left, tied, released, in_vain, compared, same_after_loss;
 };
 extern struct summary summary;
 
