@@ -8,6 +8,7 @@
 #include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/known.h"
 #include "bsprun/agent/core/members.h"
+#include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/core/timers.h"
 #include "bsprun/agent/core/to_bsprun.h"
@@ -144,21 +145,27 @@ static bool concerns(const struct agent *agent, const struct wire_message *messa
     return message->kind == WIRE_HALT || objects_shell(agent);
 }
 
-void agent_dataspace_halt(struct agent *agent, const struct wire_message *message)
+static void halt(struct agent *agent, const struct wire_message *message)
 {
-    struct agent_dataspace *shell;
+    struct agent_dataspace *shell = objects_shell(agent);
 
-    if (message->kind == WIRE_HALT)
-        agent_known_asked(agent, message->envelope.superstep);
-    if (!concerns(agent, message) || !objects_begin(agent))
-        return;
-    shell = objects_shell(agent);
     objects_lock(agent);
     if (!take(agent, shell, message))
         shell->failure = (struct failure){.known = true, .bytes = sizeof *message};
     if (message->kind == WIRE_HALT_AT)
         uv_timer_start(agent_timer(agent, AGENT_TIMER_STOPS), on_late, LATE_MS, 0);
     objects_leave(agent);
+}
+
+/* The links hear of a stop once this host would tell another Processor Zero of it. */
+void agent_dataspace_halt(struct agent *agent, const struct wire_message *message)
+{
+    if (message->kind == WIRE_HALT)
+        agent_known_asked(agent, message->envelope.superstep);
+    if (concerns(agent, message) && objects_begin(agent))
+        halt(agent, message);
+    if (message->kind == WIRE_HALT_AT)
+        agent_peers_know_stop(agent, message->envelope.superstep);
 }
 
 void agent_dataspace_account(const struct agent *agent, struct wire_account *account)

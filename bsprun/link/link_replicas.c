@@ -31,6 +31,9 @@ static int put(struct links *links, uint32_t pid, uint64_t superstep, enum bspz_
     bool needed;
     int error = mirror_digest(links->mirror, (int)pid, superstep, stage, digest.words, &made);
 
+    digest.words[1] &= ~REPLICA_AT_CALL;
+    if (mirror_is_at_call(links->mirror, (int)pid, superstep))
+        digest.words[1] |= REPLICA_AT_CALL;
     if (made.bytes)
         replica_set_made(replicas->set, pid, key, &digest, made.bytes, made.size);
     if (!error)
@@ -184,6 +187,21 @@ void link_replicas_pass(struct links *links, uint64_t superstep, enum bspz_stage
     replicas->stage = stage;
     say_if_in_vain(replicas);
     pass_if_agreed(replicas);
+}
+
+void links_know_stop(struct links *links, uint64_t superstep)
+{
+    struct link_replicas *replicas;
+
+    links_lock(links);
+    replicas = links->closed ? NULL : links->replicas;
+    if (replicas) {
+        if (superstep + 1 > replicas->stops_known)
+            replicas->stops_known = superstep + 1;
+        replica_set_advance(replicas->set);
+        pass_if_agreed(replicas);
+    }
+    links_unlock(links);
 }
 
 static struct replica_head *begin_head(struct mirror_block *block, const struct replica_head *from)
@@ -403,7 +421,8 @@ static void hear(const struct link *link, const struct replica_head *head)
 
     link_even_told(even, (int64_t)head->key);
     for (uint64_t i = 0; i < head->count; i++)
-        if (notes[i].word == REPLICA_WORD_MADE && notes[i].key > 0 && replica_stage(notes[i].key) == BSPZ_STAGE_ARRIVED)
+        if (notes[i].word == REPLICA_WORD_MADE && notes[i].key > 0 &&
+            replica_stage(notes[i].key) == BSPZ_STAGE_ARRIVED)
             link_even_heard(even, &replicas->arrivals, replica_superstep(notes[i].key) + 1,
                             bspz_now_ns());
     set_even(link);

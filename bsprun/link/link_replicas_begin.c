@@ -59,6 +59,14 @@ static bool on_ready(void *context, uint32_t pid, uint64_t key)
                         (enum bspz_stage)replica_stage(key));
 }
 
+/* Who has passed its end has known it. */
+static bool on_knows_stop(void *context, uint64_t superstep)
+{
+    const struct link_replicas *replicas = context;
+
+    return superstep < replicas->stops_known || mirror_is_past(replicas->links->mirror, superstep);
+}
+
 static int on_apply(void *context, uint32_t pid, uint64_t key, void *bytes, uint64_t size)
 {
     const struct link_replicas *replicas = context;
@@ -189,6 +197,7 @@ static int make_set(struct link_replicas *replicas, const struct links_replicas 
     static const struct replica_calls calls = {.ready = on_ready,
                                                .apply = on_apply,
                                                .locate = on_locate,
+                                               .knows_stop = on_knows_stop,
                                                .mismatch = on_mismatch,
                                                .behind = on_behind};
     struct replica_home *homes = calloc(setup->home_count + 1, sizeof *homes);

@@ -34,8 +34,9 @@ struct link_replicas {
     struct replica_report *reports, **tail;
     struct replica_awaited {
         bool any, arrived;
-        uint64_t key; /* of the arrival at the end of the superstep */
-    } awaited;        /* the agent waits to be sure of a snapshot */
+        uint64_t key;     /* of the arrival at the end of the superstep */
+    } awaited;            /* the agent waits to be sure of a snapshot */
+    uint64_t stops_known; /* supersteps at whose end this host knows where processes stop */
     /* The stage that the ranks here have reached and may not pass yet. */
     bool waits;
     uint64_t superstep;

@@ -146,6 +146,11 @@ bool mirror_is_head(const void *bytes, uint64_t head_bytes, uint64_t data_bytes)
 void mirror_open(struct mirror *mirror, uint64_t superstep, enum bspz_stage stage);
 /* Whether the ranks of this host have come so far that the content may be applied. */
 bool mirror_ready(const struct mirror *mirror, int pid, uint64_t superstep, enum bspz_stage stage);
+/* Whether they have all passed the end of that superstep. */
+bool mirror_is_past(const struct mirror *mirror, uint64_t superstep);
+/* Whether a process of this host, which has arrived at that end, is at a safe point there
+ * (lib/rt/safe_point.h). */
+bool mirror_is_at_call(const struct mirror *mirror, int pid, uint64_t superstep);
 /* Applies it.  As mirror_expect and mirror_accept. */
 int mirror_apply(struct mirror *mirror, int pid, void *bytes, uint64_t size);
 /* Adds this to the times in it. */

@@ -371,6 +371,16 @@ bool mirror_ready(const struct mirror *mirror, int pid, uint64_t superstep, enum
            (own->replied || !peer->replied);
 }
 
+bool mirror_is_past(const struct mirror *mirror, uint64_t superstep)
+{
+    return mirror->own.next > superstep + 1;
+}
+
+bool mirror_is_at_call(const struct mirror *mirror, int pid, uint64_t superstep)
+{
+    return bspz_rank_of(mirror->board, pid)->line[superstep & 1].flags & BSPZ_HAS_CALL;
+}
+
 void mirror_open(struct mirror *mirror, uint64_t superstep, enum bspz_stage stage)
 {
     bspz_barrier_open(mirror->board, mirror->nprocs, superstep, stage);

@@ -48,8 +48,8 @@ bool replica_account_next(struct replica_set *set, struct replica_other *other,
     return false;
 }
 
-int replica_set_compare(struct replica_set *set, uint32_t home,
-                        const struct replica_account *account)
+int replica_take_account(struct replica_set *set, uint32_t home,
+                         const struct replica_account *account)
 {
     const struct replica_pid *pid = account->pid < set->nprocs ? &set->pids[account->pid] : NULL;
     const struct replica_logged *made;

@@ -204,12 +204,6 @@ void replica_apply_all(struct replica_set *set)
             replica_apply_ready(set, pid);
 }
 
-void replica_set_advance(struct replica_set *set)
-{
-    replica_apply_all(set);
-    replica_check(set);
-}
-
 /* ---- Taking -------------------------------------------------------------------------------- */
 
 /* Of small contents they hear with the next ones of this host: those of homes that keep up are sent
@@ -253,8 +247,8 @@ static int keep(struct replica_set *set, uint32_t number, const struct replica_l
     return tell_homes(set, number, logged, large);
 }
 
-static int take_content(struct replica_set *set, uint32_t home,
-                        const struct replica_copy_facts *facts, void *bytes, uint64_t size)
+int replica_take_content(struct replica_set *set, uint32_t home,
+                         const struct replica_copy_facts *facts, void *bytes, uint64_t size)
 {
     uint32_t number = facts->pid;
     uint64_t key = facts->key;
@@ -293,16 +287,6 @@ static int take_content(struct replica_set *set, uint32_t home,
         error = keep(set, number, &logged, facts->large, bytes, size);
     if (!error)
         replica_apply_ready(set, number);
-    return error;
-}
-
-int replica_set_take(struct replica_set *set, uint32_t home, const struct replica_copy_facts *facts,
-                     void *bytes, uint64_t size)
-{
-    int error = take_content(set, home, facts, bytes, size);
-
-    if (!error)
-        replica_check(set);
     return error;
 }
 
@@ -353,7 +337,7 @@ static void hear_all(struct replica_set *set, uint32_t home, uint32_t about)
         replica_apply_all(set);
 }
 
-static int take_note(struct replica_set *set, uint32_t home, const struct replica_note *note)
+int replica_take_note(struct replica_set *set, uint32_t home, const struct replica_note *note)
 {
     struct replica_pid *pid;
     int error;
@@ -378,14 +362,5 @@ static int take_note(struct replica_set *set, uint32_t home, const struct replic
                          note->word == REPLICA_WORD_MADE, NULL);
     if (!error && !pid->here)
         replica_apply_ready(set, note->pid);
-    return error;
-}
-
-int replica_set_note(struct replica_set *set, uint32_t home, const struct replica_note *note)
-{
-    int error = take_note(set, home, note);
-
-    if (!error)
-        replica_check(set);
     return error;
 }

@@ -58,8 +58,22 @@ struct replica_turn {
     unsigned pause;    /* supersteps without, at the last release */
 };
 
+/* What has come too early from one home, in that order: before this host knows of a stop. */
+struct replica_early {
+    struct replica_early *next;
+    enum { EARLY_NOTE, EARLY_ACCOUNT, EARLY_CONTENT } kind;
+    union {
+        struct replica_note note;
+        struct replica_account account; /* with the bytes below */
+        struct replica_copy_facts facts;
+    };
+    void *bytes;
+    uint64_t size;
+};
+
 /* Another host. */
 struct replica_other {
+    struct replica_early *early, **early_tail;
     bool lost;
     struct replica_copy *cursor; /* the next copy to look at; NULL: none is left */
     uint64_t *have;              /* [nprocs] the highest key it is known to have */
@@ -94,8 +108,11 @@ struct replica_set {
     struct replica_ring made;   /* and made here; */
     struct replica_ring aside;  /* of these, which differ from another home's */
     uint64_t told_most, told;   /* bytes of ledgers and notes */
+    uint64_t early_most, early; /* bytes that have come too early */
+    uint64_t *waits;            /* [nprocs] keys, for replica_early.c */
     uint64_t turn_bytes;
     bool given_up; /* this host is too far behind itself */
+    bool retains;  /* some ledger has what replica_said_retains says */
     bool unsure;   /* somebody has still to tell what a home had said that is lost */
 #ifdef BSPZ_CHECKED
     unsigned steps;
@@ -137,6 +154,16 @@ void replica_judge_again(struct replica_set *set, uint32_t pid);
 bool replica_agree(const struct replica_set *set, uint32_t pid, uint64_t key,
                    const struct replica_digest *digest);
 
+int replica_take_note(struct replica_set *set, uint32_t home, const struct replica_note *note);
+int replica_take_content(struct replica_set *set, uint32_t home,
+                         const struct replica_copy_facts *facts, void *bytes, uint64_t size);
+
+/* ---- replica_early.c ---- */
+
+void replica_early_begin(struct replica_set *set);
+/* Whatever that home has sent which waits: it is lost, or the set ends. */
+void replica_early_drop(struct replica_set *set, uint32_t home);
+
 /* ---- replica_said.c ---- */
 
 /* 0 or -ENOMEM. */
@@ -174,13 +201,16 @@ void replica_out_differs(struct replica_set *set, uint32_t pid, uint64_t key);
 /* The home has sent that content itself, and need not hear any more that this host has it. */
 void replica_unsay(struct replica_set *set, uint32_t home, uint32_t pid, uint64_t key,
                    const struct replica_digest *digest);
-/* The home is lost: tells all others what homes that are lost have said.  No memory: gives up this host. */
+/* The home is lost: tells all others what homes that are lost have said.  No memory: gives up this
+ * host. */
 void replica_out_tell_lost(struct replica_set *set, uint32_t home);
 void replica_out_drop(struct replica_set *set, uint32_t home);
 void replica_out_free(struct replica_set *set);
 
 /* ---- replica_account.c ---- */
 
+int replica_take_account(struct replica_set *set, uint32_t home,
+                         const struct replica_account *account);
 /* False: there is none that is still kept. */
 bool replica_account_next(struct replica_set *set, struct replica_other *other,
                           struct replica_account *account);

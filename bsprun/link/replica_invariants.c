@@ -146,7 +146,7 @@ static void check_other(const struct replica_set *set, const struct replica_othe
 static void check_all(const struct replica_set *set)
 {
     struct replica_store logged = {0}, copied = {0};
-    uint64_t told = 0;
+    uint64_t told = 0, early = 0;
 
     assert(set->own < set->home_count && set->agree > 0);
     for (uint32_t number = 0; number < set->nprocs; number++) {
@@ -157,13 +157,15 @@ static void check_all(const struct replica_set *set)
         told += pid->ledger.count * sizeof(struct replica_entry);
     }
     for (uint32_t home = 0; home < set->home_count; home++) {
+        for (struct replica_early *at = set->others[home].early; at; at = at->next)
+            early += sizeof *at + at->size;
         check_other(set, &set->others[home]);
         told += set->others[home].notes.size;
     }
     check_ring(set, &set->recent);
     check_ring(set, &set->made);
     check_copies(set, &copied);
-    assert(told == set->told);
+    assert(told == set->told && early == set->early);
     assert(logged.memory == set->log.memory && logged.file == set->log.file);
     assert(copied.memory == set->copies.memory && copied.file == set->copies.file);
     for (unsigned stage = 0; stage < REPLICA_STAGES; stage++)

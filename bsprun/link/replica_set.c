@@ -68,15 +68,19 @@ struct replica_set *replica_set_new(const struct replica_setup *setup,
     set->tail = &set->first;
     replica_store_begin(&set->copies, setup->log_bytes / 2, setup->spill_bytes / 2);
     replica_store_begin(&set->log, setup->log_bytes / 2, setup->spill_bytes / 2);
+    set->early_most = setup->log_bytes / 2 > TOLD_LEAST ? setup->log_bytes / 2 : TOLD_LEAST;
     set->told_most = setup->log_bytes / 4 > TOLD_LEAST ? setup->log_bytes / 4 : TOLD_LEAST;
     set->pids = calloc(set->nprocs, sizeof *set->pids);
     set->others = calloc(set->home_count, sizeof *set->others);
-    if (set->pids && set->others)
+    set->waits = calloc(set->nprocs, sizeof *set->waits);
+    if (set->pids && set->others && set->waits)
         *error = settle_in(set, setup);
     if (!*error)
         *error = begin_rings(set, setup);
     if (!*error)
         *error = replica_said_begin(set);
+    if (!*error)
+        replica_early_begin(set);
     if (*error) {
         replica_set_free(set);
         return NULL;
@@ -90,6 +94,8 @@ void replica_set_free(struct replica_set *set)
         return;
     if (set->pids)
         replica_in_free(set);
+    for (uint32_t home = 0; set->others && home < set->home_count; home++)
+        replica_early_drop(set, home);
     if (set->others)
         replica_out_free(set);
     for (uint32_t pid = 0; set->pids && pid < set->nprocs; pid++)
@@ -100,6 +106,7 @@ void replica_set_free(struct replica_set *set)
     replica_ring_end(&set->made);
     replica_ring_end(&set->aside);
     free(set->pids);
+    free(set->waits);
     free(set->others);
     free(set);
 }
@@ -111,6 +118,7 @@ static void lose_home(struct replica_set *set, uint32_t home)
     set->others[home].lost = true;
     replica_said_look(set);
     replica_out_tell_lost(set, home);
+    replica_early_drop(set, home);
     replica_out_drop(set, home);
     for (uint32_t pid = 0; pid < set->nprocs; pid++) {
         if (!replica_set_is_home(set, home, pid))

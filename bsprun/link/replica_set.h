@@ -26,6 +26,12 @@
  * (replica_set_even): that these have come is not told one by one, but follows from how far their
  * receiver has come, which its twin passes on (`twin`).
  *
+ * What a process has made at a call where it was told to stop counts on a host only once that knows
+ * of the stop (`knows_stop`); until then it waits, with all that comes behind it of that process
+ * (replica_early.c).
+ * If its home is lost meanwhile, maybe nobody else knows of that stop, and another one is decided:
+ * what has not counted is dropped.
+ *
  * A home that is lost is simply not counted any more: what it had not sent, the others send, since
  * only a receiver itself can say that it has something.  Where several must agree, what it said of
  * a content still counts; if that content has not come and no home that is left has made it, one on
@@ -68,9 +74,12 @@ static inline unsigned replica_stage(uint64_t key)
     return (unsigned)((key - 1) % REPLICA_STAGES);
 }
 
+/* The lowest bit of the last word says that the process has not come to the end of a superstep, but
+ * stands at a call where it was told to stop. */
 struct replica_digest {
     uint64_t words[2];
 };
+#define REPLICA_AT_CALL UINT64_C(1)
 
 /* Homes are named by their places in the list of all, which is the same on all hosts. */
 struct replica_home {
@@ -114,6 +123,9 @@ struct replica_calls {
                    uint64_t second_size, bool made, struct link_place *place);
     void (*mismatch)(void *context, const struct replica_mismatch *mismatch);
     void (*behind)(void *context, uint32_t home, uint64_t key);
+    /* Whether this host knows where processes stop at calls at the end of that superstep.  NULL:
+     * they never do. */
+    bool (*knows_stop)(void *context, uint64_t superstep);
 };
 
 /* What one host tells another. */
@@ -240,7 +252,7 @@ bool replica_set_is_in_vain(const struct replica_set *set, uint64_t key, uint32_
  * sent. */
 bool replica_set_owes(const struct replica_set *set);
 
-/* The ranks of this host have come further: applies what is ready. */
+/* The ranks of this host have come further, or it knows of a stop: applies what is ready. */
 void replica_set_advance(struct replica_set *set);
 
 /* That host is not there any more.  Copies that were handed out for it are still to be reported

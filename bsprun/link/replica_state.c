@@ -251,8 +251,10 @@ void replica_settle(struct replica_set *set, struct replica_pid *pid)
                                                   : pid->applied;
     const struct replica_entry *retained = first_retained(set, pid, most);
 
-    if (retained)
+    if (retained) {
+        set->retains = true;
         most = retained->key - 1;
+    }
     set->told -= replica_ledger_settle(&pid->ledger, slots_left(set, pid), most) *
                  sizeof(struct replica_entry);
 }
@@ -428,6 +430,18 @@ static void show_account(struct replica_set *set, uint32_t number, uint64_t key)
     }
 }
 
+/* What is retained of other processes may be for a host that has come further now. */
+static void settle_after(struct replica_set *set, uint32_t told)
+{
+    bool others = set->retains;
+
+    set->retains = false;
+    replica_settle(set, &set->pids[told]);
+    for (uint32_t number = 0; others && number < set->nprocs; number++)
+        if (number != told)
+            replica_settle(set, &set->pids[number]);
+}
+
 int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64_t key,
                  const struct replica_digest *digest, bool itself, const struct link_place *place)
 {
@@ -452,7 +466,7 @@ int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64
     }
     if (pid->here && pid->differs)
         show_account(set, number, key);
-    replica_settle(set, pid);
+    settle_after(set, number);
     while (set->told > set->told_most && pid->ledger.count > 0 && !set->given_up)
         give_up_laggard(set);
     return 0;

@@ -13,6 +13,7 @@
 struct play_host play[PLAY_HOSTS];
 struct links_replicas play_setup;
 bool play_encrypts, play_checks;
+uint64_t play_stop;
 unsigned play_wrong;
 static const struct play_layout *layout;
 
@@ -125,6 +126,7 @@ void play_set_up(void)
         .log_bytes = UINT64_C(64) << 20, .spill_bytes = UINT64_C(256) << 20, .agree = 1};
     play_encrypts = false;
     play_checks = true;
+    play_stop = 0;
     play_wrong = 0;
     layout = NULL;
 }
@@ -243,7 +245,8 @@ static void arrive(unsigned host)
 {
     struct play_host *at = &play[host];
     uint64_t bytes = play_bytes(at->superstep);
-    uint32_t flags = (bytes > 0 ? BSPZ_HAS_PUT : 0) | (gets(at->superstep) ? BSPZ_HAS_GET : 0);
+    uint32_t flags = (bytes > 0 ? BSPZ_HAS_PUT : 0) | (gets(at->superstep) ? BSPZ_HAS_GET : 0) |
+                     (play_stop > 0 && at->superstep == play_stop ? BSPZ_HAS_CALL : 0);
 
     for (uint32_t i = 0; i < layout->counts[host]; i++)
         board_empty(&at->at, (int)layout->pids[host][i], at->superstep);

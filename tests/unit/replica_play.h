@@ -51,6 +51,7 @@ enum {
 /* Set before play_begin. */
 extern struct links_replicas play_setup; /* homes excepted */
 extern bool play_encrypts;
+extern uint64_t play_stop; /* at its end all are at calls where they were told to stop; 0: none */
 extern bool play_checks; /* data that were not flipped are expected; else any */
 /* How often a host had something else than the process on another one was to send. */
 extern unsigned play_wrong;

@@ -112,6 +112,22 @@ START_TEST(one_reads_again)
 }
 END_TEST
 
+/* Until a host knows of the stop it does not pass it. */
+START_TEST(stop_is_not_known)
+{
+    play_stop = 9;
+    play_begin(PLAY_TWO_OF_EACH);
+    for (unsigned host = 0; host < 3; host++)
+        links_know_stop(play[host].links, play_stop);
+    ck_assert(play_until(9, present()));
+    ck_assert(play_until(60, present() & ~(1u << 3)));
+    turns(50);
+    ck_assert_uint_eq(play[3].superstep, 9);
+    links_know_stop(play[3].links, play_stop);
+    ck_assert(play_until(60, present()));
+}
+END_TEST
+
 START_TEST(one_is_lost)
 {
     unsigned lost = (unsigned)_i % play_all[PLAY_TWO_OF_EACH].hosts;
@@ -642,6 +658,7 @@ int main(void)
     tcase_add_loop_test(cases, one_is_slow, 0, 3);
     tcase_add_test(cases, one_is_frozen);
     tcase_add_test(cases, one_reads_again);
+    tcase_add_test(cases, stop_is_not_known);
     tcase_add_loop_test(cases, one_is_lost, 0, 12);
     tcase_add_test(cases, leader_is_lost);
     tcase_add_test(cases, waited_for_in_vain);

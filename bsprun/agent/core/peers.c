@@ -470,6 +470,12 @@ bool agent_peers_in_vain(const struct agent *agent, uint32_t *pid)
     return agent->peers && agent->peers->links && links_in_vain(agent->peers->links, pid);
 }
 
+void agent_peers_know_stop(struct agent *agent, uint64_t superstep)
+{
+    if (agent->peers && agent->peers->links)
+        links_know_stop(agent->peers->links, superstep);
+}
+
 bool agent_peers_owe(const struct agent *agent)
 {
     return agent->peers && agent->peers->links && links_owe(agent->peers->links);

@@ -96,6 +96,8 @@ int agent_peers_mirror(struct agent *agent, const struct links_replicas *replica
 bool agent_peers_sure(const struct agent *agent, uint64_t superstep, bool arrived);
 /* As links_in_vain. */
 bool agent_peers_in_vain(const struct agent *agent, uint32_t *pid);
+/* As links_know_stop. */
+void agent_peers_know_stop(struct agent *agent, uint64_t superstep);
 /* As links_owe. */
 bool agent_peers_owe(const struct agent *agent);
 

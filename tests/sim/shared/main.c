@@ -12,6 +12,7 @@
  *   - hosts that together have all processes are not held up by any other;
  *   - what is kept stays within its bounds, and no host is given up that alone has some process;
  *   - what one home holds back for another is sent in the end, however slow that is;
+ *   - what is made where processes stop counts only on hosts that know of the stop;
  *   - a content that differs is reported by a host that can see it;
  *   - where two of three must agree, only what two have made is applied, and a host whose own
  * content is another one does not go on;
@@ -617,6 +618,7 @@ static int report(uint64_t count)
                 {"contents that counted, and were lost with their homes", summary.in_vain, 1000000},
                 {"contents that waited in vain for another home's turn", summary.released},
                 {"contents that were not copied, as all had them", summary.held_back},
+                {"looks at what has come before its stop is known", summary.early},
                 {"looks that saw a file in use", summary.spilled}};
     int missing = 0;
 

@@ -72,7 +72,7 @@ struct world {
 
 struct summary {
     uint64_t frozen, lost, behind_self, behind_other, flips, flips_due, spilled, held_back, agreed,
-        over, left, tied, released, in_vain, compared, same_after_loss;
+        over, left, tied, released, in_vain, compared, same_after_loss, early;
 };
 extern struct summary summary;
 

@@ -374,6 +374,8 @@ static void obey(struct world *world, uint32_t host, const struct wire_message *
     case WIRE_HALT:
     case WIRE_HALT_AT:
         hear_halt(world, host, message);
+        if (message->kind == WIRE_HALT_AT)
+            barriers_know_stop(world, host, superstep);
         break;
     case WIRE_ASK_QUIET:
         halts_say(world, host,

@@ -110,7 +110,9 @@ struct halting {
     uint64_t captures;     /* the snapshot of which their images are; 0: of none */
     bool captured, passed; /* passed: the others have gone on before it was */
     enum { MET_NOT, MET_AT_END, MET_AT_CALL } met[BARRIERS][HOSTS]; /* by lead */
-    uint64_t stop_in, after[PROCESSES];                             /* of that superstep, from 1 */
+    bool met_early[BARRIERS][HOSTS];    /* at calls, by host, before it knew where they stop */
+    uint64_t stops_known;               /* supersteps at whose end it knows */
+    uint64_t stop_in, after[PROCESSES]; /* of that superstep, from 1 */
 };
 
 struct halts {
@@ -317,6 +319,8 @@ void barriers_ask(struct world *world, uint32_t host);
 void barriers_pass(struct world *world, uint32_t host, const struct decided *decided);
 /* DO_MEET, DO_LEAVE. */
 void barriers_meet(struct world *world, const struct action *action);
+/* The host has heard where processes stop at the end of that superstep. */
+void barriers_know_stop(struct world *world, uint32_t host, uint64_t superstep);
 void barriers_leave(struct world *world, uint32_t pid, uint32_t host);
 /* Whether a process waits at a barrier to which others have still to come, as far as that host
  * knows; what it says of barriers in QUIET. */
