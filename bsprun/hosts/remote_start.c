@@ -398,10 +398,14 @@ void remote_start_close(struct remote_start *start, void (*closed)(void *context
     start->closing = true;
     start->closed = closed;
     for (struct child *child = start->children; child; child = child->next) {
+        bool ready = any(child, HOST_READY);
+
         for (uint32_t i = 0; i < child->count; i++)
             child->targets[i].state = HOST_DONE;
         if (child->state == CHILD_QUEUED)
             child->state = CHILD_ENDED;
+        else if (ready)
+            remote_watch_part(child);
         else
             remote_watch_end(child);
     }

@@ -69,7 +69,8 @@ void remote_start_ready(struct remote_start *start, uint32_t host);
 void remote_start_stop(struct remote_start *start, uint32_t host);
 /* Whether that process is a child made here. */
 bool remote_start_owns(const struct remote_start *start, pid_t pid);
-/* Stops all, waits for them, and calls `closed` (may be NULL) after freeing everything. */
+/* Stops all, waits for them, and calls `closed` (may be NULL) after freeing everything.  Those that
+ * are ready may end by themselves, for 3 s: their programs may still have files to remove. */
 void remote_start_close(struct remote_start *start, void (*closed)(void *context));
 
 #endif

@@ -72,6 +72,8 @@ struct remote_start {
 void remote_watch_begin(struct child *child);
 /* Tells it to end, and kills it if it does not. */
 void remote_watch_end(struct child *child);
+/* The same, if it does not end by itself soon. */
+void remote_watch_part(struct child *child);
 void remote_watch_end_input(struct child *child);
 /* Closes it, then start->gone. */
 void remote_watch_close(struct child *child);

@@ -10,6 +10,7 @@
 
 #define STREAMS_MS    200u  /* for the rest of its output, once it has ended */
 #define KILL_MS       1000u /* from SIGTERM to SIGKILL */
+#define PART_MS       3000u /* to SIGTERM, while it may have something to do */
 #define OUTPUT_MAX    (1u << 20)
 #define CHILD_HANDLES 5u
 
@@ -91,6 +92,21 @@ void remote_watch_end(struct child *child)
         return; /* its streams will end soon */
     signal_child(child, SIGTERM);
     uv_timer_start(&child->timer, on_kill_timer, KILL_MS, 0);
+}
+
+static void on_part_timer(uv_timer_t *timer)
+{
+    remote_watch_end(timer->data);
+}
+
+void remote_watch_part(struct child *child)
+{
+    if (child->state != CHILD_RUNNING)
+        return;
+    remote_watch_end_input(child);
+    child->ending = true;
+    if (child->alive)
+        uv_timer_start(&child->timer, on_part_timer, PART_MS, 0);
 }
 
 /* Until it is reaped, its process group id cannot be reused. */

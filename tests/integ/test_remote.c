@@ -364,6 +364,26 @@ START_TEST(closed_from_a_callback)
 }
 END_TEST
 
+/* One that is ready may end what it has to do, if that does not take too long. */
+START_TEST(closed_while_busy)
+{
+    char text[256], path[128];
+
+    snprintf(path, sizeof path, "%s/done", directory);
+    snprintf(text, sizeof text, "cat >/dev/null; %s; echo >'%s'",
+             _i == 0 ? "sleep 0.3" : "sleep 1000", path);
+    script("reach", text);
+    begin((struct remote_start_config){.kind = LAUNCH_COMMAND});
+    add(0, "");
+    for (int i = 0; i < 20; i++)
+        uv_run(&loop, UV_RUN_NOWAIT);
+    remote_start_ready(start, 0);
+    end();
+    ck_assert_int_eq(access(path, F_OK), _i == 0 ? 0 : -1);
+    unlink(path);
+}
+END_TEST
+
 /* What a child has started may hold its streams open. */
 START_TEST(streams_held_open)
 {
@@ -463,6 +483,7 @@ int main(void)
     tcase_set_timeout(children, 60);
     for (size_t i = 0; i < sizeof with_children / sizeof *with_children; i++)
         tcase_add_test(children, with_children[i]);
+    tcase_add_loop_test(children, closed_while_busy, 0, 2);
     suite_add_tcase(suite, commands_case);
     suite_add_tcase(suite, children);
     return suite_run(suite);
