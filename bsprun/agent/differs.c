@@ -298,14 +298,19 @@ void agent_replicas_differ(void *context, const struct links_mismatch *mismatch)
     agent_abort(agent, (int)mismatch->pid, &verdict);
 }
 
-void agent_replicas_behind(void *context, uint32_t host, uint64_t superstep)
+void agent_replicas_behind(void *context, uint32_t host, uint64_t superstep, int error)
 {
     struct agent *agent = context;
-    char why[120];
+    char why[160];
 
     if (host != agent_host(agent))
         return; /* its link is dropped, and it is lost */
-    snprintf(why, sizeof why, "it is too far behind, in superstep %llu (--replica-log)",
-             (unsigned long long)superstep);
+    if (error)
+        snprintf(why, sizeof why,
+                 "it cannot go on with what other hosts communicate in superstep %llu: %.60s",
+                 (unsigned long long)superstep, strerror(-error));
+    else
+        snprintf(why, sizeof why, "it is too far behind, in superstep %llu (--replica-log)",
+                 (unsigned long long)superstep);
     agent_replicas_given_up(agent, why);
 }

@@ -34,6 +34,6 @@ void agent_replicas_say_no_more(struct agent *agent);
 
 /* Upward calls of the links, see link.h. */
 void agent_replicas_differ(void *context, const struct links_mismatch *mismatch);
-void agent_replicas_behind(void *context, uint32_t host, uint64_t superstep);
+void agent_replicas_behind(void *context, uint32_t host, uint64_t superstep, int error);
 
 #endif

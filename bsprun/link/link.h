@@ -115,9 +115,10 @@ struct links_calls {
      * that process report it as well.  Optional. */
     void (*mismatch)(void *context, const struct links_mismatch *mismatch);
     /* That host, this one or another, is so far behind that no more can be kept for it, and has got
-     * all before that superstep.  Once for each host; if it is another one its link is dropped, and
-     * `lost` follows.  Optional. */
-    void (*behind)(void *context, uint32_t host, uint64_t superstep);
+     * all before that superstep; or this one cannot go on for another reason, error: -errno, else
+     * 0. Once for each host; if it is another one its link is dropped, and `lost` follows.
+     * Optional. */
+    void (*behind)(void *context, uint32_t host, uint64_t superstep, int error);
 };
 
 /* Messages outside of supersteps that need not wait for the loop: both threads call these, with the

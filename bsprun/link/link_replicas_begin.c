@@ -46,7 +46,8 @@ static void on_behind(void *context, uint32_t home, uint64_t key)
 
     report(replicas, &(struct replica_report){.is_behind = true,
                                               .host = replicas->hosts[home],
-                                              .superstep = key > 0 ? replica_superstep(key) : 0});
+                                              .superstep = key > 0 ? replica_superstep(key) : 0,
+                                              .error = replica_set_error(replicas->set, home)});
     if (home != replicas->own && link)
         link_break(link, LINK_TOO_FAR_BEHIND);
 }
@@ -306,7 +307,7 @@ void links_replicas_report(struct links *links)
 
     while ((report = next_report(links)) != NULL) {
         if (report->is_behind && links->calls.behind)
-            links->calls.behind(links->context, report->host, report->superstep);
+            links->calls.behind(links->context, report->host, report->superstep, report->error);
         if (!report->is_behind && links->calls.mismatch)
             links->calls.mismatch(links->context, &report->mismatch);
         free(report);

@@ -18,6 +18,7 @@ struct replica_report {
     struct links_mismatch mismatch;
     uint32_t host; /* behind */
     uint64_t superstep;
+    int error; /* -errno: the host is this one, and not too far behind */
 };
 
 struct link_replicas {

@@ -146,8 +146,10 @@ static void take_late(struct replica_set *set, uint32_t home, const struct repli
     uint64_t key = key_of(what);
     int error = take(set, home, what);
 
-    if (error)
-        replica_give_up(set, error == -ENOMEM ? set->own : home, key);
+    if (error == -ENOMEM)
+        replica_fail(set, key, error);
+    else if (error)
+        replica_give_up(set, home, key);
 }
 
 static void go_on(struct replica_set *set, uint32_t home)

@@ -187,12 +187,14 @@ void replica_apply_ready(struct replica_set *set, uint32_t number)
            set->calls.ready(set->context, number, front(pid)->key)) {
         struct replica_logged *logged = elect(set, number);
         uint64_t key = front(pid)->key;
+        int error;
 
         if (!logged)
             break;
         /* Nobody is asked for it again, whoever has sent it. */
-        if (apply(set, number, logged) != 0)
-            replica_give_up(set, set->own, key);
+        error = apply(set, number, logged);
+        if (error)
+            replica_fail(set, key, error);
         replica_settle(set, pid);
     }
 }

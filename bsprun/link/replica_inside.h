@@ -111,7 +111,8 @@ struct replica_set {
     uint64_t early_most, early; /* bytes that have come too early */
     uint64_t *waits;            /* [nprocs] keys, for replica_early.c */
     uint64_t turn_bytes;
-    bool given_up; /* this host is too far behind itself */
+    bool given_up; /* this host is too far behind itself, */
+    int error;     /* or cannot go on for that reason: -errno */
     bool retains;  /* some ledger has what replica_said_retains says */
     bool unsure;   /* somebody has still to tell what a home had said that is lost */
 #ifdef BSPZ_CHECKED
@@ -191,6 +192,8 @@ static inline void replica_check(const struct replica_set *set)
 
 /* No more can be kept for that home: calls `behind`, once. */
 void replica_give_up(struct replica_set *set, uint32_t home, uint64_t key);
+/* This host cannot go on: the same, with the reason. */
+void replica_fail(struct replica_set *set, uint64_t key, int error);
 
 /* ---- replica_out.c ---- */
 

@@ -464,7 +464,7 @@ void replica_out_tell_lost(struct replica_set *set, uint32_t home)
         if (to != set->own)
             error = tell_one(set, to, home);
     if (error)
-        replica_give_up(set, set->own, 0);
+        replica_fail(set, 0, error);
 }
 
 /* ---- Hosts that are lost ------------------------------------------------------------------- */

@@ -122,6 +122,7 @@ struct replica_calls {
     void (*locate)(void *context, const void *first, uint64_t first_size, const void *second,
                    uint64_t second_size, bool made, struct link_place *place);
     void (*mismatch)(void *context, const struct replica_mismatch *mismatch);
+    /* Or this host cannot go on for another reason, see replica_set_error. */
     void (*behind)(void *context, uint32_t home, uint64_t key);
     /* Whether this host knows where processes stop at calls at the end of that superstep.  NULL:
      * they never do. */
@@ -254,6 +255,9 @@ bool replica_set_owes(const struct replica_set *set);
 
 /* The ranks of this host have come further, or it knows of a stop: applies what is ready. */
 void replica_set_advance(struct replica_set *set);
+
+/* Why that host was given up, if it is this one: -errno; 0: it, or another one, is too far behind. */
+int replica_set_error(const struct replica_set *set, uint32_t home);
 
 /* That host is not there any more.  Copies that were handed out for it are still to be reported
  * by replica_set_sent. */

@@ -94,6 +94,18 @@ void replica_give_up(struct replica_set *set, uint32_t home, uint64_t key)
     set->calls.behind(set->context, home, key);
 }
 
+void replica_fail(struct replica_set *set, uint64_t key, int error)
+{
+    if (!set->given_up)
+        set->error = error;
+    replica_give_up(set, set->own, key);
+}
+
+int replica_set_error(const struct replica_set *set, uint32_t home)
+{
+    return home == set->own ? set->error : 0;
+}
+
 /* ---- What homes have told ------------------------------------------------------------------- */
 
 /* Copies of it are then sent to hosts that have something else. */

@@ -50,8 +50,9 @@ static void on_mismatch(void *context, const struct links_mismatch *mismatch)
     *(mismatch->seen ? &at->place : &at->mismatch) = *mismatch;
 }
 
-static void on_behind(void *context, uint32_t host, uint64_t superstep)
+static void on_behind(void *context, uint32_t host, uint64_t superstep, int error)
 {
+    ck_assert_int_eq(error, 0);
     struct play_host *at = context;
 
     (void)superstep;

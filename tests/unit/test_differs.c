@@ -1,6 +1,7 @@
 /* test_differs.c - a host whose replicas cannot go on: it leaves, or ends the term if that needs
  * it. */
 #include <check.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -112,27 +113,37 @@ static void check_left(void)
 
 START_TEST(another_host_is_behind)
 {
-    agent_replicas_behind(&agent, OTHER, 7);
+    agent_replicas_behind(&agent, OTHER, 7, 0);
     zero_is_here();
     covered = false;
-    agent_replicas_behind(&agent, OTHER, 7);
+    agent_replicas_behind(&agent, OTHER, 7, 0);
     ck_assert_uint_eq(killed + aborted + agent.news, 0);
 }
 END_TEST
 
 START_TEST(this_one_is_behind)
 {
-    agent_replicas_behind(&agent, OWN, 7);
+    agent_replicas_behind(&agent, OWN, 7, 0);
     check_left();
-    agent_replicas_behind(&agent, OWN, 8); /* it has said so */
+    agent_replicas_behind(&agent, OWN, 8, 0); /* it has said so */
     check_left();
+}
+END_TEST
+
+START_TEST(this_one_has_no_memory)
+{
+    agent_replicas_behind(&agent, OWN, 7, -ENOMEM);
+    ck_assert_str_eq(said, "it cannot go on with what other hosts communicate in superstep 7: "
+                           "Cannot allocate memory");
+    ck_assert_uint_eq(killed, 1);
+    ck_assert_uint_eq(agent.news, AGENT_LEAVE);
 }
 END_TEST
 
 START_TEST(processor_zero_is_behind)
 {
     zero_is_here();
-    agent_replicas_behind(&agent, OWN, 7);
+    agent_replicas_behind(&agent, OWN, 7, 0);
     check_left();
 }
 END_TEST
@@ -142,7 +153,7 @@ START_TEST(processor_zero_cannot_leave)
 {
     zero_is_here();
     covered = false;
-    agent_replicas_behind(&agent, OWN, 7);
+    agent_replicas_behind(&agent, OWN, 7, 0);
     ck_assert_uint_eq(aborted, 1);
     ck_assert_str_eq(said, "host here: it is too far behind, in superstep 7 (--replica-log)");
     ck_assert_uint_eq(killed + agent.news, 0);
@@ -153,18 +164,18 @@ END_TEST
 START_TEST(nothing_runs_any_more)
 {
     agent.job = JOB_ENDING;
-    agent_replicas_behind(&agent, OWN, 7);
+    agent_replicas_behind(&agent, OWN, 7, 0);
     zero_is_here();
-    agent_replicas_behind(&agent, OWN, 7);
+    agent_replicas_behind(&agent, OWN, 7, 0);
     ck_assert_uint_eq(killed + aborted + agent.news, 0);
 }
 END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {another_host_is_behind, this_one_is_behind,
-                                  processor_zero_is_behind, processor_zero_cannot_leave,
-                                  nothing_runs_any_more};
+    const TTest *const tests[] = {another_host_is_behind,      this_one_is_behind,
+                                  this_one_has_no_memory,      processor_zero_is_behind,
+                                  processor_zero_cannot_leave, nothing_runs_any_more};
 
     return suite_run_tests("differs", tests, sizeof tests / sizeof *tests, set_up, NULL);
 }

@@ -171,6 +171,7 @@ START_TEST(another_trails_more)
     }
     ck_assert_uint_eq(behinds, 1);
     ck_assert_uint_eq(behind_home, 2);
+    ck_assert_int_eq(replica_set_error(set, 2), 0);
     ck_assert_uint_eq(behind_key, 1);
 }
 END_TEST
@@ -221,6 +222,7 @@ START_TEST(not_applied)
     replica_set_advance(set);
     ck_assert_uint_eq(behinds, 1);
     ck_assert_uint_eq(behind_home, own);
+    ck_assert_int_eq(replica_set_error(set, own), -ENOMEM);
     ck_assert_uint_eq(behind_key, 1);
     apply_error = 0;
     come = 2;
