@@ -144,8 +144,10 @@ def files_that_cannot_be():
     one_message(bsprun("--output", "", PROG), 2, "--output needs the name of a directory")
     place = fresh()
     os.symlink("/dev/full", os.path.join(place, "0.out"))
-    expect(bsprun("--output", place, "-np", 2, PROG, "flood", 0), 1,
-           err=f"^bsprun: cannot write the output to files in {place}: No space left on device$")
+    for words in ((), ("--ckpt", fresh("store"))):
+        result = expect(bsprun("--output", place, *words, "-np", 2, PROG, "talk", 20000), 1,
+                        err=f"^bsprun: cannot write the output to files in {place}: No space left on device$")
+        check("cannot be stored" not in result.err, words, result)
 
 
 def times_of_output():
