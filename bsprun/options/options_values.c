@@ -64,7 +64,7 @@ bool options_take_timeout(struct options *options, const char *source, const cha
 
     errno = 0;
     value = strtod(text, &end);
-    if (end == text || *end || errno || !isfinite(value) || value <= 0 || value > TIMEOUT_MAX)
+    if (end == text || *end || errno || !isfinite(value) || value * 1e9 < 1 || value > TIMEOUT_MAX)
         return options_wrong(options, "%s%.80s: give a number of seconds greater than 0", source,
                              text);
     options->timeout = value;

@@ -94,6 +94,9 @@ START_TEST(options_wrong)
     ck_assert_int_eq(options.action, OPTIONS_ERROR);
     ck_assert_ptr_nonnull(strstr(options.error, "needs a value"));
     options_free(&options);
+    PARSE(&options, "--timeout", "1e-10", "prog"); /* less than a nanosecond: that would be none */
+    ck_assert_int_eq(options.action, OPTIONS_ERROR);
+    options_free(&options);
     PARSE(&options, "-help", "--nonsense");
     ck_assert_int_eq(options.action, OPTIONS_HELP);
     options_free(&options);
