@@ -272,7 +272,8 @@ static int show_map(struct launcher *launcher, struct options *options)
         notices_say(
             &launcher->common.notices,
             "--dry-run: hosts are not asked for their loads and are shown in the order given");
-    text = map_expected(options, options_own_cores(), error, sizeof error);
+    text =
+        map_expected(options, options_own_cores(), options_most_processes(), error, sizeof error);
     if (!text) {
         notices_say(&launcher->common.notices, "%s", error);
         return STATUS_USAGE;

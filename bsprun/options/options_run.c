@@ -175,6 +175,11 @@ uint32_t options_own_cores(void)
     return (uint32_t)bspz_usable_cores();
 }
 
+uint32_t options_most_processes(void)
+{
+    return BSPZ_MAX_PROCS;
+}
+
 void options_free_run(struct options_run *run)
 {
     free(run->directory);

@@ -67,7 +67,9 @@ def map_of_what_would_run():
              "host h0, 1 slot: process 0\nhost h1, 1 slot: process 0\nhost h2, 1 slot: process 1\n"),
             (("--hosts", "h0:2,h1:2,h2:2,h3:1", "--replicas", 2), "at most 3 processes on 4 hosts\n"
              "host h0, 2 slots: processes 0-1\nhost h1, 2 slots: process 2\n"
-             "host h2, 2 slots: processes 0-1\nhost h3, 1 slot: process 2\n")):
+             "host h2, 2 slots: processes 0-1\nhost h3, 1 slot: process 2\n"),
+            (("--hosts", "h0:4000,h1:4000"), "at most 4096 processes on 2 hosts\n"
+             "host h0, 4000 slots: processes 0-3999\nhost h1, 4000 slots: processes 4000-4095\n")):
         result = expect(bsprun("--dry-run", *never, *words, PROG), 0, no_err=True)
         check(result.out == shown, words, result)
     store = fresh("store")
