@@ -54,6 +54,31 @@ START_TEST(options_all)
 }
 END_TEST
 
+/* Names of several letters may have one dash. */
+START_TEST(options_with_one_dash)
+{
+    struct options options;
+
+    PARSE(&options, "-verbose", "-vv", "-total-supersteps", "9", "-kill-on-bad-exit",
+          "-report=file", "prog", "-report=html");
+    ck_assert_msg(options.action == OPTIONS_RUN, "%s", options.error);
+    ck_assert_int_eq(options.verbosity, 2);
+    ck_assert_uint_eq(options.total_supersteps, 9);
+    ck_assert(options.run.end_on_bad_exit && options.report);
+    ck_assert_str_eq(options.report_file, "file");
+    ck_assert_str_eq(options.command[1], "-report=html");
+    options_free(&options);
+    PARSE(&options, "-report=html", "page", "-kill-on-bad-exit=0", "-K0", "prog");
+    ck_assert_msg(options.action == OPTIONS_RUN, "%s", options.error);
+    ck_assert_str_eq(options.report_page, "page");
+    ck_assert(!options.run.end_on_bad_exit);
+    options_free(&options);
+    PARSE(&options, "-report=html");
+    ck_assert_ptr_nonnull(strstr(options.error, "--report=html needs a value after it"));
+    options_free(&options);
+}
+END_TEST
+
 START_TEST(options_bound)
 {
     struct options options;
@@ -412,11 +437,11 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {options_defaults, options_all,         options_bound,
-                                  options_wrong,    snapshot_defaults,   snapshot_values,
-                                  snapshot_times,   snapshot_nonsense,   snapshot_environment,
-                                  lives_of_hosts,   snapshots_as_linked, restart_options,
-                                  restart_recalls,  run_is_recalled,     run_is_absolute};
+    const TTest *const tests[] = {
+        options_defaults,  options_all,          options_with_one_dash, options_bound,
+        options_wrong,     snapshot_defaults,    snapshot_values,       snapshot_times,
+        snapshot_nonsense, snapshot_environment, lives_of_hosts,        snapshots_as_linked,
+        restart_options,   restart_recalls,      run_is_recalled,       run_is_absolute};
 
     return suite_run_tests("options", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }
