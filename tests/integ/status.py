@@ -254,27 +254,39 @@ def more_clients_than_are_answered():
             check(lines[-1] == {"pid": job.os_pid, "ended": True} and reader.wait() == 0, lines)
 
 
+def ctl_with_answers(answers, words, text):
+    """What bspctl says of a bsprun, here, that answers so and ends."""
+    with Place() as place, socket.socket(socket.AF_UNIX) as listener:
+        os.mkdir(place.path, 0o700)
+        listener.bind(os.path.join(place.path, f"job-{os.getpid()}-00000001"))
+        listener.listen()
+
+        def answer():
+            client, _ = listener.accept()
+            with client:
+                client.recv(1000)
+                for line in answers:
+                    client.sendall(line)
+
+        bsprun = threading.Thread(target=answer)
+        bsprun.start()
+        expect(place.ctl(os.getpid(), *words), 1, out="^$", err=f"job {os.getpid()}: {text}$")
+        bsprun.join()
+
+
 def jobs_that_end_meanwhile():
     """Before they have answered, or before it has happened: that is said, and not that they are silent."""
-    for answers, words, text in (((), ("save",), "it has ended without an answer"),
-                                 ((), ("hosts",), "it has ended without an answer"),
-                                 ((b"ok\n",), ("--wait", "save"), "it has ended before that")):
-        with Place() as place, socket.socket(socket.AF_UNIX) as listener:
-            os.mkdir(place.path, 0o700)
-            listener.bind(os.path.join(place.path, f"job-{os.getpid()}-00000001"))
-            listener.listen()
+    ctl_with_answers((), ("save",), "it has ended without an answer")
+    ctl_with_answers((), ("hosts",), "it has ended without an answer")
+    ctl_with_answers((b"ok\n",), ("--wait", "save"), "it has ended before that")
 
-            def answer(listener=listener, answers=answers):
-                client, _ = listener.accept()
-                with client:
-                    client.recv(1000)
-                    for line in answers:
-                        client.sendall(line)
 
-            bsprun = threading.Thread(target=answer)
-            bsprun.start()
-            expect(place.ctl(os.getpid(), *words), 1, out="^$", err=f"job {os.getpid()}: {text}$")
-            bsprun.join()
+def long_answers():
+    """A refusal names hosts, whose names may be long; what is too long is cut off."""
+    for length in (600, 1300, 70000):
+        line = b"x" * length + b"\n"
+        ctl_with_answers((line,), ("drain", "h"), "x{%d,}" % min(length, 1300))
+        ctl_with_answers((b"ok\n", line), ("--wait", "drain", "h"), "x{%d,}" % min(length, 1300))
 
 
 def a_full_disk():
@@ -587,7 +599,7 @@ def wrong_calls():
 
 if __name__ == "__main__":
     main([what_is_shown, stopped_by_a_signal, metrics, times, times_of_a_whole_job, followed, more_clients_than_are_answered,
-          jobs_that_end_meanwhile,
+          jobs_that_end_meanwhile, long_answers,
           a_full_disk, too_long_a_directory, a_rate, before_begin, with_snapshots,
           saved_however_long_it_takes, ended_without_the_snapshot, stopped_without_the_snapshot, over_several_hosts, several_jobs,
           a_job_that_ignores_signals, a_stopped_bsprun, stale_sockets_are_swept, whose_directory,
