@@ -86,9 +86,9 @@ def nowhere():
         check(re.search(NEEDS, job.said()), job)
         place.release(0, at)
         # The same again: nobody has more memory now.
-        job = place.bsprun("--restart", place.store, "--hosts", "h0:2")
+        job = place.bsprun("--restart", place.store, "--hosts", "me@h0:2")
         job.wait(1)
-        check_said(job, "cannot continue on these hosts: process", "--hosts h0:2,HOST continues")
+        check_said(job, "cannot continue on these hosts: process", "--hosts me@h0:2,HOST continues")
         check("which ends the job" not in job.said(), job)
         job = place.bsprun("--restart", place.store, "--hosts", "h0:2,h7:2")
         job.check_tail(reference(*SIZE))
