@@ -183,9 +183,11 @@ static void tell_crowded(struct launcher *launcher, const char *at, uint64_t sup
 
     list_hosts(launcher, hosts, sizeof hosts);
     notices_say(&launcher->common.notices,
-                "the snapshots are kept: %s --hosts %s,HOST continues from superstep %llu with a "
+                "the snapshots are kept: %s --hosts %s,HOST%s continues from superstep %llu with a "
                 "further HOST that has enough memory",
-                command ? command : "", hosts, (unsigned long long)superstep);
+                command ? command : "", hosts,
+                launcher->common.options->hosts.spares > 0 ? " --spares 0" : "",
+                (unsigned long long)superstep);
     free(command);
 }
 
