@@ -148,17 +148,25 @@ bool history_path(const char *(*lookup)(const char *name), char path[HISTORY_PAT
  * must not be written to. */
 int history_load(const char *path, struct history *history, char *why, size_t size);
 
-/* ---- history_wait.c ---- */
-
-/* As history_load, with a timeout, as a home directory may be on a server that does not answer. */
-int history_load_within(unsigned milliseconds, const char *path, struct history *history, char *why,
-                        size_t size);
-
 /* ---- history_file.c, writing ---- */
 
 /* Appends whole lines, at most this many bytes at a time; creates the file and its directory;
  * condenses the file when it has become too large. 0, or -1 and `why`. */
 #define HISTORY_APPEND_MAX 65536u
 int history_append(const char *path, const char *lines, size_t length, char *why, size_t size);
+
+/* ---- history_wait.c ---- */
+
+/* As history_load, with a timeout, as a home directory may be on a server that does not answer. */
+int history_load_within(unsigned milliseconds, const char *path, struct history *history, char *why,
+                        size_t size);
+
+/* As history_append, of which the caller does not wait for the end: `done`, which is the caller's
+ * to close, is readable then.  NULL: no memory, thread or descriptor. */
+struct history_writing;
+struct history_writing *history_append_begin(const char *path, const char *lines, size_t length,
+                                             int *done);
+/* The result, or that there is none yet: nothing more is heard of it then. 0, or -1 and `why`. */
+int history_append_end(struct history_writing *writing, char *why, size_t size);
 
 #endif

@@ -1,19 +1,32 @@
-/* history_wait.c - reads the history with a timeout; see history.h.
+/* history_wait.c - reads the history with a timeout, and appends to it meanwhile; see history.h.
  *
- * Happy path: a thread reads the file -> the caller waits for it and takes the result.
+ * Happy path: a thread reads or appends -> the caller waits for it and takes the result.
  *
  * What can fail: the file system does not answer.  A thread that waits for it cannot be ended, so
  * it is abandoned with its data, which it frees should it ever return.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bsprun/history/history.h"
+
+static void explain_silence(const char *path, char *why, size_t size)
+{
+    snprintf(why, size,
+             "the history of earlier jobs, %.200s, is not used: its file system does not answer",
+             path);
+}
+
+/* ---- Reading ---- */
 
 /* Shared by the caller and the thread. */
 struct reading {
@@ -97,11 +110,94 @@ int history_load_within(unsigned milliseconds, const char *path, struct history 
         snprintf(why, size, "%s", reading->why);
     } else {
         *history = (struct history){0};
-        snprintf(
-            why, size,
-            "the history of earlier jobs, %.200s, is not used: its file system does not answer",
-            path);
+        explain_silence(path, why, size);
     }
     leave(reading);
+    return result;
+}
+
+/* ---- Writing ---- */
+
+/* As above. */
+struct history_writing {
+    char path[HISTORY_PATH_MAX];
+    size_t length;
+    int end; /* of the pipe: closed when the members below are set */
+    int result;
+    char why[512];
+    atomic_bool done, left;
+    char lines[HISTORY_APPEND_MAX];
+};
+
+static void leave_writing(struct history_writing *writing)
+{
+    if (atomic_exchange(&writing->left, true))
+        free(writing);
+}
+
+static void *append(void *context)
+{
+    struct history_writing *writing = context;
+
+    writing->result = history_append(writing->path, writing->lines, writing->length, writing->why,
+                                     sizeof writing->why);
+    atomic_store(&writing->done, true);
+    close(writing->end);
+    leave_writing(writing);
+    return NULL;
+}
+
+/* Signals are for the thread that knows what to do about them.  0 or an error number. */
+static int start_appending(struct history_writing *writing)
+{
+    sigset_t all, before;
+    pthread_t thread;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&thread, NULL, append, writing);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0)
+        pthread_detach(thread);
+    return error;
+}
+
+struct history_writing *history_append_begin(const char *path, const char *lines, size_t length,
+                                             int *done)
+{
+    struct history_writing *writing = malloc(sizeof *writing);
+    int ends[2];
+
+    if (!writing || length > HISTORY_APPEND_MAX || pipe2(ends, O_CLOEXEC) != 0) {
+        free(writing);
+        return NULL;
+    }
+    snprintf(writing->path, sizeof writing->path, "%s", path);
+    memcpy(writing->lines, lines, length);
+    writing->length = length;
+    writing->end = ends[1];
+    atomic_init(&writing->done, false);
+    atomic_init(&writing->left, false);
+    if (start_appending(writing) != 0) {
+        close(ends[0]);
+        close(ends[1]);
+        free(writing);
+        return NULL;
+    }
+    *done = ends[0];
+    return writing;
+}
+
+int history_append_end(struct history_writing *writing, char *why, size_t size)
+{
+    int result = -1;
+
+    if (atomic_load(&writing->done)) {
+        result = writing->result;
+        snprintf(why, size, "%s", writing->why);
+    } else {
+        explain_silence(writing->path, why, size);
+    }
+    leave_writing(writing);
     return result;
 }

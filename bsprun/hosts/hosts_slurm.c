@@ -1,7 +1,8 @@
 /* hosts_slurm.c - the hosts of a Slurm allocation, from its variables; see hosts.h.
  *
  * SLURM_JOB_NODELIST=n[1-3,07],gpu[01-02]-x  and, in the same order,
- * SLURM_TASKS_PER_NODE=2(x3),1               how many tasks each node may have;
+ * SLURM_TASKS_PER_NODE=2(x3),1               how many tasks each node may have,
+ * SLURM_JOB_CPUS_PER_NODE=8(x4)              or how many cores;
  *
  * and what scontrol(1) says of it while the job runs.
  */
@@ -198,6 +199,14 @@ bool hosts_in_slurm(hosts_lookup *lookup)
            node_list(lookup, &name);
 }
 
+/* srun sets the tasks of the job to those of its step, which may be on fewer nodes. */
+static bool is_of_step(hosts_lookup *lookup, const char *tasks)
+{
+    const char *step = value(lookup, "SLURM_STEP_TASKS_PER_NODE");
+
+    return step && strcmp(step, tasks) == 0;
+}
+
 bool hosts_from_slurm(struct hosts *hosts, hosts_lookup *lookup, char *error)
 {
     const char *list_name = list_names[0], *list = node_list(lookup, &list_name);
@@ -215,14 +224,16 @@ bool hosts_from_slurm(struct hosts *hosts, hosts_lookup *lookup, char *error)
         return false;
     }
     if (tasks || cores) {
-        const char *counts = tasks ? tasks : cores;
+        bool by_cores = cores && (!tasks || is_of_step(lookup, tasks));
+        bool known = (tasks && take_counts(hosts, tasks, 1)) ||
+                     (by_cores && take_counts(hosts, cores, per_task > 0 ? per_task : 1));
 
-        if (!take_counts(hosts, counts, tasks || per_task == 0 ? 1 : per_task)) {
+        if (!known) {
             snprintf(error, HOSTS_ERROR,
                      "%s=%.80s does not give a number, as in 2(x3),1, for each of the %u nodes of "
                      "%s=%.120s",
-                     tasks ? "SLURM_TASKS_PER_NODE" : "SLURM_JOB_CPUS_PER_NODE", counts,
-                     hosts->count, list_name, list);
+                     tasks ? "SLURM_TASKS_PER_NODE" : "SLURM_JOB_CPUS_PER_NODE",
+                     tasks ? tasks : cores, hosts->count, list_name, list);
             hosts_free(hosts);
             return false;
         }

@@ -6,11 +6,13 @@
  * time with a snapshot, and at the end; by a thread, as the home directory may be slow or
  * unavailable.
  *
- * What can fail: access to the file (history_file.c): one line, and the job goes on without.
+ * What can fail: access to the file (history_file.c): one line, and the job goes on without.  If
+ * its file system does not answer, bsprun ends nevertheless.
  */
 #include "bsprun/launcher/job_history.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@
 
 #define NAMED_MOST 16u     /* hosts whose lives are recorded individually */
 #define EVERY_MS   600000u /* least time between records with snapshots */
-#define WAIT_MS    2000u   /* for the file system of the history, before the job begins */
+#define WAIT_MS    2000 /* for the file system of the history, before the job begins and after it */
 #define LITTLE     86400.0 /* seconds without a failure that are too few to record */
 
 _Static_assert((int)HISTORY_HOST == (int)ESTIMATE_HOST &&
@@ -134,12 +136,6 @@ int job_history_open(struct job_history *history, struct common *common,
     return 0;
 }
 
-void job_history_free(struct job_history *history)
-{
-    free(history->lives_since_ms);
-    host_shares_free(&history->shares);
-}
-
 /* ---- Lines ---- */
 
 static void add(struct job_history *own, struct history_record record)
@@ -243,37 +239,77 @@ static void tell_cost(struct job_history *history, enum history_what what, unsig
 
 /* ---- Writing ---- */
 
-static void on_write(uv_work_t *work)
+/* False: none can be written. */
+static bool begin_writing(struct job_history *own)
 {
-    struct job_history *own = work->data;
+    own->writing = history_append_begin(own->path, own->lines, own->size, &own->done);
+    if (own->writing)
+        own->size = 0;
+    return own->writing;
+}
 
-    own->failed =
-        history_append(own->path, own->written, own->written_size, own->why, sizeof own->why) != 0;
+/* tells: why it failed, as long as that is of interest. */
+static void end_writing(struct job_history *own, bool tells)
+{
+    char why[512];
+
+    close(own->done);
+    if (history_append_end(own->writing, why, sizeof why) != 0) {
+        own->state = JOB_HISTORY_OFF; /* later records would be incomplete */
+        if (tells)
+            notices_say(&own->common->notices, "%s", why);
+    }
+    own->writing = NULL;
 }
 
 static void write_more(struct job_history *own);
 
-static void on_written(uv_work_t *work, int status)
+static void on_poll_closed(uv_handle_t *handle)
 {
-    struct job_history *own = work->data;
+    struct job_history *own = handle->data;
 
-    own->writing = false;
-    if (status == 0 && own->failed && !life_is_said(&own->common->life))
-        notices_say(&own->common->notices, "%s", own->why);
-    if (own->failed)
-        own->state = JOB_HISTORY_OFF; /* later records would be incomplete */
+    end_writing(own, !life_is_said(&own->common->life));
     write_more(own);
 }
 
+static void on_written(uv_poll_t *poll, int status, int events)
+{
+    (void)status;
+    (void)events;
+    uv_close((uv_handle_t *)poll, on_poll_closed);
+}
+
+/* The loop does not wait for it: see job_history_free. */
 static void write_more(struct job_history *own)
 {
-    if (own->writing || own->size == 0 || own->state == JOB_HISTORY_OFF)
+    if (own->writing || own->size == 0 || own->state == JOB_HISTORY_OFF || !begin_writing(own) ||
+        uv_poll_init(&own->common->loop, &own->poll, own->done) != 0)
         return;
-    memcpy(own->written, own->lines, own->size);
-    own->written_size = own->size;
-    own->size = 0;
-    own->work.data = own;
-    own->writing = uv_queue_work(&own->common->loop, &own->work, on_write, on_written) == 0;
+    own->poll.data = own;
+    uv_poll_start(&own->poll, UV_READABLE, on_written);
+    uv_unref((uv_handle_t *)&own->poll);
+}
+
+static bool has_written(const struct job_history *own)
+{
+    struct pollfd done = {.fd = own->done, .events = POLLIN};
+    int ready;
+
+    do {
+        ready = poll(&done, 1, WAIT_MS);
+    } while (ready < 0 && errno == EINTR);
+    return ready > 0;
+}
+
+void job_history_free(struct job_history *history)
+{
+    while (history->writing) {
+        end_writing(history, !has_written(history));
+        if (history->size > 0 && history->state != JOB_HISTORY_OFF)
+            begin_writing(history);
+    }
+    free(history->lives_since_ms);
+    host_shares_free(&history->shares);
 }
 
 static void flush(struct job_history *own)

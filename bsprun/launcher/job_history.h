@@ -29,18 +29,17 @@ struct job_history {
     struct estimate told; /* recorded up to here */
     uint64_t flushed_ms;  /* when; 0: not yet */
 
-    /* Used by the thread while it writes. */
-    bool writing, failed;
-    uv_work_t work;
-    char written[HISTORY_APPEND_MAX], why[512];
-    size_t written_size;
+    struct history_writing *writing; /* NULL: none */
+    int done;                        /* readable when that has ended */
+    uv_poll_t poll;                  /* open while it is going on */
 };
 
 /* Adds the history of earlier jobs to the prior. 0 or -ENOMEM. */
 int job_history_open(struct job_history *history, struct common *common,
                      const struct agents *agents, const struct evidence *evidence,
                      struct estimate *prior);
-void job_history_free(struct job_history *history); /* after the loop; also when all is zero */
+/* After the loop; also when all is zero.  Waits for what is being written, but not for ever. */
+void job_history_free(struct job_history *history);
 
 /* The host's agent is up. */
 void job_history_up(struct job_history *history, const struct launcher_agent *agent);

@@ -133,6 +133,13 @@ static int prepare_input(struct launcher *launcher, const struct options *option
                     saved->manifest.nprocs - 1);
         return STATUS_USAGE;
     }
+    if (saved->has_manifest && !options->run.no_stdin && pid != saved_reader(saved)) {
+        notices_say(&launcher->common.notices,
+                    "--stdin %u: process %u reads the input of this job, which a restart cannot "
+                    "change; leave out --stdin",
+                    pid, saved_reader(saved));
+        return STATUS_USAGE;
+    }
     if (null == STDIN_FILENO || (null > 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO)) {
         if (null > 0)
             close(null);
@@ -265,7 +272,8 @@ static int show_map(struct launcher *launcher, struct options *options)
         notices_say(
             &launcher->common.notices,
             "--dry-run: hosts are not asked for their loads and are shown in the order given");
-    text = map_expected(options, options_own_cores(), error, sizeof error);
+    text =
+        map_expected(options, options_own_cores(), options_most_processes(), error, sizeof error);
     if (!text) {
         notices_say(&launcher->common.notices, "%s", error);
         return STATUS_USAGE;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "bsprun/launcher/launcher_inside.h"
@@ -18,6 +19,8 @@
 
 /* Why a job with snapshots ends with its first fault. */
 #define NOTHING_YET   ", before there was a snapshot to restart from"
+/* What bspkill --save is told when something else has ended the job. */
+#define UNSAVED       "it has ended without a new snapshot"
 
 /* Whether Processor Zero has found no usable snapshot, or no memory for it. */
 static bool cannot_go_on(const struct launcher *launcher)
@@ -169,6 +172,20 @@ static void tell_last_text(struct launcher *launcher)
     notices_say(&launcher->common.notices, "%s%s", launcher->last_text, in_vain);
 }
 
+/* A job that ends by itself needs no snapshot. */
+static void tell_who_saves(struct launcher *launcher, const struct coord_outcome *outcome)
+{
+    bool known = launcher->last_cause == WIRE_CAUSE_SAVED && launcher->last_text;
+    char line[512];
+
+    if (outcome->cause == WIRE_CAUSE_NONE || (known && !launcher->last_text[0]))
+        return;
+    snprintf(line, sizeof line, "%s", known ? launcher->last_text : UNSAVED);
+    for (char *at = line; (at = strchr(at, '\n'));)
+        *at = ' '; /* it is a line */
+    status_socket_tell_all(launcher->status_socket, 1u << STATUS_SAVE, line);
+}
+
 /* Reports the cause from Processor Zero, or bsprun's own decision. */
 void launcher_tell_end(struct launcher *launcher)
 {
@@ -206,5 +223,6 @@ void launcher_tell_end(struct launcher *launcher)
         fputs(launcher->last_table, stderr);
     if (launcher_has_snapshots(launcher) && outcome.again && may_go_on(&outcome))
         launcher_tell_left(launcher);
+    tell_who_saves(launcher, &outcome);
     fflush(stderr);
 }

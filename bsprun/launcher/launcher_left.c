@@ -141,7 +141,20 @@ static void tell_elsewhere(struct launcher *launcher)
     free(command);
 }
 
-/* The hosts of the job as --hosts takes them; many of them as LIST. */
+/* A host as --hosts takes it. */
+static int write_host(const struct launcher_agent *agent, char *text, size_t size)
+{
+    const char *user = agent->given->user;
+    bool bracketed = strchr(agent->name, ':');
+    char slots[16] = "";
+
+    if (agent->slots > 0)
+        snprintf(slots, sizeof slots, ":%u", agent->slots);
+    return snprintf(text, size, "%s%s%s%s%s%s", user ? user : "", user ? "@" : "",
+                    bracketed ? "[" : "", agent->name, bracketed ? "]" : "", slots);
+}
+
+/* The hosts of the job, each once; many of them as LIST. */
 static void list_hosts(const struct launcher *launcher, char *text, size_t size)
 {
     size_t used = 0;
@@ -150,17 +163,14 @@ static void list_hosts(const struct launcher *launcher, char *text, size_t size)
     text[0] = '\0';
     for (uint32_t i = 0; i < launcher->agents.count; i++) {
         const struct launcher_agent *agent = &launcher->agents.items[i];
-        bool bracketed = strchr(agent->name, ':');
-        char slots[16] = "";
 
-        if (!job_machine_member(launcher->machine, i))
+        if (!job_machine_member(launcher->machine, i) || agent->given->reached)
             continue;
-        if (agent->slots > 0)
-            snprintf(slots, sizeof slots, ":%u", agent->slots);
-        if (named++ < HOSTS_MOST && used < size)
-            used +=
-                (size_t)snprintf(text + used, size - used, "%s%s%s%s%s", used > 0 ? "," : "",
-                                 bracketed ? "[" : "", agent->name, bracketed ? "]" : "", slots);
+        if (named++ < HOSTS_MOST && used < size) {
+            used += (size_t)snprintf(text + used, size - used, "%s", used > 0 ? "," : "");
+            if (used < size)
+                used += (size_t)write_host(agent, text + used, size - used);
+        }
     }
     if (named > HOSTS_MOST || used >= size || used == 0)
         snprintf(text, size, "LIST");
@@ -173,9 +183,11 @@ static void tell_crowded(struct launcher *launcher, const char *at, uint64_t sup
 
     list_hosts(launcher, hosts, sizeof hosts);
     notices_say(&launcher->common.notices,
-                "the snapshots are kept: %s --hosts %s,HOST continues from superstep %llu with a "
+                "the snapshots are kept: %s --hosts %s,HOST%s continues from superstep %llu with a "
                 "further HOST that has enough memory",
-                command ? command : "", hosts, (unsigned long long)superstep);
+                command ? command : "", hosts,
+                launcher->common.options->hosts.spares > 0 ? " --spares 0" : "",
+                (unsigned long long)superstep);
     free(command);
 }
 

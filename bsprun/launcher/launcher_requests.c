@@ -215,7 +215,7 @@ static const char *end_job(struct launcher *launcher, enum status_request what)
     if (what == STATUS_SAVE) {
         event.kind = JOB_EVENT_SAVE;
         event.stop = true;
-        event.grace_ms = launcher->common.options->snapshots.grace_ms;
+        event.grace_ms = WIRE_NEVER; /* as long as it takes: bspkill can end the job meanwhile */
     } else {
         event.how = what == STATUS_KILL ? WIRE_STOP_KILL : WIRE_STOP_SIGNAL;
     }

@@ -137,7 +137,8 @@ static char *print(const struct placement *placement, uint32_t spares, const str
     return fclose(file) == 0 ? text : NULL;
 }
 
-char *map_expected(const struct options *options, uint32_t cores, char *error, size_t size)
+char *map_expected(const struct options *options, uint32_t cores, uint32_t most, char *error,
+                   size_t size)
 {
     const struct hosts *all = &options->hosts.all;
     struct placement placement = {.host_count = all->count - options->hosts.spares,
@@ -155,6 +156,8 @@ char *map_expected(const struct options *options, uint32_t cores, char *error, s
         placement.processes += placement.hosts[i].slots;
     if (options->processes > 0)
         placement.processes = (uint32_t)options->processes;
+    if (placement.processes > most)
+        placement.processes = most;
     if (known) {
         placement.home = calloc(placement.processes, sizeof *placement.home);
         homes = calloc(placement.processes, sizeof *homes);

@@ -15,8 +15,10 @@ char *map_pids(const uint64_t *homes, uint32_t count, uint64_t host);
 
 /* --dry-run: the map that a new job with these options, whose hosts have been found, begins with if
  * its program calls bsp_begin(0): a line for the job, and one for each host.  cores: the number of
- * usable ones of this host.  To be freed; NULL with a message of at most `size` bytes: it is not
- * known, as a host on which slots are wanted has not said how many it has. */
-char *map_expected(const struct options *options, uint32_t cores, char *error, size_t size);
+ * usable ones of this host; most: processes of a job.  To be freed; NULL with a message of at most
+ * `size` bytes: it is not known, as a host on which slots are wanted has not said how many it has.
+ */
+char *map_expected(const struct options *options, uint32_t cores, uint32_t most, char *error,
+                   size_t size);
 
 #endif

@@ -100,16 +100,25 @@ static void tell_differs(struct output *output, int pid)
     output->differs_told = true;
 }
 
+/* Of what is shown, in contrast to what is kept to recognise it after a rollback. */
+static int write_error(const struct output *output)
+{
+    int error = output->files.error;
+
+    for (int i = 0; i < 2 && !error; i++)
+        error = output->sinks[i].error;
+    return error;
+}
+
 static int show_once(struct output *output, int pid, int stream, const char *data, size_t size)
 {
-    int error = replay_piece(output->replay, pid, stream, data, size);
+    int error = replay_piece(output->replay, pid, stream, data, size), failed = write_error(output);
 
     output->any = true;
     if (replay_differed(output->replay, &pid, &stream))
         tell_differs(output, pid);
-    for (int i = 0; i < 2; i++)
-        if (output->sinks[i].error)
-            return output->sinks[i].error;
+    if (failed)
+        return failed;
     if (error && !output->unkept_told) {
         output->unkept_told = true;
         notices_say(&output->common->notices,

@@ -93,5 +93,6 @@ int output_files_write(struct output_files *files, int pid, int stream, const ch
             error = -errno;
         }
     }
+    files->error = files->error ? files->error : error;
     return error;
 }

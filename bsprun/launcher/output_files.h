@@ -17,6 +17,7 @@ struct output_files {
     bool *begun; /* by process and stream: it has been emptied */
     size_t count;
     int pid, stream, file; /* that was written last; file -1: none */
+    int error;             /* of the first write that failed; 0: none */
 };
 
 /* Makes the directory if it is missing, and looks whether files can be made in it.  0 or -errno. */

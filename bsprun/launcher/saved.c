@@ -21,6 +21,7 @@
 
 #define STATUS_FAILED 1
 #define STATUS_USAGE  2
+#define READER        "stdin=" /* among the options of a job */
 /* The time in which the processes of a job end after its bsprun was killed. */
 #define LOCK_WAIT_MS  3000
 #define LOCK_AGAIN_MS 20
@@ -141,6 +142,18 @@ static int read_end(struct saved *saved, char error[SAVED_TEXT])
     saved->finished_status = finish.status;
     manifest_finish_free(&finish);
     return 0;
+}
+
+/* That of --stdin none is process 0. */
+uint32_t saved_reader(const struct saved *saved)
+{
+    const struct wire_texts *options = &saved->manifest.options;
+    unsigned long pid = 0;
+
+    for (uint32_t i = 0; i < options->count; i++)
+        if (strncmp(options->items[i], READER, sizeof READER - 1) == 0)
+            pid = strtoul(options->items[i] + sizeof READER - 1, NULL, 10);
+    return (uint32_t)pid;
 }
 
 static bool same_program(const struct saved *saved, const struct options *options)

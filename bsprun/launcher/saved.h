@@ -54,6 +54,9 @@ static inline bool saved_recovers(const struct saved *saved)
     return saved->store && !saved->private_directory;
 }
 
+/* The process that reads the input of the job to restart, as it was started. */
+uint32_t saved_reader(const struct saved *saved);
+
 /* Reads the manifest of the newest snapshot anew, if there is one. */
 void saved_look(struct saved *saved);
 

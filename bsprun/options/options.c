@@ -40,6 +40,7 @@ const char options_help[] =
 #define REPORT      "--report="
 #define HTML        "html"
 #define REPORT_PAGE "report-html"
+#define BAD_EXIT    "--kill-on-bad-exit"
 
 /* ---- Unknown options ---- */
 
@@ -218,21 +219,34 @@ static bool take_environment(struct options *options)
     return true;
 }
 
+/* Whether it is that option, which is given with two dashes, with two or with one. */
+static bool is_option(const char *word, const char *option, size_t length)
+{
+    return word[0] == '-' && strncmp(word + (word[1] == '-'), option + 1, length - 1) == 0;
+}
+
 /* popt does not support optional values: --report with a value is another option.  That of a page
  * has the file as its next word.  --kill-on-bad-exit always has its value. */
+static char *replaced(const char *word)
+{
+    const char *value = strchr(word, '=');
+    char *other;
+
+    if (strcmp(word, "-K") == 0 || is_option(word, BAD_EXIT, sizeof BAD_EXIT))
+        return strdup(BAD_EXIT "=1");
+    if (!value || !is_option(word, REPORT, strlen(REPORT)))
+        return strdup(word);
+    if (strcmp(value + 1, HTML) == 0)
+        return strdup("--" REPORT_PAGE);
+    return asprintf(&other, "--report-file=%s", value + 1) < 0 ? NULL : other;
+}
+
 static const char **replace_words(int argc, const char **argv)
 {
     const char **words = calloc((size_t)argc + 1, sizeof *words);
 
     for (int i = 0; words && i < argc; i++)
-        if (strcmp(argv[i], "-K") == 0 || strcmp(argv[i], "--kill-on-bad-exit") == 0)
-            words[i] = strdup("--kill-on-bad-exit=1");
-        else if (strncmp(argv[i], REPORT, strlen(REPORT)) != 0)
-            words[i] = strdup(argv[i]);
-        else if (strcmp(argv[i] + strlen(REPORT), HTML) == 0)
-            words[i] = strdup("--" REPORT_PAGE);
-        else if (asprintf((char **)&words[i], "--report-file=%s", argv[i] + strlen(REPORT)) < 0)
-            words[i] = NULL;
+        words[i] = replaced(argv[i]);
     return words;
 }
 

@@ -171,6 +171,8 @@ bool options_check_debug(struct options *options);
 
 /* The number of usable cores of this host: by affinity mask and quota; at least 1. */
 uint32_t options_own_cores(void);
+/* A job cannot have more, whatever slots its hosts have. */
+uint32_t options_most_processes(void);
 
 extern const char options_help[];
 

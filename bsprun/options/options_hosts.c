@@ -55,6 +55,30 @@ static bool take_text(struct options *options, char **place, const char *source,
     return *place || options_wrong(options, "out of memory");
 }
 
+/* For a restart from another directory.  command: the text is one, quoted as in a shell. */
+static bool keep_absolute(struct options *options, enum option_code code, const char *text,
+                          bool command)
+{
+    char *here = getcwd(NULL, 0), *begin = here && command ? launch_quoted(here) : here, *whole;
+    bool good = !here; /* the directory has no name: what was given stays */
+
+    if (begin &&
+        asprintf(&whole, "%s/%s", begin, command ? text + strspn(text, " \t\n") : text) >= 0) {
+        good = options_keep_instead(options, code, text, whole);
+        free(whole);
+    }
+    if (begin != here)
+        free(begin);
+    free(here);
+    return good || options_wrong(options, "out of memory");
+}
+
+static bool take_host_file(struct options *options, const char *source, const char *text)
+{
+    return take_text(options, &options->hosts.file, source, text, "the name of the file") &&
+           (text[0] == '/' || keep_absolute(options, OPT_HOSTFILE, text, false));
+}
+
 static bool take_map_by(struct options *options, const char *source, const char *text)
 {
     const char *name = strcmp(text, "socket") == 0 ? "package" : text;
@@ -109,6 +133,7 @@ static bool take_launcher(struct options *options, const char *source, const cha
 {
     const char **words = launch_words(text);
     bool is_command = words && words[0] && words[0][0] && text[0] != '-';
+    bool relative = is_command && words[0][0] != '/' && strchr(words[0], '/');
 
     free(words);
     if (!is_command)
@@ -116,7 +141,8 @@ static bool take_launcher(struct options *options, const char *source, const cha
                              "%s%.80s: give ssh, slurm, or a command that is called with a host "
                              "and what to execute there (quoted as in a shell)",
                              source, text);
-    return take_text(options, &options->hosts.launcher, source, text, "the command");
+    return take_text(options, &options->hosts.launcher, source, text, "the command") &&
+           (!relative || keep_absolute(options, OPT_LAUNCHER, text, true));
 }
 
 static bool take_seconds(struct options *options, uint64_t *place, const char *source,
@@ -234,7 +260,7 @@ bool options_take_host(struct options *options, enum option_code code, const cha
     case OPT_HOSTS:
         return take_text(options, &hosts->list, source, text, "the name of a host");
     case OPT_HOSTFILE:
-        return take_text(options, &hosts->file, source, text, "the name of the file");
+        return take_host_file(options, source, text);
     case OPT_OLD_HOSTLIST:
         return take_text(options, &hosts->old_file, source, text, "the name of the file");
     case OPT_MAP_BY:

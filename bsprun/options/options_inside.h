@@ -123,6 +123,11 @@ bool options_wrong(struct options *options, const char *format, ...)
 void options_note(struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* A restart may be called in another directory than the job was: if it is to take over the option
+ * with the text that has just been read, it takes over `other` instead. */
+bool options_keep_instead(struct options *options, enum option_code code, const char *text,
+                          const char *other);
+
 bool options_take_processes(struct options *options, const char *source, const char *text);
 /* what: "bytes of memory", for the message about a value that is none. */
 bool options_take_bytes(struct options *options, uint64_t *bytes, const char *source,

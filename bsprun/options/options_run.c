@@ -32,18 +32,6 @@ static bool take_directory(struct options *options, char **place, const char *so
            options_wrong(options, "%s%.80s: the name of the directory is too long", source, text);
 }
 
-/* A restart may be called in another directory than the job was. */
-static bool keep_absolute(struct options *options)
-{
-    char **last = &options->kept[options->kept_count - 1], *whole;
-
-    if (asprintf(&whole, "output=%s", options->run.output) < 0)
-        return options_wrong(options, "out of memory");
-    free(*last);
-    *last = whole;
-    return true;
-}
-
 /* ---- Variables ---- */
 
 static bool export_all(struct options *options)
@@ -135,7 +123,7 @@ bool options_take_run(struct options *options, enum option_code code, const char
         return take_bad_exit(options, source, text);
     case OPT_OUTPUT:
         return take_directory(options, &options->run.output, source, text) &&
-               keep_absolute(options);
+               options_keep_instead(options, code, text, options->run.output);
     default:
         return take_directory(options, &options->run.directory, source, text);
     }
@@ -173,6 +161,11 @@ bool options_complete_run(struct options *options)
 uint32_t options_own_cores(void)
 {
     return (uint32_t)bspz_usable_cores();
+}
+
+uint32_t options_most_processes(void)
+{
+    return BSPZ_MAX_PROCS;
 }
 
 void options_free_run(struct options_run *run)

@@ -40,6 +40,22 @@ void options_note(struct options *options, const char *format, ...)
     va_end(arguments);
 }
 
+bool options_keep_instead(struct options *options, enum option_code code, const char *text,
+                          const char *other)
+{
+    size_t length = strlen(options_name(code));
+    char **last = options->kept_count > 0 ? &options->kept[options->kept_count - 1] : NULL, *whole;
+
+    if (!last || strncmp(*last, options_name(code), length) != 0 || (*last)[length] != '=' ||
+        strcmp(*last + length + 1, text) != 0)
+        return true;
+    if (asprintf(&whole, "%s=%s", options_name(code), other) < 0)
+        return options_wrong(options, "out of memory");
+    free(*last);
+    *last = whole;
+    return true;
+}
+
 bool options_take_processes(struct options *options, const char *source, const char *text)
 {
     char *end;
@@ -64,7 +80,7 @@ bool options_take_timeout(struct options *options, const char *source, const cha
 
     errno = 0;
     value = strtod(text, &end);
-    if (end == text || *end || errno || !isfinite(value) || value <= 0 || value > TIMEOUT_MAX)
+    if (end == text || *end || errno || !isfinite(value) || value * 1e9 < 1 || value > TIMEOUT_MAX)
         return options_wrong(options, "%s%.80s: give a number of seconds greater than 0", source,
                              text);
     options->timeout = value;

@@ -18,7 +18,7 @@
 #define STATUS_USAGE 2
 #define ANSWER_MS    15000
 #define QUESTION_MS  30000 /* bsprun takes less even for all stacks */
-#define LINE_MOST    512u
+#define LINE_MOST    2048u /* of an answer, the rest of which is cut off */
 #define ALREADY      "already "
 #define HOST_MOST    255u
 
@@ -92,20 +92,21 @@ enum reading { READ_LINE, READ_NOTHING, READ_END };
 static enum reading read_line(int fd, char line[LINE_MOST], int milliseconds)
 {
     size_t size = 0;
+    char byte;
 
-    while (size < LINE_MOST - 1) {
+    for (;;) {
         struct pollfd readable = {.fd = fd, .events = POLLIN};
         if (poll(&readable, 1, milliseconds) <= 0)
             return READ_NOTHING;
-        if (read(fd, line + size, 1) != 1)
+        if (read(fd, &byte, 1) != 1)
             return READ_END;
-        if (line[size] == '\n') {
-            line[size] = '\0';
-            return READ_LINE;
-        }
-        size++;
+        if (byte == '\n')
+            break;
+        if (size < LINE_MOST - 1)
+            line[size++] = byte;
     }
-    return READ_NOTHING;
+    line[size] = '\0';
+    return READ_LINE;
 }
 
 static int fail_unanswered(const char *job, bool ended)

@@ -17,6 +17,7 @@
 #include "lib/base/stdout.h"
 
 #define STATUS_USAGE 2
+#define ACCEPTED     "ok\n"
 #define AGENT_NAME   "bspnode"
 #define ASKED_MS     15000
 #define TOLD_MS      10000
@@ -32,15 +33,16 @@ static const char help[] =
     "  --save           after a snapshot, from which bsprun --restart continues the job\n"
     "  --help, --version\n"
     "The exit status is 0 if all have ended, even if there was none; 1 if a given job\n"
-    "is not running or a job cannot be ended; 2 for wrong usage.\n";
+    "is not running, or a job cannot be ended or, with --save, saved; 2 for wrong usage.\n";
 
 enum how { HOW_ASK, HOW_FORCE, HOW_SAVE };
 
 /* ---- Jobs of bsprun ---- */
 
-enum answer { ANSWER_GONE, ANSWER_ENDED, ANSWER_REFUSED, ANSWER_STAYS };
+enum answer { ANSWER_GONE, ANSWER_ENDED, ANSWER_UNSAVED, ANSWER_REFUSED, ANSWER_STAYS };
 
-/* Sends the request, and waits for the end of the job. */
+/* Sends the request, and waits for the end of the job.  Of a job that could not be saved, a line
+ * says so just before that. */
 static enum answer ask(pid_t job, const char *request, int milliseconds)
 {
     int fd = jobs_ask(job, request);
@@ -50,9 +52,11 @@ static enum answer ask(pid_t job, const char *request, int milliseconds)
     if (fd < 0)
         return ANSWER_GONE;
     char *text = jobs_read(fd, milliseconds, &ended);
-    if (text && *text && strcmp(text, "ok\n") != 0) {
-        fprintf(stderr, "bspkill: job %d: %s", (int)job, text);
-        answer = ANSWER_REFUSED;
+    bool accepted = text && strncmp(text, ACCEPTED, sizeof ACCEPTED - 1) == 0;
+    const char *line = text && accepted ? text + sizeof ACCEPTED - 1 : text;
+    if (line && *line) {
+        fprintf(stderr, "bspkill: job %d: %s", (int)job, line);
+        answer = accepted ? ANSWER_UNSAVED : ANSWER_REFUSED;
     } else if (ended) {
         answer = ANSWER_ENDED;
     }
@@ -74,7 +78,7 @@ static bool wait_until_gone(pid_t pid, int milliseconds)
     return gone;
 }
 
-/* False: it still runs, or there is no such job; reported. */
+/* False: it still runs, was not saved as wanted, or there is no such job; reported. */
 static bool end_job(pid_t job, enum how how, bool named)
 {
     enum answer answer = how == HOW_SAVE  ? ask(job, "save", -1)
@@ -91,11 +95,14 @@ static bool end_job(pid_t job, enum how how, bool named)
         kill(job, SIGKILL);
         answer = wait_until_gone(job, KILLED_MS) ? ANSWER_ENDED : ANSWER_STAYS;
     }
+    bool saved = answer != ANSWER_UNSAVED;
+    if (!saved && !wait_until_gone(job, ASKED_MS))
+        answer = ANSWER_STAYS;
     if (answer == ANSWER_STAYS)
         fprintf(stderr, "bspkill: job %d does not end\n", (int)job);
     else
         printf("job %d has ended\n", (int)job);
-    return answer != ANSWER_STAYS;
+    return saved && answer != ANSWER_STAYS;
 }
 
 static bool end_all(enum how how, size_t *count)

@@ -86,11 +86,15 @@ def nowhere():
         check(re.search(NEEDS, job.said()), job)
         place.release(0, at)
         # The same again: nobody has more memory now.
-        job = place.bsprun("--restart", place.store, "--hosts", "h0:2")
+        job = place.bsprun("--restart", place.store, "--hosts", "me@h0:2")
         job.wait(1)
-        check_said(job, "cannot continue on these hosts: process", "--hosts h0:2,HOST continues")
+        check_said(job, "cannot continue on these hosts: process", "--hosts me@h0:2,HOST continues")
         check("which ends the job" not in job.said(), job)
-        job = place.bsprun("--restart", place.store, "--hosts", "h0:2,h7:2")
+        # A spare host would be none that is used.
+        job = place.bsprun("--restart", place.store, "--hosts", "h0:2,h7:2", "--spares", "1")
+        job.wait(1)
+        check_said(job, "cannot continue on these hosts: process", "--hosts h0:2,HOST --spares 0 continues")
+        job = place.bsprun("--restart", place.store, "--hosts", "h0:2,h7:2", "--spares", "0")
         job.check_tail(reference(*SIZE))
         place.check_files(reference(*SIZE))
         place.check_clean()

@@ -41,7 +41,7 @@ MEMINFO = without_blanks(os.path.join(BUILD, "tests/hosts/libmeminfo.so"))
 # processes may have, which directory it has for itself, where its agent sees the owner, and, if there
 # is a file "meminfo", how much memory its agent sees.
 LAUNCHER = """#!/bin/sh
-host=$1
+host=${{1#*@}}
 shift
 while [ -e {directory}/late.$host ]; do sleep 0.01; done
 [ ! -e {directory}/dead.$host ] || exit 255

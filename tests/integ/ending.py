@@ -6,7 +6,7 @@ import signal
 import subprocess
 import tempfile
 
-from harness import BSPRUN, PROG, Job, bsprun, check, expect, main, process_stat, run, wait_until
+from harness import BSPRUN, PROG, Job, bsprun, check, expect, held_up, main, process_stat, run, scratch, wait_until
 
 PLACE = r"prog\.c:\d+"
 
@@ -306,8 +306,18 @@ def consulted_and_let_go():
     expect(bsprun("-np", 3, PROG, "count", 50, env={"BSPZERO_FAULT": "consult:7"}), 0, no_err=True)
 
 
+def a_history_that_cannot_be_written():
+    """Its server does not answer: bsprun ends all the same."""
+    history, store = (os.path.join(scratch, name) for name in ("mute history", "store of a mute history"))
+    environment = dict(word.split("=", 1) for word in held_up("HOLDUP_MUTE", history)[1::2])
+    result = bsprun("-np", 2, "--ckpt", store, PROG, "count", 3, env={**environment, "BSPZERO_HISTORY": history})
+    expect(result, 0, out="^p = 2$",
+           err=f"^bsprun: the history of earlier jobs, {history}, is not used: its file system does not answer$")
+    check(result.err.count("\n") == 1 and not os.path.exists(history), result)
+
+
 if __name__ == "__main__":
-    main([normal_end, status_of_pid_0, no_status_without_a_word, exit_handlers_of_all_run,
+    main([normal_end, a_history_that_cannot_be_written, status_of_pid_0, no_status_without_a_word, exit_handlers_of_all_run,
           many_more_than_cores, early_exit, early_quick_exit, abort_by_one, misuse, killed_by_itself, killed_from_outside,
           killed_while_others_compute, some_end_early, after_bsp_end, on_its_way_out_of_bsp_end, before_the_first_snapshot,
           in_exit_handlers, a_tool_has_found_something, a_bad_exit_ends_the_others, before_bsp_begin, wrapped, wrapped_twice,

@@ -17,7 +17,10 @@
  * HOLDUP_CAPTURE is a file: the first rank that is about to make its image when that is there
  * removes it, and stops itself.
  *
- * SIGCONT lets it go on.  What it starts does not know of this.
+ * HOLDUP_MUTE is a file: a thread that opens it for writing gets no further, as where a server does
+ * not answer.
+ *
+ * SIGCONT lets a process that has stopped itself go on.  What it starts does not know of this.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -34,7 +37,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static char wanted[128], said[128], detach[PATH_MAX], capture[PATH_MAX];
+static char wanted[128], said[128], detach[PATH_MAX], capture[PATH_MAX], mute[PATH_MAX];
 static int skip;
 static bool stopped, before_sending;
 
@@ -42,7 +45,7 @@ __attribute__((constructor)) static void begin(void)
 {
     const char *text = getenv("HOLDUP"), *number = getenv("HOLDUP_SKIP");
     const char *line = getenv("HOLDUP_SAID"), *file = getenv("HOLDUP_DETACH");
-    const char *image = getenv("HOLDUP_CAPTURE");
+    const char *image = getenv("HOLDUP_CAPTURE"), *server = getenv("HOLDUP_MUTE");
 
     if (text)
         snprintf(wanted, sizeof wanted, "/%s", text);
@@ -52,6 +55,8 @@ __attribute__((constructor)) static void begin(void)
         snprintf(detach, sizeof detach, "%s", file);
     if (image)
         snprintf(capture, sizeof capture, "%s", image);
+    if (server)
+        snprintf(mute, sizeof mute, "%s", server);
     skip = number ? atoi(number) : 0;
     unsetenv("HOLDUP");
     unsetenv("HOLDUP_SKIP");
@@ -60,6 +65,7 @@ __attribute__((constructor)) static void begin(void)
     unsetenv("HOLDUP_SENT");
     unsetenv("HOLDUP_DETACH");
     unsetenv("HOLDUP_CAPTURE");
+    unsetenv("HOLDUP_MUTE");
     unsetenv("LD_PRELOAD");
 }
 
@@ -183,6 +189,8 @@ int open(const char *path, int flags, ...)
     va_end(more);
     if (capture[0] && (flags & image) == image && unlink(capture) == 0)
         kill(getpid(), SIGSTOP);
+    while (mute[0] && (flags & O_ACCMODE) != O_RDONLY && strcmp(path, mute) == 0)
+        pause();
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 

@@ -67,7 +67,9 @@ def map_of_what_would_run():
              "host h0, 1 slot: process 0\nhost h1, 1 slot: process 0\nhost h2, 1 slot: process 1\n"),
             (("--hosts", "h0:2,h1:2,h2:2,h3:1", "--replicas", 2), "at most 3 processes on 4 hosts\n"
              "host h0, 2 slots: processes 0-1\nhost h1, 2 slots: process 2\n"
-             "host h2, 2 slots: processes 0-1\nhost h3, 1 slot: process 2\n")):
+             "host h2, 2 slots: processes 0-1\nhost h3, 1 slot: process 2\n"),
+            (("--hosts", "h0:4000,h1:4000"), "at most 4096 processes on 2 hosts\n"
+             "host h0, 4000 slots: processes 0-3999\nhost h1, 4000 slots: processes 4000-4095\n")):
         result = expect(bsprun("--dry-run", *never, *words, PROG), 0, no_err=True)
         check(result.out == shown, words, result)
     store = fresh("store")
@@ -144,8 +146,10 @@ def files_that_cannot_be():
     one_message(bsprun("--output", "", PROG), 2, "--output needs the name of a directory")
     place = fresh()
     os.symlink("/dev/full", os.path.join(place, "0.out"))
-    expect(bsprun("--output", place, "-np", 2, PROG, "flood", 0), 1,
-           err=f"^bsprun: cannot write the output to files in {place}: No space left on device$")
+    for words in ((), ("--ckpt", fresh("store"))):
+        result = expect(bsprun("--output", place, *words, "-np", 2, PROG, "talk", 20000), 1,
+                        err=f"^bsprun: cannot write the output to files in {place}: No space left on device$")
+        check("cannot be stored" not in result.err, words, result)
 
 
 def times_of_output():

@@ -1,4 +1,5 @@
 """bspstat and bspkill: what they show and end, and who may ask."""
+import contextlib
 import json
 import os
 import re
@@ -9,7 +10,7 @@ import subprocess
 import threading
 import time
 
-from harness import BIN, BSPRUN, PROG, RSH, Job, check, expect, main, process_stat, run, wait_until
+from harness import BIN, BSPRUN, PROG, RSH, Job, check, expect, main, process_stat, run, wait_committed, wait_until
 from status_place import StatusPlace
 
 BSPSTAT = os.path.join(BIN, "bspstat")
@@ -253,27 +254,39 @@ def more_clients_than_are_answered():
             check(lines[-1] == {"pid": job.os_pid, "ended": True} and reader.wait() == 0, lines)
 
 
+def ctl_with_answers(answers, words, text):
+    """What bspctl says of a bsprun, here, that answers so and ends."""
+    with Place() as place, socket.socket(socket.AF_UNIX) as listener:
+        os.mkdir(place.path, 0o700)
+        listener.bind(os.path.join(place.path, f"job-{os.getpid()}-00000001"))
+        listener.listen()
+
+        def answer():
+            client, _ = listener.accept()
+            with client:
+                client.recv(1000)
+                for line in answers:
+                    client.sendall(line)
+
+        bsprun = threading.Thread(target=answer)
+        bsprun.start()
+        expect(place.ctl(os.getpid(), *words), 1, out="^$", err=f"job {os.getpid()}: {text}$")
+        bsprun.join()
+
+
 def jobs_that_end_meanwhile():
     """Before they have answered, or before it has happened: that is said, and not that they are silent."""
-    for answers, words, text in (((), ("save",), "it has ended without an answer"),
-                                 ((), ("hosts",), "it has ended without an answer"),
-                                 ((b"ok\n",), ("--wait", "save"), "it has ended before that")):
-        with Place() as place, socket.socket(socket.AF_UNIX) as listener:
-            os.mkdir(place.path, 0o700)
-            listener.bind(os.path.join(place.path, f"job-{os.getpid()}-00000001"))
-            listener.listen()
+    ctl_with_answers((), ("save",), "it has ended without an answer")
+    ctl_with_answers((), ("hosts",), "it has ended without an answer")
+    ctl_with_answers((b"ok\n",), ("--wait", "save"), "it has ended before that")
 
-            def answer(listener=listener, answers=answers):
-                client, _ = listener.accept()
-                with client:
-                    client.recv(1000)
-                    for line in answers:
-                        client.sendall(line)
 
-            bsprun = threading.Thread(target=answer)
-            bsprun.start()
-            expect(place.ctl(os.getpid(), *words), 1, out="^$", err=f"job {os.getpid()}: {text}$")
-            bsprun.join()
+def long_answers():
+    """A refusal names hosts, whose names may be long; what is too long is cut off."""
+    for length in (600, 1300, 70000):
+        line = b"x" * length + b"\n"
+        ctl_with_answers((line,), ("drain", "h"), "x{%d,}" % min(length, 1300))
+        ctl_with_answers((b"ok\n", line), ("--wait", "drain", "h"), "x{%d,}" % min(length, 1300))
 
 
 def a_full_disk():
@@ -334,6 +347,66 @@ def with_snapshots():
                             out=f"^job {job.os_pid} has ended$", no_err=True)
             check(job.finish() == 123, job.text())
         check(result.out.count("\n") == 1, result)
+
+
+@contextlib.contextmanager
+def asked_to_save():
+    """A job that bspkill has asked to save and stop in a superstep that lasts until the gate is opened: the place, the job, the
+    bspkill, and what opens the gate."""
+    with Place() as place:
+        directory, gate = (os.path.join(place.directory, name) for name in ("ckpt", "gate"))
+
+        def open_gate(step):
+            with open(gate + ".new", "w") as file:
+                file.write(f"{step}\n")
+            os.rename(gate + ".new", gate)
+
+        open_gate(1)
+        with place.job("--ckpt", directory, "--every", 1000000, "--grace", 0, "-np", 2, PROG, "gated", 9, gate) as job:
+            job.wait_for("^step 2 of [01]$", 2)
+            wait_committed(job, directory, 0)
+            asking = subprocess.Popen([BSPKILL, "--save", str(job.os_pid)], env={**os.environ, **place.env}, text=True,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            try:
+                wait_until(lambda: "it is ending" in place.ctl(job.os_pid, "drain", "h").err or asking.poll() is not None,
+                           "the request")
+                yield place, job, asking, open_gate
+            finally:
+                asking.kill()
+                asking.communicate()
+
+
+def saved_however_long_it_takes():
+    """--grace is for signals."""
+    with asked_to_save() as (_, job, asking, open_gate):
+        check(asking.poll() is None, "bspkill has not waited for the snapshot", job)
+        open_gate(9)
+        check(job.finish() == 123 and "stopped after a snapshot, as requested" in job.text(), job.text())
+        out, err = asking.communicate()
+        check((asking.returncode, out, err) == (0, f"job {job.os_pid} has ended\n", ""), out, err)
+
+
+def ended_without_the_snapshot():
+    """By somebody else."""
+    with asked_to_save() as (place, job, asking, _):
+        expect(place.kill(job.os_pid), 0, out=f"^job {job.os_pid} has ended$", no_err=True)
+        check(job.finish() == 123, job.status, job.text())
+        out, err = asking.communicate()
+        check(asking.returncode == 1 and out == f"job {job.os_pid} has ended\n" and
+              err == f"bspkill: job {job.os_pid}: it has ended without a new snapshot\n", out, err)
+
+
+def stopped_without_the_snapshot():
+    """As it cannot be taken."""
+    script = f"sleep 60 & exec '{PROG}' loop 0"
+    with Place() as place:
+        with place.job("--ckpt", os.path.join(place.directory, "ckpt"), "--on-refuse", "continue", "-np", 2, "sh", "-c",
+                       script) as job:
+            job.wait_ready(2)
+            result = expect(place.kill("--save", job.os_pid), 1, out=f"^job {job.os_pid} has ended$",
+                            err=f"^bspkill: job {job.os_pid}: .*without a new snapshot")
+            check(result.err.count("\n") == 1, result)
+            job.finish()
 
 
 def agent_of(job, pid):
@@ -526,7 +599,8 @@ def wrong_calls():
 
 if __name__ == "__main__":
     main([what_is_shown, stopped_by_a_signal, metrics, times, times_of_a_whole_job, followed, more_clients_than_are_answered,
-          jobs_that_end_meanwhile,
-          a_full_disk, too_long_a_directory, a_rate, before_begin, with_snapshots, over_several_hosts, several_jobs,
+          jobs_that_end_meanwhile, long_answers,
+          a_full_disk, too_long_a_directory, a_rate, before_begin, with_snapshots,
+          saved_however_long_it_takes, ended_without_the_snapshot, stopped_without_the_snapshot, over_several_hosts, several_jobs,
           a_job_that_ignores_signals, a_stopped_bsprun, stale_sockets_are_swept, whose_directory,
           rights, bad_questions, programs_without_bsprun, wrong_calls])

@@ -352,6 +352,23 @@ START_TEST(slurm_slots)
 }
 END_TEST
 
+/* srun sets the variables of tasks to those of its step, which may have fewer nodes. */
+START_TEST(slurm_step)
+{
+    set(1, "SLURM_JOB_ID", "7");
+    set(2, "SLURM_NTASKS", "1");
+    set(3, "SLURM_TASKS_PER_NODE", "1");
+    set(4, "SLURM_STEP_TASKS_PER_NODE", "1");
+    try_slurm("n[1-3]", NULL, "for each of the 3 nodes");
+    set(5, "SLURM_JOB_CPUS_PER_NODE", "8(x2),4");
+    try_slurm("n[1-3]", "n1:8 n2:8 n3:4", NULL);
+    try_slurm("n[1-2]", NULL, "SLURM_TASKS_PER_NODE=");
+    try_slurm("n1", "n1:1", NULL);
+    set(4, "SLURM_STEP_TASKS_PER_NODE", "2");
+    try_slurm("n[1-3]", NULL, "SLURM_TASKS_PER_NODE=");
+}
+END_TEST
+
 START_TEST(own_names)
 {
     ck_assert(hosts_is_own("localhost", "a") && hosts_is_own("::1", ""));
@@ -440,6 +457,7 @@ int main(void)
     tcase_add_test(tests, scontrol_says);
     tcase_add_test(tests, hosts_by_name);
     tcase_add_test(tests, slurm_slots);
+    tcase_add_test(tests, slurm_step);
     tcase_add_test(tests, own_names);
     tcase_add_test(tests, own_addresses);
     tcase_add_test(tests, a_host_of_two_names);

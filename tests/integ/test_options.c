@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bsprun/hosts/launch_command.h"
 #include "tests/integ/options_play.h"
 #include "tests/unit/suite.h"
 
@@ -54,6 +55,31 @@ START_TEST(options_all)
 }
 END_TEST
 
+/* Names of several letters may have one dash. */
+START_TEST(options_with_one_dash)
+{
+    struct options options;
+
+    PARSE(&options, "-verbose", "-vv", "-total-supersteps", "9", "-kill-on-bad-exit",
+          "-report=file", "prog", "-report=html");
+    ck_assert_msg(options.action == OPTIONS_RUN, "%s", options.error);
+    ck_assert_int_eq(options.verbosity, 2);
+    ck_assert_uint_eq(options.total_supersteps, 9);
+    ck_assert(options.run.end_on_bad_exit && options.report);
+    ck_assert_str_eq(options.report_file, "file");
+    ck_assert_str_eq(options.command[1], "-report=html");
+    options_free(&options);
+    PARSE(&options, "-report=html", "page", "-kill-on-bad-exit=0", "-K0", "prog");
+    ck_assert_msg(options.action == OPTIONS_RUN, "%s", options.error);
+    ck_assert_str_eq(options.report_page, "page");
+    ck_assert(!options.run.end_on_bad_exit);
+    options_free(&options);
+    PARSE(&options, "-report=html");
+    ck_assert_ptr_nonnull(strstr(options.error, "--report=html needs a value after it"));
+    options_free(&options);
+}
+END_TEST
+
 START_TEST(options_bound)
 {
     struct options options;
@@ -93,6 +119,9 @@ START_TEST(options_wrong)
     PARSE(&options, "--timeout");
     ck_assert_int_eq(options.action, OPTIONS_ERROR);
     ck_assert_ptr_nonnull(strstr(options.error, "needs a value"));
+    options_free(&options);
+    PARSE(&options, "--timeout", "1e-10", "prog"); /* less than a nanosecond: that would be none */
+    ck_assert_int_eq(options.action, OPTIONS_ERROR);
     options_free(&options);
     PARSE(&options, "-help", "--nonsense");
     ck_assert_int_eq(options.action, OPTIONS_HELP);
@@ -407,13 +436,65 @@ START_TEST(run_is_absolute)
 }
 END_TEST
 
+/* So is a host file, and a launcher that is not looked up in PATH. */
+START_TEST(files_are_kept_absolute)
+{
+    char *here = getcwd(NULL, 0), kept[PATH_MAX + 32];
+    struct options options, again;
+
+    PARSE(&options, "--hostfile", " hosts", "--launcher", " ./rsh 'a b'", "prog");
+    ck_assert_int_eq(options.kept_count, 2);
+    snprintf(kept, sizeof kept, "hostfile=%s/ hosts", here);
+    ck_assert_str_eq(options.kept[0], kept);
+    snprintf(kept, sizeof kept, "launcher=%s/./rsh 'a b'", here);
+    ck_assert_str_eq(options.kept[1], kept);
+    PARSE(&again, "--restart", "d");
+    ck_assert(options_recall(&again, (const char *const *)options.kept, 2));
+    ck_assert_str_eq(again.kept[1], kept);
+    options_free(&again);
+    options_free(&options);
+    PARSE(&options, "--hostfile", "/hosts", "--launcher", "rsh ./x", "--launcher", "/bin/rsh",
+          "prog");
+    ck_assert_str_eq(options.kept[0], "hostfile=/hosts");
+    ck_assert_str_eq(options.kept[1], "launcher=rsh ./x");
+    ck_assert_str_eq(options.kept[2], "launcher=/bin/rsh");
+    options_free(&options);
+    free(here);
+}
+END_TEST
+
+/* Where the directory has to be quoted. */
+START_TEST(launcher_below_a_strange_directory)
+{
+    char here[] = "/tmp/it's a\\ \"place\" XXXXXX";
+    const char **words;
+    struct options options;
+
+    ck_assert_ptr_nonnull(mkdtemp(here));
+    ck_assert_int_eq(chdir(here), 0);
+    PARSE(&options, "--launcher", "'./r s h' -x", "prog");
+    words = launch_words(strchr(options.kept[0], '=') + 1);
+    ck_assert_ptr_nonnull(words);
+    ck_assert(strncmp(words[0], here, strlen(here)) == 0);
+    ck_assert_str_eq(words[0] + strlen(here), "/./r s h");
+    ck_assert_str_eq(words[1], "-x");
+    free(words);
+    options_free(&options);
+    ck_assert_int_eq(rmdir(here), 0);
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {options_defaults, options_all,         options_bound,
-                                  options_wrong,    snapshot_defaults,   snapshot_values,
-                                  snapshot_times,   snapshot_nonsense,   snapshot_environment,
-                                  lives_of_hosts,   snapshots_as_linked, restart_options,
-                                  restart_recalls,  run_is_recalled,     run_is_absolute};
+    const TTest *const tests[] = {options_defaults,        options_all,
+                                  options_with_one_dash,   options_bound,
+                                  options_wrong,           snapshot_defaults,
+                                  snapshot_values,         snapshot_times,
+                                  snapshot_nonsense,       snapshot_environment,
+                                  lives_of_hosts,          snapshots_as_linked,
+                                  restart_options,         restart_recalls,
+                                  run_is_recalled,         run_is_absolute,
+                                  files_are_kept_absolute, launcher_below_a_strange_directory};
 
     return suite_run_tests("options", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }

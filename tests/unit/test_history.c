@@ -2,6 +2,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -699,6 +700,41 @@ START_TEST(a_file_system_that_does_not_answer)
 }
 END_TEST
 
+START_TEST(a_line_for_a_file_system_that_does_not_answer)
+{
+    char line[HISTORY_LINE_MAX], mute[128], why[512] = "";
+    struct history_record record = life("site", 60, true);
+    size_t length = history_print(&record, line);
+    struct pollfd done = {.events = POLLIN};
+    struct history history;
+
+    ck_assert_int_eq(pipe(answer), 0);
+    snprintf(mute, sizeof mute, "%s/" MUTE, directory);
+    struct history_writing *first = history_append_begin(mute, line, length, &done.fd);
+    ck_assert_ptr_nonnull(first);
+    ck_assert_int_eq(poll(&done, 1, 50), 0);
+    ck_assert_int_eq(history_append_end(first, why, sizeof why), -1);
+    ck_assert_ptr_nonnull(strstr(why, "does not answer"));
+    close(answer[1]); /* what was left behind is written after all, and says so to nobody */
+    ck_assert_int_eq(poll(&done, 1, -1), 1);
+    close(done.fd);
+    struct history_writing *second = history_append_begin(mute, line, length, &done.fd);
+    ck_assert_ptr_nonnull(second);
+    ck_assert_int_eq(poll(&done, 1, -1), 1);
+    close(done.fd);
+    ck_assert_int_eq(history_append_end(second, why, sizeof why), 0);
+    ck_assert_int_eq(history_load(mute, &history, why, sizeof why), 0);
+    ck_assert_uint_eq(history.count, 2);
+    history_free(&history);
+    struct history_writing *bad = history_append_begin("/", line, length, &done.fd);
+    ck_assert_ptr_nonnull(bad);
+    ck_assert_int_eq(poll(&done, 1, -1), 1);
+    close(done.fd);
+    ck_assert_int_eq(history_append_end(bad, why, sizeof why), -1);
+    ck_assert_ptr_nonnull(strstr(why, ", /, is not used: Is a directory"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("history");
@@ -724,6 +760,7 @@ int main(void)
     tcase_add_test(files, files_that_are_none_are_left_alone);
     tcase_add_test(files, a_full_disk_cuts_a_line);
     tcase_add_test(files, a_file_system_that_does_not_answer);
+    tcase_add_test(files, a_line_for_a_file_system_that_does_not_answer);
     tcase_add_test(files, no_home_is_made);
     tcase_add_test(files, many_write_at_once_and_nothing_is_lost);
     tcase_add_test(files, kill_of_writers_costs_a_line_each_at_most);
