@@ -157,7 +157,8 @@ static void halt(struct agent *agent, const struct wire_message *message)
     objects_leave(agent);
 }
 
-/* The links hear of a stop once this host would tell another Processor Zero of it. */
+/* The links hear of a stop once this host would tell another Processor Zero of it, and also where
+ * it need not be told, as its processes are past it. */
 void agent_dataspace_halt(struct agent *agent, const struct wire_message *message)
 {
     if (message->kind == WIRE_HALT)
@@ -165,7 +166,7 @@ void agent_dataspace_halt(struct agent *agent, const struct wire_message *messag
     if (concerns(agent, message) && objects_begin(agent))
         halt(agent, message);
     if (message->kind == WIRE_HALT_AT)
-        agent_peers_know_stop(agent, message->envelope.superstep);
+        agent_peers_know_stop(agent, message->envelope.superstep, message->halt_at.round);
 }
 
 void agent_dataspace_account(const struct agent *agent, struct wire_account *account)

@@ -247,6 +247,16 @@ int links_mirror(struct links *links, int board_fd, int nprocs,
     return 0;
 }
 
+void links_know_stop(struct links *links, uint64_t superstep, uint64_t round)
+{
+    links_lock(links);
+    if (!links->closed && links->replicas) {
+        link_replicas_know_stop(links, superstep, round);
+        links_answer(links);
+    }
+    links_unlock(links);
+}
+
 void links_use_express(struct links *links, const struct links_express *express)
 {
     links_lock(links);

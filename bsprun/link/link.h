@@ -214,8 +214,9 @@ int links_mirror(struct links *links, int board_fd, int nprocs,
 bool links_sure(struct links *links, uint64_t superstep, bool arrived);
 
 /* This host has heard where processes with replicas stop at their calls, at the end of that
- * superstep: what they have made there counts.  Without replicas: no effect. */
-void links_know_stop(struct links *links, uint64_t superstep);
+ * superstep, as said in that round: what they have made there counts.  Without replicas: no effect.
+ */
+void links_know_stop(struct links *links, uint64_t superstep, uint64_t round);
 
 /* Whether the ranks here wait, or will, for what a process has communicated all of whose hosts are
  * lost: then *pid.  The bell is rung when that has changed.  Without replicas: false. */

@@ -31,9 +31,9 @@ static int put(struct links *links, uint32_t pid, uint64_t superstep, enum bspz_
     bool needed;
     int error = mirror_digest(links->mirror, (int)pid, superstep, stage, digest.words, &made);
 
-    digest.words[1] &= ~REPLICA_AT_CALL;
+    digest.words[1] &= ~REPLICA_STOP;
     if (mirror_is_at_call(links->mirror, (int)pid, superstep))
-        digest.words[1] |= REPLICA_AT_CALL;
+        digest.words[1] |= replica_stop(replicas->stop.round);
     if (made.bytes)
         replica_set_made(replicas->set, pid, key, &digest, made.bytes, made.size);
     if (!error)
@@ -189,19 +189,18 @@ void link_replicas_pass(struct links *links, uint64_t superstep, enum bspz_stage
     pass_if_agreed(replicas);
 }
 
-void links_know_stop(struct links *links, uint64_t superstep)
+void link_replicas_know_stop(struct links *links, uint64_t superstep, uint64_t round)
 {
-    struct link_replicas *replicas;
+    struct link_replicas *replicas = links->replicas;
+    struct replica_stop *stop = &replicas->stop;
 
-    links_lock(links);
-    replicas = links->closed ? NULL : links->replicas;
-    if (replicas) {
-        if (superstep + 1 > replicas->stops_known)
-            replicas->stops_known = superstep + 1;
-        replica_set_advance(replicas->set);
-        pass_if_agreed(replicas);
-    }
-    links_unlock(links);
+    if (stop->any &&
+        (superstep < stop->superstep || (superstep == stop->superstep && round <= stop->round)))
+        return;
+    *stop = (struct replica_stop){true, superstep, round};
+    replica_set_advance(replicas->set);
+    pass_if_agreed(replicas);
+    links->receipts = true; /* homes may be to hear what has been taken */
 }
 
 static struct replica_head *begin_head(struct mirror_block *block, const struct replica_head *from)

@@ -50,6 +50,9 @@ int link_replicas_collect(struct links *links, uint64_t superstep, enum bspz_sta
 /* The ranks here may pass the stage, and what has come is applied if it is time. */
 void link_replicas_pass(struct links *links, uint64_t superstep, enum bspz_stage stage);
 
+/* As links_know_stop; then links_answer. */
+void link_replicas_know_stop(struct links *links, uint64_t superstep, uint64_t round);
+
 /* Adds blocks to those that wait on the link, once all before have been written; false: there are
  * none. */
 bool link_replicas_fill(struct link *link);

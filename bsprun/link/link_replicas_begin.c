@@ -61,11 +61,15 @@ static bool on_ready(void *context, uint32_t pid, uint64_t key)
 }
 
 /* Who has passed its end has known it. */
-static bool on_knows_stop(void *context, uint64_t superstep)
+static bool on_knows_stop(void *context, uint64_t superstep, unsigned stop)
 {
     const struct link_replicas *replicas = context;
+    const struct replica_stop *newest = &replicas->stop;
 
-    return superstep < replicas->stops_known || mirror_is_past(replicas->links->mirror, superstep);
+    return (newest->any && (superstep < newest->superstep ||
+                            (superstep == newest->superstep &&
+                             !replica_stop_is_later(stop, replica_stop(newest->round))))) ||
+           mirror_is_past(replicas->links->mirror, superstep);
 }
 
 static int on_apply(void *context, uint32_t pid, uint64_t key, void *bytes, uint64_t size)

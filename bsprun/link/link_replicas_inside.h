@@ -35,9 +35,12 @@ struct link_replicas {
     struct replica_report *reports, **tail;
     struct replica_awaited {
         bool any, arrived;
-        uint64_t key;     /* of the arrival at the end of the superstep */
-    } awaited;            /* the agent waits to be sure of a snapshot */
-    uint64_t stops_known; /* supersteps at whose end this host knows where processes stop */
+        uint64_t key; /* of the arrival at the end of the superstep */
+    } awaited;        /* the agent waits to be sure of a snapshot */
+    struct replica_stop {
+        bool any;
+        uint64_t superstep, round;
+    } stop; /* the newest of which this host has heard */
     /* The stage that the ranks here have reached and may not pass yet. */
     bool waits;
     uint64_t superstep;

@@ -59,9 +59,10 @@ static int wait(struct replica_set *set, uint32_t home, const struct replica_ear
     struct replica_other *other = &set->others[home];
     struct replica_early *early = malloc(sizeof *early);
 
-    if (!early) {
+    if (!early || set->given_up) {
         free(what->bytes);
-        return -ENOMEM;
+        free(early);
+        return early ? 0 : -ENOMEM;
     }
     *early = *what;
     early->next = NULL;
@@ -78,8 +79,10 @@ static int wait(struct replica_set *set, uint32_t home, const struct replica_ear
 static bool is_early(const struct replica_set *set, const struct replica_digest *digest,
                      uint64_t key)
 {
-    return set->calls.knows_stop && key > 0 && digest->words[1] & REPLICA_AT_CALL &&
-           !set->calls.knows_stop(set->context, replica_superstep(key));
+    unsigned stop = (unsigned)(digest->words[1] & REPLICA_STOP);
+
+    return set->calls.knows_stop && key > 0 && stop > 0 &&
+           !set->calls.knows_stop(set->context, replica_superstep(key), stop);
 }
 
 static bool still_waits(const struct replica_set *set, const struct replica_early *early)
@@ -117,6 +120,12 @@ static uint64_t key_of(const struct replica_early *early)
                                           : early->facts.key;
 }
 
+/* That a home has told all comes behind all that it has told. */
+static bool is_last(const struct replica_early *early)
+{
+    return early->kind == EARLY_NOTE && early->note.word == REPLICA_WORD_ALL;
+}
+
 /* Of each process it is taken in the order of keys: without lower ones, which notes may be ahead
  * of, and without other processes this host may not come so far that it knows of the stop. */
 static bool is_behind(const struct replica_set *set, uint32_t home,
@@ -124,18 +133,18 @@ static bool is_behind(const struct replica_set *set, uint32_t home,
 {
     const struct replica_early *early = set->others[home].early;
 
-    while (early && (pid_of(early) != pid_of(what) || key_of(early) > key_of(what)))
+    while (early &&
+           (is_last(early) || pid_of(early) != pid_of(what) || key_of(early) > key_of(what)))
         early = early->next;
     return early != NULL;
 }
 
 static int take_or_wait(struct replica_set *set, uint32_t home, const struct replica_early *what)
 {
-    bool names_none = what->kind == EARLY_NOTE && what->note.word == REPLICA_WORD_ALL;
-
-    if (names_none || pid_of(what) >= set->nprocs) /* the latter makes no sense */
+    if (pid_of(what) >= set->nprocs) /* that makes no sense */
         return take(set, home, what);
-    if (still_waits(set, what) || is_behind(set, home, what))
+    if (is_last(what) ? set->others[home].early != NULL
+                      : still_waits(set, what) || is_behind(set, home, what))
         return wait(set, home, what);
     return take(set, home, what);
 }
@@ -158,12 +167,15 @@ static void go_on(struct replica_set *set, uint32_t home)
 
     memset(set->waits, 0, set->nprocs * sizeof *set->waits);
     while (*at) {
-        uint64_t *waits = &set->waits[pid_of(*at)], key = key_of(*at);
-        struct replica_early *early;
+        struct replica_early *early = *at;
+        uint64_t *waits = &set->waits[pid_of(early)], key = key_of(early);
+        bool last = is_last(early),
+             behind = last ? at != &set->others[home].early : *waits > 0 && *waits <= key;
 
-        if ((*waits > 0 && *waits <= key) || still_waits(set, *at)) {
-            *waits = *waits > 0 && *waits < key ? *waits : key;
-            at = &(*at)->next;
+        if (behind || still_waits(set, early)) {
+            if (!last)
+                *waits = *waits > 0 && *waits < key ? *waits : key;
+            at = &early->next;
             continue;
         }
         early = take_out(set, &set->others[home], at);

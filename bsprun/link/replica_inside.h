@@ -80,8 +80,9 @@ struct replica_other {
     uint64_t past;               /* it has all contents up to this key, as it has come past them */
     bool even;                   /* it makes its contents when this host does, as the caller says */
     struct bspz_buffer notes;    /* of struct replica_note, */
-    bool notes_given;            /* all of which replica_set_next has handed out */
-    bool urgent;                 /* one of them is not to wait for contents that go the same way */
+    uint64_t unbounded; /* bytes of them that tell what lost homes had said: once for each */
+    bool notes_given;   /* all of which replica_set_next has handed out */
+    bool urgent;        /* one of them is not to wait for contents that go the same way */
     struct replica_turn turn;
     struct replica_due accounts[REPLICA_ACCOUNTS];
     unsigned account_count;
@@ -113,12 +114,19 @@ struct replica_set {
     uint64_t turn_bytes;
     bool given_up; /* this host is too far behind itself, */
     int error;     /* or cannot go on for that reason: -errno */
-    bool retains;  /* some ledger has what replica_said_retains says */
+    uint64_t past; /* with `majority`: all hosts that are left have come past this key */
+    bool retains;  /* some ledger has what replica_said_retains says, */
+    bool settles;  /* ... and maybe need not have it any more */
     bool unsure;   /* somebody has still to tell what a home had said that is lost */
 #ifdef BSPZ_CHECKED
     unsigned steps;
 #endif
 };
+
+static inline uint64_t replica_bounded_notes(const struct replica_other *other)
+{
+    return other->notes.size - other->unbounded;
+}
 
 /* The slot of a home of the process; REPLICA_MOST: it is none. */
 unsigned replica_slot(const struct replica_pid *pid, uint32_t home);
@@ -178,6 +186,8 @@ bool replica_said_retains(const struct replica_set *set, const struct replica_pi
                           const struct replica_entry *entry);
 /* The host that is furthest behind; home_count: there is no other. */
 uint32_t replica_said_last(const struct replica_set *set);
+/* It may have come further (past).  Whether it has. */
+bool replica_said_progress(struct replica_set *set);
 
 /* Checks what is true after every call, after every eighth: everything there is, and so only where
  * it is built for that (BSPZ_CHECKED: simulators, unit tests). */

@@ -160,7 +160,7 @@ static void check_all(const struct replica_set *set)
         for (struct replica_early *at = set->others[home].early; at; at = at->next)
             early += sizeof *at + at->size;
         check_other(set, &set->others[home]);
-        told += set->others[home].notes.size;
+        told += replica_bounded_notes(&set->others[home]);
     }
     check_ring(set, &set->recent);
     check_ring(set, &set->made);

@@ -25,7 +25,7 @@ struct replica_ledger {
 
 static inline bool replica_same(const struct replica_digest *one, const struct replica_digest *two)
 {
-    return one->words[0] == two->words[0] && one->words[1] == two->words[1];
+    return one->words[0] == two->words[0] && ((one->words[1] ^ two->words[1]) & ~REPLICA_STOP) == 0;
 }
 
 void replica_ledger_free(struct replica_ledger *ledger);

@@ -17,8 +17,9 @@ static void clear_given(struct replica_set *set, struct replica_other *other)
 {
     if (!other->notes_given)
         return;
-    set->told -= other->notes.size;
+    set->told -= replica_bounded_notes(other);
     bspz_buffer_clear(&other->notes, 1u << 16);
+    other->unbounded = 0;
     other->notes_given = false;
 }
 
@@ -32,7 +33,10 @@ int replica_add_note(struct replica_set *set, uint32_t home, const struct replic
     clear_given(set, other);
     if (!bspz_buffer_add(&other->notes, note, sizeof *note))
         return -ENOMEM;
-    set->told += sizeof *note;
+    if (note->word == REPLICA_WORD_WAS_MADE || note->word == REPLICA_WORD_ALL)
+        other->unbounded += sizeof *note;
+    else
+        set->told += sizeof *note;
     other->urgent |= urgent;
     return 0;
 }
@@ -58,7 +62,7 @@ void replica_unsay(struct replica_set *set, uint32_t home, uint32_t pid, uint64_
 static void bound_notes(struct replica_set *set, uint64_t key)
 {
     for (uint32_t home = 0; home < set->home_count; home++)
-        if (set->others[home].notes.size > set->told_most / 2)
+        if (replica_bounded_notes(&set->others[home]) > set->told_most / 2)
             replica_give_up(set, home, key);
 }
 
@@ -433,7 +437,8 @@ static int tell_entry(struct replica_set *set, uint32_t to, uint32_t number,
                                           .digest = entry->digests[slot],
                                           .word = REPLICA_WORD_WAS_MADE};
 
-        if (entry->spoken & 1u << slot && set->others[note.about].lost)
+        if (entry->spoken & 1u << slot && set->others[note.about].lost &&
+            set->others[to].past < entry->key)
             error = replica_add_note(set, to, &note, true);
     }
     return error;
@@ -473,8 +478,9 @@ void replica_out_drop(struct replica_set *set, uint32_t home)
 {
     struct replica_other *other = &set->others[home];
 
-    set->told -= other->notes.size;
+    set->told -= replica_bounded_notes(other);
     bspz_buffer_free(&other->notes);
+    other->unbounded = 0;
     other->notes_given = false;
     other->account_count = 0;
     other->account_given = false;

@@ -48,8 +48,29 @@ static bool all_heard(const struct replica_set *set, uint32_t about)
     return true;
 }
 
+uint32_t replica_said_last(const struct replica_set *set)
+{
+    uint32_t last = set->home_count;
+
+    for (uint32_t home = 0; home < set->home_count; home++)
+        if (is_left(set, home) &&
+            (last == set->home_count || set->others[home].past < set->others[last].past))
+            last = home;
+    return last;
+}
+
+bool replica_said_progress(struct replica_set *set)
+{
+    uint32_t last = replica_said_last(set);
+    uint64_t before = set->past;
+
+    set->past = last < set->home_count ? set->others[last].past : UINT64_MAX;
+    return set->past > before;
+}
+
 void replica_said_look(struct replica_set *set)
 {
+    replica_said_progress(set);
     set->unsure = false;
     for (uint32_t home = 0; set->majority && home < set->home_count; home++)
         if (set->others[home].lost && set->others[home].homes_any && !all_heard(set, home))
@@ -65,17 +86,6 @@ void replica_said_hear(struct replica_set *set, uint32_t home, uint32_t about)
 }
 
 /* ---- Remembering --------------------------------------------------------------------------- */
-
-uint32_t replica_said_last(const struct replica_set *set)
-{
-    uint32_t last = set->home_count;
-
-    for (uint32_t home = 0; home < set->home_count; home++)
-        if (is_left(set, home) &&
-            (last == set->home_count || set->others[home].past < set->others[last].past))
-            last = home;
-    return last;
-}
 
 /* Whether all hosts choose the same without being told: those that have not spoken never will, as
  * all know. */
@@ -93,10 +103,5 @@ static bool is_plain(const struct replica_set *set, const struct replica_pid *pi
 bool replica_said_retains(const struct replica_set *set, const struct replica_pid *pid,
                           const struct replica_entry *entry)
 {
-    uint32_t last;
-
-    if (!set->majority || is_plain(set, pid, entry))
-        return false;
-    last = replica_said_last(set);
-    return last < set->home_count && set->others[last].past < entry->key;
+    return set->majority && set->past < entry->key && !is_plain(set, pid, entry);
 }

@@ -74,12 +74,26 @@ static inline unsigned replica_stage(uint64_t key)
     return (unsigned)((key - 1) % REPLICA_STAGES);
 }
 
-/* The lowest bit of the last word says that the process has not come to the end of a superstep, but
- * stands at a call where it was told to stop. */
+/* The lowest byte of the last word is not compared: 0, or the process has not come to the end of a
+ * superstep, but stands at a call where it was told to stop (replica_stop). */
 struct replica_digest {
     uint64_t words[2];
 };
-#define REPLICA_AT_CALL UINT64_C(1)
+#define REPLICA_STOP UINT64_C(0xff)
+
+/* Of the round in which Processor Zero has asked where processes are, before it said so. */
+static inline unsigned replica_stop(uint64_t round)
+{
+    return 1 + (unsigned)(round % REPLICA_STOP);
+}
+
+/* Rounds are near each other. */
+static inline bool replica_stop_is_later(unsigned one, unsigned other)
+{
+    unsigned ahead = (one + (unsigned)REPLICA_STOP - other) % (unsigned)REPLICA_STOP;
+
+    return ahead > 0 && ahead <= REPLICA_STOP / 2;
+}
 
 /* Homes are named by their places in the list of all, which is the same on all hosts. */
 struct replica_home {
@@ -124,9 +138,9 @@ struct replica_calls {
     void (*mismatch)(void *context, const struct replica_mismatch *mismatch);
     /* Or this host cannot go on for another reason, see replica_set_error. */
     void (*behind)(void *context, uint32_t home, uint64_t key);
-    /* Whether this host knows where processes stop at calls at the end of that superstep.  NULL:
-     * they never do. */
-    bool (*knows_stop)(void *context, uint64_t superstep);
+    /* Whether this host knows where processes stop at calls at the end of that superstep, as said
+     * in that round (replica_stop) or a later one.  NULL: they never do. */
+    bool (*knows_stop)(void *context, uint64_t superstep, unsigned stop);
 };
 
 /* What one host tells another. */
@@ -256,7 +270,8 @@ bool replica_set_owes(const struct replica_set *set);
 /* The ranks of this host have come further, or it knows of a stop: applies what is ready. */
 void replica_set_advance(struct replica_set *set);
 
-/* Why that host was given up, if it is this one: -errno; 0: it, or another one, is too far behind. */
+/* Why that host was given up, if it is this one: -errno; 0: it, or another one, is too far behind.
+ */
 int replica_set_error(const struct replica_set *set, uint32_t home);
 
 /* That host is not there any more.  Copies that were handed out for it are still to be reported

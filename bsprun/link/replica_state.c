@@ -415,8 +415,12 @@ void replica_note_past(struct replica_set *set, uint32_t home, uint64_t key)
 {
     struct replica_other *other = &set->others[home];
 
-    if (key > other->past + REPLICA_STAGES)
-        other->past = key - REPLICA_STAGES;
+    bool last = set->majority && other->past <= set->past;
+
+    if (key <= other->past + REPLICA_STAGES)
+        return;
+    other->past = key - REPLICA_STAGES;
+    set->settles |= last && replica_said_progress(set);
 }
 
 /* What was made here is shown to the homes that have made something else (replica_account.c). Until
@@ -442,16 +446,17 @@ static void show_account(struct replica_set *set, uint32_t number, uint64_t key)
     }
 }
 
-/* What is retained of other processes may be for a host that has come further now. */
+/* What is retained of other processes may have been so for a host that has come further now. */
 static void settle_after(struct replica_set *set, uint32_t told)
 {
-    bool others = set->retains;
+    bool all = set->settles && set->retains;
 
-    set->retains = false;
-    replica_settle(set, &set->pids[told]);
-    for (uint32_t number = 0; others && number < set->nprocs; number++)
-        if (number != told)
-            replica_settle(set, &set->pids[number]);
+    set->settles = false;
+    set->retains &= !all;
+    for (uint32_t number = 0; all && number < set->nprocs; number++)
+        replica_settle(set, &set->pids[number]);
+    if (!all)
+        replica_settle(set, &set->pids[told]);
 }
 
 int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64_t key,

@@ -118,12 +118,12 @@ START_TEST(stop_is_not_known)
     play_stop = 9;
     play_begin(PLAY_TWO_OF_EACH);
     for (unsigned host = 0; host < 3; host++)
-        links_know_stop(play[host].links, play_stop);
+        links_know_stop(play[host].links, play_stop, 1);
     ck_assert(play_until(9, present()));
     ck_assert(play_until(60, present() & ~(1u << 3)));
     turns(50);
     ck_assert_uint_eq(play[3].superstep, 9);
-    links_know_stop(play[3].links, play_stop);
+    links_know_stop(play[3].links, play_stop, 1);
     ck_assert(play_until(60, present()));
 }
 END_TEST

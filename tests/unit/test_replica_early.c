@@ -14,10 +14,13 @@
 enum { LOWER, HIGHER, OWN, HOSTS }; /* the first two have processes 0 and 1, this host 2 */
 
 static struct replica_set *set;
-static uint64_t known;      /* supersteps whose stops are known */
-static char applied[PIDS];  /* the first byte of the last one, */
-static uint64_t keys[PIDS]; /* and its key */
-static unsigned mismatches, behinds, located;
+static uint64_t known;       /* supersteps whose stops are known, */
+static uint64_t known_round; /* of the last one as said in that round */
+static char applied[PIDS];   /* the first byte of the last one, */
+static uint64_t keys[PIDS];  /* and its key */
+static uint64_t made_in;     /* round, what is made */
+static bool majority;
+static unsigned mismatches, behinds, located, in_vain;
 static uint32_t behind_home;
 
 static bool on_ready(void *context, uint32_t pid, uint64_t key)
@@ -45,7 +48,8 @@ static void on_locate(void *context, const void *first, uint64_t first_size, con
 static void on_mismatch(void *context, const struct replica_mismatch *mismatch)
 {
     (void)context;
-    mismatches += !mismatch->seen;
+    mismatches += !mismatch->seen && !mismatch->in_vain;
+    in_vain += mismatch->in_vain;
 }
 
 static void on_behind(void *context, uint32_t home, uint64_t key)
@@ -55,10 +59,11 @@ static void on_behind(void *context, uint32_t home, uint64_t key)
     behind_home = home;
 }
 
-static bool on_knows_stop(void *context, uint64_t superstep)
+static bool on_knows_stop(void *context, uint64_t superstep, unsigned stop)
 {
     (void)context;
-    return superstep < known;
+    return superstep + 1 < known ||
+           (superstep + 1 == known && !replica_stop_is_later(stop, replica_stop(known_round)));
 }
 
 static void begin(uint32_t own)
@@ -72,7 +77,8 @@ static void begin(uint32_t own)
                                         .own = own,
                                         .homes = homes,
                                         .log_bytes = 1 << 20,
-                                        .agree = 1};
+                                        .agree = 1,
+                                        .majority = majority};
     int error;
 
     set = replica_set_new(&setup, &calls, NULL, &error);
@@ -82,10 +88,12 @@ static void begin(uint32_t own)
 static void set_up(void)
 {
     set = NULL;
-    known = 0;
+    known = known_round = 0;
+    made_in = 0;
+    majority = false;
     memset(applied, 0, sizeof applied);
     memset(keys, 0, sizeof keys);
-    mismatches = behinds = located = 0;
+    mismatches = behinds = located = in_vain = 0;
     behind_home = HOSTS;
 }
 
@@ -97,7 +105,7 @@ static void tear_down(void)
 /* Lower case: at a call. */
 static struct replica_digest digest_of(char what)
 {
-    return (struct replica_digest){{(uint64_t)what, what >= 'a' ? REPLICA_AT_CALL : 2}};
+    return (struct replica_digest){{(uint64_t)what, what >= 'a' ? replica_stop(made_in) : 0}};
 }
 
 static int sends(uint32_t home, uint32_t pid, uint64_t superstep, char what)
@@ -201,6 +209,43 @@ START_TEST(in_order_of_each_process)
 }
 END_TEST
 
+/* What another home has heard of it waits, and so does that it has heard no more. */
+START_TEST(what_was_said_waits_too)
+{
+    const struct replica_note said = {.about = LOWER,
+                                      .key = replica_key(0, 0),
+                                      .digest = digest_of('a'),
+                                      .word = REPLICA_WORD_WAS_MADE};
+    const struct replica_note all = {.about = LOWER, .word = REPLICA_WORD_ALL};
+
+    majority = true;
+    begin(OWN);
+    ck_assert_int_eq(sends(HIGHER, 0, 0, _i == 0 ? 'b' : 'B'), 0);
+    replica_set_lost(set, LOWER);
+    ck_assert_int_eq(replica_set_note(set, HIGHER, &said), 0);
+    ck_assert_int_eq(replica_set_note(set, HIGHER, &all), 0);
+    knows(0);
+    ck_assert_int_eq(applied[0], 0);
+    ck_assert_uint_eq(in_vain, 1);
+}
+END_TEST
+
+/* Processor Zero has asked again, and said otherwise. */
+START_TEST(a_later_round)
+{
+    begin(OWN);
+    knows(0);
+    made_in = 1;
+    ck_assert_int_eq(sends(LOWER, 0, 0, 'a'), 0);
+    ck_assert_int_eq(applied[0], 0);
+    known_round = _i == 0 ? 1 : 2;
+    knows(0);
+    ck_assert_int_eq(applied[0], 'a');
+    ck_assert(replica_stop_is_later(replica_stop(255), replica_stop(254)));
+    ck_assert(!replica_stop_is_later(replica_stop(254), replica_stop(255)));
+}
+END_TEST
+
 START_TEST(an_account_waits_too)
 {
     struct replica_account account = {.pid = 0, .key = replica_key(0, 0), .bytes = "a", .size = 1};
@@ -249,6 +294,8 @@ int main(void)
     tcase_add_loop_test(cases, its_home_is_lost, 0, 2);
     tcase_add_test(cases, they_differ);
     tcase_add_test(cases, in_order_of_each_process);
+    tcase_add_loop_test(cases, what_was_said_waits_too, 0, 2);
+    tcase_add_loop_test(cases, a_later_round, 0, 2);
     tcase_add_test(cases, an_account_waits_too);
     tcase_add_test(cases, too_much);
     tcase_add_test(cases, makes_no_sense);

@@ -26,7 +26,7 @@ static void tear_down(void)
 
 static struct replica_digest digest_of(uint64_t superstep, bool flipped)
 {
-    return (struct replica_digest){{superstep, flipped}};
+    return (struct replica_digest){{superstep << 1 | flipped, 0}};
 }
 
 static void make(uint64_t superstep)

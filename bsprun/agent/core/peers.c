@@ -470,10 +470,10 @@ bool agent_peers_in_vain(const struct agent *agent, uint32_t *pid)
     return agent->peers && agent->peers->links && links_in_vain(agent->peers->links, pid);
 }
 
-void agent_peers_know_stop(struct agent *agent, uint64_t superstep)
+void agent_peers_know_stop(struct agent *agent, uint64_t superstep, uint64_t round)
 {
     if (agent->peers && agent->peers->links)
-        links_know_stop(agent->peers->links, superstep);
+        links_know_stop(agent->peers->links, superstep, round);
 }
 
 bool agent_peers_owe(const struct agent *agent)

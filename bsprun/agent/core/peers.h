@@ -97,7 +97,7 @@ bool agent_peers_sure(const struct agent *agent, uint64_t superstep, bool arrive
 /* As links_in_vain. */
 bool agent_peers_in_vain(const struct agent *agent, uint32_t *pid);
 /* As links_know_stop. */
-void agent_peers_know_stop(struct agent *agent, uint64_t superstep);
+void agent_peers_know_stop(struct agent *agent, uint64_t superstep, uint64_t round);
 /* As links_owe. */
 bool agent_peers_owe(const struct agent *agent);
 

@@ -279,6 +279,47 @@ static void tell_even(struct world *world, uint32_t number)
     }
 }
 
+/* The first host that stops knows where, and others hear it, soon or late. */
+static void say_stop(struct world *world, uint32_t first, uint64_t key)
+{
+    uint64_t superstep = replica_superstep(key);
+    uint64_t bits = content_mix(first, world->time.job.seed + key, false);
+
+    if (!content_is_stop(key) || superstep < world->stops)
+        return;
+    world->stops = superstep + 1;
+    for (uint32_t host = 0; host < world->host_count; host++) {
+        uint64_t own = content_mix(host, bits, false);
+        struct action *action;
+
+        action = timeline_plan(&world->time, host == first ? 0 : own / 4 % (own % 4 ? 100 : 4000));
+        action->kind = KNOWS;
+        action->host = host;
+        action->until = superstep;
+    }
+    home_of(world, first)->stops = superstep + 1;
+}
+
+static void knows(struct world *world, const struct action *action)
+{
+    struct host *host = home_of(world, action->host);
+
+    if (hosts_is_gone(host) || host->frozen_until == NEVER || action->until < host->stops)
+        return;
+    if (host->frozen_until > world->time.now) {
+        struct action *again = timeline_plan(&world->time, host->frozen_until - world->time.now);
+
+        again->kind = KNOWS;
+        again->host = action->host;
+        again->until = action->until;
+        return;
+    }
+    host->stops = action->until + 1;
+    replica_set_advance(host->set);
+    check_bounds(world, action->host);
+    go_on(world, action->host, false);
+}
+
 static void publish(struct world *world, const struct action *action)
 {
     struct host *host = home_of(world, action->host);
@@ -297,6 +338,7 @@ static void publish(struct world *world, const struct action *action)
     }
     host->computes = false;
     tell_even(world, action->host);
+    say_stop(world, action->host, content_next(host->made));
     for (uint32_t i = 0; i < host->count; i++)
         put(world, action->host, host->pids[i], content_next(host->made));
     host->made = content_next(host->made);
@@ -585,8 +627,8 @@ static void run_one(const struct seeds_job *job)
         go_on(&world, host, true);
     while (!world.over && (timeline_next(&world.time, &action) || send_rest(&world, &action))) {
         static void (*const handlers[])(struct world *, const struct action *) = {
-            [PUBLISH] = publish, [ARRIVES] = arrives, [FREEZE] = freeze,  [LOSE] = lose,
-            [LEAVE] = leave,     [HEARS] = hears,     [RELEASE] = release};
+            [PUBLISH] = publish, [ARRIVES] = arrives, [FREEZE] = freeze,   [LOSE] = lose,
+            [LEAVE] = leave,     [HEARS] = hears,     [RELEASE] = release, [KNOWS] = knows};
 
         handlers[action.kind](&world, &action);
     }

@@ -25,6 +25,11 @@ uint64_t content_mix(uint64_t pid, uint64_t key, bool flipped)
     return (value * UINT64_C(0xbf58476d1ce4e5b9)) ^ (flipped ? 1 : 0);
 }
 
+bool content_is_stop(uint64_t key)
+{
+    return key % 2 > 0 && replica_stage(key) == 0;
+}
+
 static uint64_t content_size(uint64_t pid, uint64_t key)
 {
     return 8 + content_mix(pid, key, false) % 400;
@@ -32,7 +37,8 @@ static uint64_t content_size(uint64_t pid, uint64_t key)
 
 struct replica_digest content_digest(uint64_t pid, uint64_t key, bool flipped)
 {
-    return (struct replica_digest){{content_mix(pid, key, flipped), key}};
+    return (struct replica_digest){
+        {content_mix(pid, key, flipped), key << 8 | (content_is_stop(key) ? replica_stop(0) : 0)}};
 }
 
 void *content_bytes(uint64_t pid, uint64_t key, bool flipped, uint64_t *size)
@@ -233,16 +239,12 @@ static void on_behind(void *context, uint32_t host, uint64_t key)
     hosts_hear_of(world, host);
 }
 
-/* In some jobs a host hears of stops only when its own processes come near; every other content is
- * made at one. */
-static bool on_knows_stop(void *context, uint64_t superstep)
+static bool on_knows_stop(void *context, uint64_t superstep, unsigned stop)
 {
     const struct caller *caller = context;
-    const struct host *host = home_of(caller->world, caller->host);
-    bool knows = replica_superstep(content_next(host->made)) >= superstep;
+    bool knows = home_of(caller->world, caller->host)->stops > superstep;
 
-    if (content_mix(1, caller->world->time.job.seed, false) % 3 > 0)
-        return true;
+    (void)stop;
     summary.early += !knows;
     return knows;
 }

@@ -12,13 +12,13 @@
 #define KEPT_LEAST   256u
 #define KEPT_OF_EACH 64u
 
-enum kind { PUBLISH, ARRIVES, FREEZE, LOSE, LEAVE, HEARS, RELEASE };
+enum kind { PUBLISH, ARRIVES, FREEZE, LOSE, LEAVE, HEARS, RELEASE, KNOWS };
 
 struct action {
     struct moment moment;
     enum kind kind;
     uint32_t host, other;
-    uint64_t until; /* RELEASE: the key */
+    uint64_t until; /* RELEASE: the key; KNOWS: the superstep */
 };
 
 /* What one host sends another: a list of notes, an account or a content. */
@@ -48,6 +48,7 @@ struct host {
     bool reported[PIDS_MOST];
     bool compared[PIDS_MOST];   /* what differs with what another home has made */
     uint64_t waits[HOSTS_MOST]; /* the key that is held back for each other one; 0: none */
+    uint64_t stops;             /* supersteps at whose end it knows where processes stop */
     bool decided;               /* it has applied the content that differs: */
     uint64_t value;
 };
@@ -66,6 +67,7 @@ struct world {
     bool majority;
     uint64_t last; /* key */
     uint64_t log_bytes, spill_bytes, turn_bytes, patience;
+    uint64_t stops; /* supersteps at whose end some host has stopped */
     struct flip flip;
     bool any_lost, any_left, any_frozen, over, ended;
 };
@@ -87,6 +89,8 @@ static inline struct host *home_of(struct world *world, uint32_t host)
 uint64_t content_next(uint64_t key);
 /* Bits that depend on nothing else, of a content or for what is drawn beside the seed. */
 uint64_t content_mix(uint64_t pid, uint64_t key, bool flipped);
+/* Whether it is made at a call where the process was told to stop. */
+bool content_is_stop(uint64_t key);
 struct replica_digest content_digest(uint64_t pid, uint64_t key, bool flipped);
 /* For free. */
 void *content_bytes(uint64_t pid, uint64_t key, bool flipped, uint64_t *size);

@@ -182,39 +182,54 @@ static void meet(struct world *world, uint32_t from, uint32_t to, uint64_t super
     barriers_ask(world, to);
 }
 
+static bool knows_stop(const struct halting *here, uint64_t superstep, uint64_t round)
+{
+    return here->superstep > superstep || here->stops_known > superstep + 1 ||
+           (here->stops_known == superstep + 1 && here->stops_round >= round);
+}
+
 /* As bsprun/link/replica_early.c: what is made where processes were told to stop counts once that
  * is known. */
 void barriers_meet(struct world *world, const struct action *action)
 {
     struct halting *here = halting_of(world, action->to);
-    bool known = action->number < here->stops_known || here->superstep > action->number;
 
     if (!host_hears(&world->hosts[action->to], &world->hosts[action->from]))
         return;
-    if (action->calls && !known) {
+    if (action->calls && !knows_stop(here, action->number, action->round)) {
         summary.stop_unknown++;
-        here->met_early[action->number][action->from] = true;
+        here->met_early[action->number][action->from] = action->round + 1;
         return;
     }
     meet(world, action->from, action->to, action->number, action->calls ? MET_AT_CALL : MET_AT_END);
 }
 
-void barriers_know_stop(struct world *world, uint32_t host, uint64_t superstep)
+static void meet_early(struct world *world, uint32_t from, uint32_t to, uint64_t superstep)
+{
+    struct halting *here = halting_of(world, to);
+    uint64_t *early = &here->met_early[superstep][from];
+
+    if (*early == 0 || !knows_stop(here, superstep, *early - 1))
+        return;
+    *early = 0;
+    if (host_hears(&world->hosts[to], &world->hosts[from]))
+        meet(world, from, to, superstep, MET_AT_CALL);
+    else
+        dropped++;
+}
+
+void barriers_know_stop(struct world *world, uint32_t host, uint64_t superstep, uint64_t round)
 {
     struct halting *here = halting_of(world, host);
 
-    if (superstep + 1 > here->stops_known)
-        here->stops_known = superstep + 1;
+    if (superstep + 1 < here->stops_known ||
+        (superstep + 1 == here->stops_known && round <= here->stops_round))
+        return;
+    here->stops_known = superstep + 1;
+    here->stops_round = round;
     for (uint64_t number = 0; number <= superstep; number++)
-        for (uint32_t from = 0; from < world->host_count; from++) {
-            if (!here->met_early[number][from])
-                continue;
-            here->met_early[number][from] = false;
-            if (host_hears(&world->hosts[host], &world->hosts[from]))
-                meet(world, from, host, number, MET_AT_CALL);
-            else
-                dropped++;
-        }
+        for (uint32_t from = 0; from < world->host_count; from++)
+            meet_early(world, from, host, number);
 }
 
 void barriers_arrive(struct world *world, uint32_t pid, uint32_t host)
@@ -237,6 +252,7 @@ void barriers_arrive(struct world *world, uint32_t pid, uint32_t host)
         action->to = i;
         action->number = here->superstep;
         action->calls = calls;
+        action->round = here->stops_round;
     }
 }
 

@@ -375,7 +375,7 @@ static void obey(struct world *world, uint32_t host, const struct wire_message *
     case WIRE_HALT_AT:
         hear_halt(world, host, message);
         if (message->kind == WIRE_HALT_AT)
-            barriers_know_stop(world, host, superstep);
+            barriers_know_stop(world, host, superstep, message->halt_at.round);
         break;
     case WIRE_ASK_QUIET:
         halts_say(world, host,

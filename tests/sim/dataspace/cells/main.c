@@ -380,7 +380,8 @@ static const struct seeds_fixed fixed[] = {
     {1795734449547333131, "that all go on took the place of the last stop, which a host lacked"},
     {1795734093116945010,
      "the only host left had heard that a barrier was decided, not where they stop"},
-    {1795798579295828793, "replicas stop elsewhere than one that is lost, of which nobody had heard"},
+    {1795798579295828793,
+     "replicas stop elsewhere than one that is lost, of which nobody had heard"},
 };
 
 int main(int argc, char **argv)

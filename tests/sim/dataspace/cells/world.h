@@ -59,7 +59,8 @@ struct action {
     struct wire_message *message;
     uint64_t number; /* of the round, the barrier, the snapshot, or the setting of a timer */
     uint32_t era;    /* of Processor Zero */
-    bool calls;      /* some are at calls, and not at their ends */
+    bool calls;      /* some are at calls, and not at their ends; */
+    uint64_t round;  /* the newest in which the host has heard where to stop */
 };
 
 /* Whether a replica is at a barrier, or its image is being made behind it. */
@@ -110,9 +111,11 @@ struct halting {
     uint64_t captures;     /* the snapshot of which their images are; 0: of none */
     bool captured, passed; /* passed: the others have gone on before it was */
     enum { MET_NOT, MET_AT_END, MET_AT_CALL } met[BARRIERS][HOSTS]; /* by lead */
-    bool met_early[BARRIERS][HOSTS];    /* at calls, by host, before it knew where they stop */
-    uint64_t stops_known;               /* supersteps at whose end it knows */
-    uint64_t stop_in, after[PROCESSES]; /* of that superstep, from 1 */
+    uint64_t met_early[BARRIERS][HOSTS]; /* at calls, by host, before it knew where they stop: the
+                                            round in which that was said, + 1 */
+    uint64_t stops_known;                /* supersteps at whose end it knows, */
+    uint64_t stops_round;                /* of the last one as said in that round */
+    uint64_t stop_in, after[PROCESSES];  /* of that superstep, from 1 */
 };
 
 struct halts {
@@ -320,7 +323,7 @@ void barriers_pass(struct world *world, uint32_t host, const struct decided *dec
 /* DO_MEET, DO_LEAVE. */
 void barriers_meet(struct world *world, const struct action *action);
 /* The host has heard where processes stop at the end of that superstep. */
-void barriers_know_stop(struct world *world, uint32_t host, uint64_t superstep);
+void barriers_know_stop(struct world *world, uint32_t host, uint64_t superstep, uint64_t round);
 void barriers_leave(struct world *world, uint32_t pid, uint32_t host);
 /* Whether a process waits at a barrier to which others have still to come, as far as that host
  * knows; what it says of barriers in QUIET. */
