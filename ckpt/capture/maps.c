@@ -164,6 +164,10 @@ static void take_detail(const char *line, struct bspz_map *map)
     } else if (strncmp(line, "Swap:", 5) == 0) {
         skip(&at, ' ');
         map->swapped = bspz_number(&at, 10) * 1024;
+    } else if (strncmp(line, "LazyFree:", 9) == 0) {
+        skip(&at, ' ');
+        if (bspz_number(&at, 10) > 0)
+            map->flags |= BSPZ_MAP_TAKEN;
     }
 }
 

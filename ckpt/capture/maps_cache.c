@@ -171,12 +171,14 @@ int bspz_snapshot_read_maps(struct bspz_snapshot *snapshot, bool quick)
     return error;
 }
 
-/* Whether the mapping is now as it was taken to be; being recorded (track.c) makes no difference.
- */
+/* Whether the mapping is now as it was taken to be; being recorded (track.c) makes no difference,
+ * nor that no more pages can be taken. */
 static bool is_as_guessed(const struct bspz_map *map, const struct bspz_map *now)
 {
+    uint32_t ignored = BSPZ_MAP_TRACKED | (map->flags & BSPZ_MAP_TAKEN);
+
     return now && now->end >= map->end && now->prot == map->prot &&
-           ((now->flags ^ map->flags) & ~(uint32_t)BSPZ_MAP_TRACKED) == 0;
+           ((now->flags ^ map->flags) & ~ignored) == 0;
 }
 
 int bspz_snapshot_verify(struct bspz_snapshot *snapshot)
@@ -208,7 +210,7 @@ static void take_verified_flags(struct bspz_map *map, const struct bspz_map *now
 
 int bspz_snapshot_confirm(struct bspz_snapshot *snapshot)
 {
-    const uint32_t fork_loses = BSPZ_MAP_LOCKED | BSPZ_MAP_TRACKED;
+    const uint32_t ignored = BSPZ_MAP_LOCKED | BSPZ_MAP_TRACKED | BSPZ_MAP_TAKEN;
     bool exact = true;
     struct bspz_maps now;
     int error;
@@ -222,7 +224,7 @@ int bspz_snapshot_confirm(struct bspz_snapshot *snapshot)
 
         if (is_excluded(snapshot, map) || (map->flags & BSPZ_MAP_DONT_FORK && !found))
             continue;
-        exact = exact && found && ((found->flags ^ map->flags) & ~fork_loses) == 0;
+        exact = exact && found && ((found->flags ^ map->flags) & ~ignored) == 0;
         if (!found || (found->flags ^ map->flags) & (BSPZ_MAP_WIPE_FORK | BSPZ_MAP_DONT_FORK))
             error = -EAGAIN;
         else if (!(map->flags & BSPZ_MAP_WIPE_FORK))

@@ -16,7 +16,7 @@ def changed_flags(place):
         images = [place.path(way + when) for when in ("locked", "later")]
         place.run(f"stale_{way}", *images, check=SAVED)
         for image in images:
-            place.restore(f"stale_{way}", image, "-", "-", check=0)
+            place.restore(f"stale_{way}", image, check=0)
 
 
 def guessed_flags(place):
