@@ -4,6 +4,7 @@
  * job is ready, files are truncated to their lengths, all descriptors of this process are closed,
  * and the new ones go to their numbers. */
 #include <errno.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "ckpt/capture/linux.h"
@@ -105,15 +106,17 @@ static int check_opened(struct bspz_restore *restore, const struct bspz_image_de
 
 static void note_lost(struct bspz_restore *restore, const char *path)
 {
+    bool of_process = strncmp(path, "/proc/", 6) == 0 && path[6] >= '0' && path[6] <= '9';
     struct bspz_text note;
 
     if (restore->plan->note[0])
         return; /* one example is enough */
     bspz_text_begin(&note, restore->plan->note, BSPZ_WHY_SIZE);
     bspz_text_add(&note, path);
-    bspz_text_add(&note,
-                  " is not, or not certainly, the same file as on the host of process 0: reading "
-                  "and writing it fail here (EIO)");
+    bspz_text_add(
+        &note, of_process ? " is a file of another process, which need not exist any more"
+                          : " is not, or not certainly, the same file as on the host of process 0");
+    bspz_text_add(&note, ": reading and writing it fail here (EIO)");
 }
 
 /* Opens the same file: by the caller's hook, as a shared description, or by its path. */
