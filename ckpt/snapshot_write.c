@@ -251,39 +251,42 @@ static void copy_manifest(const struct store_snapshot *snapshot, const void *byt
     io->close(io->context, file);
 }
 
+/* Commits the snapshot.  The manifest's bytes are synced first: a journaling file system then
+ * writes the names as well. */
+static int publish(const struct store_snapshot *snapshot, const void *bytes, size_t size,
+                   char *error)
+{
+    const struct store_io *io = &snapshot->store->io;
+
+    int status = store_io_stage(io, snapshot->directory, MANIFEST_NAME, bytes, size);
+    if (status == 0)
+        status = mark_counting(snapshot);
+    if (status == 0)
+        status = io->sync(io->context, snapshot->store->job);
+    if (status == 0)
+        status = io->sync(io->context, snapshot->directory);
+    if (status == 0)
+        status = store_io_publish(io, snapshot->directory, MANIFEST_NAME);
+    if (status < 0)
+        return fail(snapshot, status, error, "the manifest");
+    copy_manifest(snapshot, bytes, size);
+    return 0;
+}
+
 static int commit(struct store_snapshot *snapshot, const struct manifest *manifest, bool whole,
                   char *error)
 {
-    const struct store_io *io = &snapshot->store->io;
     struct bspz_buffer buffer = {0};
 
     int status = manifest_encode(manifest, &buffer, error);
-    if (status < 0)
-        return status;
-    status = whole ? check_images(snapshot, manifest, error) : 0;
-    if (status == 0) {
-        /* The manifest's bytes are synced first: a journaling file system then writes the names as
-         * well. */
-        status = store_io_stage(io, snapshot->directory, MANIFEST_NAME, buffer.data, buffer.size);
-        if (status == 0)
-            status = mark_counting(snapshot);
-        if (status == 0)
-            status = io->sync(io->context, snapshot->store->job);
-        if (status == 0)
-            status = io->sync(io->context, snapshot->directory);
-        if (status == 0)
-            status = store_io_publish(io, snapshot->directory, MANIFEST_NAME);
-        if (status < 0)
-            fail(snapshot, status, error, "the manifest");
-        else
-            copy_manifest(snapshot, buffer.data, buffer.size);
-    }
+    if (status == 0 && whole)
+        status = check_images(snapshot, manifest, error);
+    if (status == 0)
+        status = publish(snapshot, buffer.data, buffer.size, error);
     bspz_buffer_free(&buffer);
-    if (status < 0)
-        return status;
-    io->close(io->context, snapshot->directory);
-    free(snapshot);
-    return 0;
+    if (status == 0)
+        store_snapshot_leave(snapshot);
+    return status;
 }
 
 int store_snapshot_commit(struct store_snapshot *snapshot, const struct manifest *manifest,
@@ -301,7 +304,6 @@ int store_snapshot_commit_part(struct store_snapshot *snapshot, const struct man
 int store_snapshot_take_manifest(struct store_snapshot *snapshot, const void *bytes, size_t size,
                                  char *error)
 {
-    const struct store_io *io = &snapshot->store->io;
     struct manifest manifest;
     int status = manifest_decode(bytes, size, &manifest, error);
 
@@ -312,14 +314,7 @@ int store_snapshot_take_manifest(struct store_snapshot *snapshot, const void *by
     if (!same)
         return store_fail(snapshot->store, -EBADMSG, error,
                           "snapshot %s: the manifest of another one", snapshot->name);
-    status = io->sync(io->context, snapshot->store->job);
-    if (status == 0)
-        status = mark_counting(snapshot);
-    if (status == 0)
-        status = store_io_replace(io, snapshot->directory, MANIFEST_NAME, bytes, size);
-    if (status == 0)
-        copy_manifest(snapshot, bytes, size);
-    return status < 0 ? fail(snapshot, status, error, "the manifest") : 0;
+    return publish(snapshot, bytes, size, error);
 }
 
 void store_snapshot_abandon(struct store_snapshot *snapshot)
