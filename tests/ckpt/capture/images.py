@@ -73,6 +73,14 @@ def ahead_at_random(place):
             expect(done.stdout == b"image %d\n" % last, f"turn {turn}: {stops}: {done.stdout}")
 
 
+def ahead_with_many_mappings(place):
+    """The tables of a process that follows to the end of a chain."""
+    paths = [place.path(f"image{i}") for i in range(16)]
+    place.run("advanced_pie", 1, *paths, env={"ADVANCED_BESIDE": "1500"}, check=SAVED)
+    done = advance(place, "advanced_pie", [[path] for path in paths], check=0)
+    expect(done.stdout == b"image 15\n", f"{done.stdout}")
+
+
 def start(place):
     image = place.path("image")
     place.run("state_pie", image, "last argument", env=LIFE, check=SAVED)
@@ -174,6 +182,7 @@ def restorer_moves(_place):
 
 
 main(
-    [increments, ahead, ahead_at_random, damaged, files_gone, other_library, large, restorer_moves]
+    [increments, ahead, ahead_at_random, ahead_with_many_mappings, damaged, files_gone, other_library, large,
+     restorer_moves]
     + ([confined] if os.path.exists(os.path.join(BIN, "confined")) else [])
 )
