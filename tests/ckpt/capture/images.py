@@ -81,6 +81,14 @@ def ahead_with_many_mappings(place):
     expect(done.stdout == b"image 15\n", f"{done.stdout}")
 
 
+def many_mappings(place):
+    """Of the 65530 that Linux permits, more than half."""
+    paths = [place.path("full"), place.path("increment")]
+    place.run("advanced_pie", 1, *paths, env={"ADVANCED_BESIDE": "22000"}, check=SAVED)
+    done = place.restore("advanced_pie", paths[::-1], check=0)
+    expect(done.stdout == b"image 1\n", f"{done.stdout}")
+
+
 def start(place):
     image = place.path("image")
     place.run("state_pie", image, "last argument", env=LIFE, check=SAVED)
@@ -182,7 +190,7 @@ def restorer_moves(_place):
 
 
 main(
-    [increments, ahead, ahead_at_random, ahead_with_many_mappings, damaged, files_gone, other_library, large,
-     restorer_moves]
+    [increments, ahead, ahead_at_random, ahead_with_many_mappings, many_mappings, damaged, files_gone,
+     other_library, large, restorer_moves]
     + ([confined] if os.path.exists(os.path.join(BIN, "confined")) else [])
 )
