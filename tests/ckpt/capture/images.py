@@ -143,6 +143,15 @@ def files_gone(place):
     expect(length == len("first\nagain\n"), f"appended has {length} bytes")
 
 
+def files_up_to_the_limit(place):
+    """With ulimit -n 1024, which leaves few numbers above those in use: an image is at 900."""
+    limited = ["sh", "-c", 'ulimit -n 1024 && exec "$@"', "sh"]
+    for way in of("pie", "static"):
+        image = place.path(way)
+        place.run(f"filled_{way}", image, before=limited, check=SAVED)
+        place.restore(f"filled_{way}", image, before=limited, check=0)
+
+
 def other_library(place):
     library = place.path("mine.so")
     shutil.copy(os.path.join(BIN, "libopened.so"), library)
@@ -191,6 +200,6 @@ def restorer_moves(_place):
 
 main(
     [increments, ahead, ahead_at_random, ahead_with_many_mappings, many_mappings, damaged, files_gone,
-     other_library, large, restorer_moves]
+     files_up_to_the_limit, other_library, large, restorer_moves]
     + ([confined] if os.path.exists(os.path.join(BIN, "confined")) else [])
 )
