@@ -1,6 +1,7 @@
 /* filled.c - a process with many open files, of which the limit permits few more.
  *
  *   filled IMAGE   writes the image and ends with status 10; restored, it checks its files. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -10,11 +11,16 @@
 
 #define FILES 400
 
-static int files[FILES];
+static int files[FILES], of_parent;
 
 /* The images of a restore take low numbers, and so do these. */
 static void open_files(const char *path)
 {
+    char name[64];
+
+    snprintf(name, sizeof name, "/proc/%d/stat", (int)getppid());
+    of_parent = open(name, O_RDONLY);
+    CHECK(of_parent >= 0);
     for (int i = 0; i < FILES; i++) {
         files[i] = open(path, O_RDONLY | (i % 2 ? O_CLOEXEC : 0));
         CHECK(files[i] >= 0 && lseek(files[i], i, SEEK_SET) == i);
@@ -24,6 +30,9 @@ static void open_files(const char *path)
 
 static void check_files(void)
 {
+    char byte;
+
+    CHECK(pread(of_parent, &byte, 1, 0) < 0 && errno == EIO); /* it may be gone */
     for (int i = 0; i < FILES; i++) {
         CHECK(lseek(files[i], 0, SEEK_CUR) == i);
         CHECK(fcntl(files[i], F_GETFD) == (i % 2 ? FD_CLOEXEC : 0));
