@@ -9,7 +9,7 @@
 #include "tests/ckpt/capture/host.h"
 #include "tests/ckpt/capture/state.h"
 
-#define FILES 400
+#define FILES 700
 
 static int files[FILES], of_parent;
 
