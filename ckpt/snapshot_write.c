@@ -186,19 +186,55 @@ static int check_own_image(const struct store_snapshot *snapshot,
     return 0;
 }
 
-static int check_base(const struct store_snapshot *snapshot, const struct manifest_image *image,
-                      char *error)
-{
-    char path[SNAPSHOT_NAME + sizeof("/" MANIFEST_NAME)], name[SNAPSHOT_NAME];
-    struct stat about;
+/* The snapshots on which one is based, as far as they have been looked at. */
+struct bases {
+    struct bspz_snapshot_name found[4 * BSPZ_IMAGE_CHAIN_MAX];
+    size_t count;
+};
 
-    if (image->facts.generation == 0)
-        return 0;
-    store_snapshot_name(name, bspz_image_snapshot(&image->facts.base));
-    snprintf(path, sizeof(path), "%s/%s", name, MANIFEST_NAME);
-    if (fstatat(snapshot->store->job, path, &about, AT_SYMLINK_NOFOLLOW) < 0)
-        return store_fail(snapshot->store, -EINVAL, error,
-                          "snapshot %s: its base %s is not committed", snapshot->name, name);
+/* Once each, as long as there is room. */
+static void add_base(struct bases *bases, struct bspz_snapshot_name name)
+{
+    for (size_t i = 0; i < bases->count; i++)
+        if (bspz_snapshot_same(bases->found[i], name))
+            return;
+    if (bases->count < sizeof(bases->found) / sizeof(bases->found[0]))
+        bases->found[bases->count++] = name;
+}
+
+/* Lists the bases of the images. */
+static void add_bases(struct bases *bases, const struct manifest *manifest)
+{
+    for (uint32_t i = 0; i < manifest->images.count; i++) {
+        const struct bspz_image_facts *facts = &manifest->images.items[i].facts;
+        if (facts->generation > 0)
+            add_base(bases, bspz_image_snapshot(&facts->base));
+    }
+}
+
+/* Everything that the snapshot is based on must still be there: somebody may have removed it to get
+ * room on the disk. */
+static int check_bases(const struct store_snapshot *snapshot, const struct manifest *manifest,
+                       char *error)
+{
+    struct bases bases = {.count = 0};
+    char text[MANIFEST_ERROR_SIZE], name[SNAPSHOT_NAME];
+
+    add_bases(&bases, manifest);
+    for (size_t i = 0; i < bases.count; i++) {
+        struct manifest base;
+        int status = store_manifest(snapshot->store, bases.found[i], &base, text);
+        store_snapshot_name(name, bases.found[i]);
+        if (status == -ENOENT)
+            return store_fail(snapshot->store, -ESTALE, error,
+                              "snapshot %s: its base %s is not there any more", snapshot->name,
+                              name);
+        if (status < 0)
+            return store_fail(snapshot->store, status == -EBADMSG ? -ESTALE : status, error,
+                              "snapshot %s: its base: %.300s", snapshot->name, text);
+        add_bases(&bases, &base);
+        manifest_free(&base);
+    }
     return 0;
 }
 
@@ -210,12 +246,10 @@ static int check_images(const struct store_snapshot *snapshot, const struct mani
                           "snapshot %s: the manifest of another one", snapshot->name);
     for (uint32_t i = 0; i < manifest->images.count; i++) {
         int status = check_own_image(snapshot, &manifest->images.items[i], error);
-        if (status == 0)
-            status = check_base(snapshot, &manifest->images.items[i], error);
         if (status < 0)
             return status;
     }
-    return 0;
+    return check_bases(snapshot, manifest, error);
 }
 
 /* Creates the file `counts`, valid until a term begins from an older snapshot.  That may already
@@ -251,39 +285,42 @@ static void copy_manifest(const struct store_snapshot *snapshot, const void *byt
     io->close(io->context, file);
 }
 
+/* Commits the snapshot.  The manifest's bytes are synced first: a journaling file system then
+ * writes the names as well. */
+static int publish(const struct store_snapshot *snapshot, const void *bytes, size_t size,
+                   char *error)
+{
+    const struct store_io *io = &snapshot->store->io;
+
+    int status = store_io_stage(io, snapshot->directory, MANIFEST_NAME, bytes, size);
+    if (status == 0)
+        status = mark_counting(snapshot);
+    if (status == 0)
+        status = io->sync(io->context, snapshot->store->job);
+    if (status == 0)
+        status = io->sync(io->context, snapshot->directory);
+    if (status == 0)
+        status = store_io_publish(io, snapshot->directory, MANIFEST_NAME);
+    if (status < 0)
+        return fail(snapshot, status, error, "the manifest");
+    copy_manifest(snapshot, bytes, size);
+    return 0;
+}
+
 static int commit(struct store_snapshot *snapshot, const struct manifest *manifest, bool whole,
                   char *error)
 {
-    const struct store_io *io = &snapshot->store->io;
     struct bspz_buffer buffer = {0};
 
     int status = manifest_encode(manifest, &buffer, error);
-    if (status < 0)
-        return status;
-    status = whole ? check_images(snapshot, manifest, error) : 0;
-    if (status == 0) {
-        /* The manifest's bytes are synced first: a journaling file system then writes the names as
-         * well. */
-        status = store_io_stage(io, snapshot->directory, MANIFEST_NAME, buffer.data, buffer.size);
-        if (status == 0)
-            status = mark_counting(snapshot);
-        if (status == 0)
-            status = io->sync(io->context, snapshot->store->job);
-        if (status == 0)
-            status = io->sync(io->context, snapshot->directory);
-        if (status == 0)
-            status = store_io_publish(io, snapshot->directory, MANIFEST_NAME);
-        if (status < 0)
-            fail(snapshot, status, error, "the manifest");
-        else
-            copy_manifest(snapshot, buffer.data, buffer.size);
-    }
+    if (status == 0 && whole)
+        status = check_images(snapshot, manifest, error);
+    if (status == 0)
+        status = publish(snapshot, buffer.data, buffer.size, error);
     bspz_buffer_free(&buffer);
-    if (status < 0)
-        return status;
-    io->close(io->context, snapshot->directory);
-    free(snapshot);
-    return 0;
+    if (status == 0)
+        store_snapshot_leave(snapshot);
+    return status;
 }
 
 int store_snapshot_commit(struct store_snapshot *snapshot, const struct manifest *manifest,
@@ -301,7 +338,6 @@ int store_snapshot_commit_part(struct store_snapshot *snapshot, const struct man
 int store_snapshot_take_manifest(struct store_snapshot *snapshot, const void *bytes, size_t size,
                                  char *error)
 {
-    const struct store_io *io = &snapshot->store->io;
     struct manifest manifest;
     int status = manifest_decode(bytes, size, &manifest, error);
 
@@ -312,14 +348,7 @@ int store_snapshot_take_manifest(struct store_snapshot *snapshot, const void *by
     if (!same)
         return store_fail(snapshot->store, -EBADMSG, error,
                           "snapshot %s: the manifest of another one", snapshot->name);
-    status = io->sync(io->context, snapshot->store->job);
-    if (status == 0)
-        status = mark_counting(snapshot);
-    if (status == 0)
-        status = store_io_replace(io, snapshot->directory, MANIFEST_NAME, bytes, size);
-    if (status == 0)
-        copy_manifest(snapshot, bytes, size);
-    return status < 0 ? fail(snapshot, status, error, "the manifest") : 0;
+    return publish(snapshot, bytes, size, error);
 }
 
 void store_snapshot_abandon(struct store_snapshot *snapshot)

@@ -117,7 +117,7 @@ int store_image_finish(struct store_snapshot *snapshot, uint32_t pid, int descri
 /* The same for an image that another process has written, with the length that it reported. */
 int store_image_take(struct store_snapshot *snapshot, uint32_t pid, uint64_t length, char *error);
 /* Writes the manifest, which must be that of this snapshot: all its images exist in their sizes,
- * all bases are committed.  Frees the snapshot on success. */
+ * all bases are committed; -ESTALE: some are not there any more.  Frees the snapshot on success. */
 int store_snapshot_commit(struct store_snapshot *snapshot, const struct manifest *manifest,
                           char *error);
 /* The same where some images are in other hosts' directories. */

@@ -52,6 +52,23 @@ static void wait_frozen(_Atomic uint32_t *word)
 
 /* ---- Putting back ---------------------------------------------------------------------------- */
 
+/* Of the original's own files in /proc, which end with it, this process has its own. */
+static long open_own(const struct bspz_descriptor *one)
+{
+    int from = one->same_as, cloexec = one->close_on_exec ? O_CLOEXEC : 0;
+    bool first = from == one->number;
+    long result;
+
+    if (first)
+        from = bspz_sys_open(one->path, one->flags | O_CLOEXEC);
+    if (from < 0)
+        return from;
+    result = bspz_sys3(SYS_dup3, from, one->number, cloexec);
+    if (first)
+        bspz_sys_close(from);
+    return result < 0 ? result : 0;
+}
+
 /* Offsets and flags belong to the description, which the original went on using. */
 static int put_back_files(struct bspz_snapshot *snapshot)
 {
@@ -63,7 +80,11 @@ static int put_back_files(struct bspz_snapshot *snapshot)
 
         if (bspz_is_job_descriptor(snapshot->options, one->number) ||
             bspz_is_job_descriptor(snapshot->options, one->same_as) ||
-            bspz_rules_name(snapshot->options, one->number, one->path) || one->flags & O_PATH)
+            bspz_rules_name(snapshot->options, one->number, one->path))
+            continue;
+        if (bspz_is_own_file(one) && (error = open_own(one)) != 0)
+            return bspz_snapshot_fail(snapshot, one->path, error);
+        if (one->flags & O_PATH)
             continue;
         bspz_sys3(SYS_fcntl, one->number, F_SETFL, one->flags);
         if (one->kind == BSPZ_FD_DIRECTORY)

@@ -64,24 +64,77 @@ static bool is_common_device(const struct stat *status)
     return major(status->st_rdev) == 5 && minor(status->st_rdev) == 0; /* tty */
 }
 
-/* The memory of a process, which bspz_files_open opens in place of a lost file. */
-static bool is_lost(const char *path)
-{
-    size_t length = strlen(path);
+/* The directories of files that the kernel makes for each process and thread. */
+static const char own[] = "/proc/self", own_thread[] = "/proc/thread-self";
 
-    return strncmp(path, "/proc/", 6) == 0 && length > 10 && strcmp(path + length - 4, "/mem") == 0;
+/* What follows the directory of `path` and a number in it; NULL: it does not begin so. */
+static char *behind_number(char *path, const char *directory, int64_t *number)
+{
+    size_t length = strlen(directory);
+    const char *at = path + length;
+
+    if (strncmp(path, directory, length) != 0 || *at < '0' || *at > '9')
+        return NULL;
+    *number = (int64_t)bspz_number(&at, 10);
+    return *at == '/' || *at == '\0' ? path + (at - path) : NULL;
 }
 
-static enum bspz_descriptor_kind kind_of(const struct stat *status, const char *path)
+static char *behind_process(char *path, int64_t *process)
+{
+    return behind_number(path, "/proc/", process);
+}
+
+/* Names this process and its thread without their number, which another one will not have; the
+ * buffer has room for that. */
+static void name_own(char *path)
+{
+    int64_t process, thread = 0;
+    char *rest = behind_process(path, &process), *end;
+    const char *name = own;
+
+    if (!rest || process != bspz_sys0(SYS_getpid))
+        return;
+    end = behind_number(rest, "/task/", &thread);
+    if (end && thread == bspz_sys0(SYS_gettid)) {
+        name = own_thread;
+        rest = end;
+    }
+    memmove(path + strlen(name), rest, strlen(rest) + 1);
+    memcpy(path, name, strlen(name));
+}
+
+static bool is_below(const char *path, const char *directory)
+{
+    size_t length = strlen(directory);
+
+    return strncmp(path, directory, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+bool bspz_is_own_file(const struct bspz_descriptor *one)
+{
+    return (one->kind == BSPZ_FD_FILE || one->kind == BSPZ_FD_DIRECTORY) &&
+           (is_below(one->path, own) || is_below(one->path, own_thread));
+}
+
+/* The memory of a process, which bspz_files_open opens in place of a lost file, and any file of
+ * another process, which need not exist any more. */
+static bool is_lost(char *path)
+{
+    int64_t process;
+
+    return behind_process(path, &process) || strcmp(path, "/proc/self/mem") == 0;
+}
+
+static enum bspz_descriptor_kind kind_of(const struct stat *status, char *path)
 {
     struct stat named;
 
     if (is_common_device(status))
         return BSPZ_FD_DEVICE;
-    if (S_ISREG(status->st_mode) && is_lost(path))
-        return BSPZ_FD_LOST;
     if (!S_ISREG(status->st_mode) && !S_ISDIR(status->st_mode))
         return BSPZ_FD_OTHER;
+    if (is_lost(path))
+        return BSPZ_FD_LOST;
     if (bspz_sys4(SYS_newfstatat, AT_FDCWD, path, &named, 0) != 0 ||
         named.st_dev != status->st_dev || named.st_ino != status->st_ino)
         return BSPZ_FD_DELETED;
@@ -125,6 +178,7 @@ static int describe(struct bspz_descriptor *one, bool is_jobs, char *buffer,
     if (length < 0)
         return (int)length;
     buffer[length] = '\0';
+    name_own(buffer);
     one->path = bspz_arena_string(arena, buffer);
     if (!one->path)
         return -ENOMEM;
@@ -136,7 +190,7 @@ static int describe(struct bspz_descriptor *one, bool is_jobs, char *buffer,
     one->inode = status.st_ino;
     one->modified = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
     one->mode = status.st_mode;
-    one->kind = !is_jobs                  ? kind_of(&status, one->path)
+    one->kind = !is_jobs                  ? kind_of(&status, buffer)
                 : S_ISREG(status.st_mode) ? BSPZ_FD_FILE
                                           : BSPZ_FD_OTHER;
     if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))

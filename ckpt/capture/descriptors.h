@@ -13,7 +13,8 @@ enum bspz_descriptor_kind {
     BSPZ_FD_DEVICE,    /* a character device that is the same for everybody, such as /dev/null */
     BSPZ_FD_DELETED,   /* a file that has been unlinked or replaced at its path */
     BSPZ_FD_OTHER,     /* socket, pipe, terminal, epoll and so on */
-    BSPZ_FD_LOST,      /* a restored one of kind BSPZ_DESCRIPTOR_LOST */
+    BSPZ_FD_LOST,      /* a restored one of kind BSPZ_DESCRIPTOR_LOST, or a file that is lost: of
+                          another process, in /proc */
 };
 
 struct bspz_descriptor {
@@ -30,13 +31,17 @@ struct bspz_descriptor {
     uint64_t modified; /* nanoseconds since 1970 */
     uint32_t mode;     /* type and permissions, of stat */
     uint32_t shared; /* the mark of a description that other processes hold; 0: no other holds it */
-    const char *path; /* as the kernel names it: "/a/file", "socket:[17]" */
+    const char *path; /* as the kernel names it: "/a/file", "socket:[17]"; but "/proc/self/..." */
 };
 
 struct bspz_descriptors {
     struct bspz_descriptor *descriptor; /* ascending by number */
     uint32_t count;
 };
+
+/* Whether it is a file that the kernel makes for each process: where this process goes on in
+ * another one, it is to be that one's. */
+bool bspz_is_own_file(const struct bspz_descriptor *descriptor);
 
 /* Lists all descriptors but those used for the listing; of the job's own, with fewer details. 0, or
  * a negative errno: -ENOMEM when the arena is full. */

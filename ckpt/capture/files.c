@@ -1,9 +1,10 @@
 /* files.c - the program's descriptors in the process that is being restored.
  *
- * Files are first opened and checked, at numbers far above all in use.  When every process of the
- * job is ready, files are truncated to their lengths, all descriptors of this process are closed,
- * and the new ones go to their numbers. */
+ * Files are first opened and checked, at numbers far above all in use, as far as there are.  When
+ * every process of the job is ready, files are truncated to their lengths, all descriptors of this
+ * process are closed, and the new ones go to their numbers. */
 #include <errno.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "ckpt/capture/linux.h"
@@ -43,13 +44,42 @@ static void allow_many(void)
     }
 }
 
-/* Moves a descriptor to a number of at least `lowest`. */
-static int move_above(int fd, int lowest)
+static const struct bspz_image_descriptor *saved_number(const struct bspz_restore *restore, int fd)
 {
-    int lifted = (int)bspz_sys3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
+    for (uint32_t i = 0; i < count_of(restore); i++)
+        if ((int)restore->image->descriptors[i]->number == fd)
+            return restore->image->descriptors[i];
+    return NULL;
+}
 
+/* A number that neither the program nor this process uses. */
+static long unused_number(const struct bspz_restore *restore, int fd)
+{
+    long number = 2;
+
+    do {
+        number = bspz_sys3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, number + 1);
+        if (number < 0 || !saved_number(restore, (int)number))
+            return number;
+        bspz_sys_close((int)number);
+    } while (true);
+}
+
+/* Moves a descriptor to a number of at least `lowest`, above all in use.  Where the limit leaves
+ * none (ulimit -n), to the one that the program has for it, if that is free and not one of a
+ * standard stream, else to any that it does not use.  number: the program's, 0: none. */
+static int set_aside(const struct bspz_restore *restore, int fd, int lowest, int number)
+{
+    long moved = bspz_sys3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest);
+
+    if (moved < 0 && fd == number && number > 2)
+        return fd;
+    if (moved < 0 && number > 2 && bspz_sys3(SYS_fcntl, number, F_GETFD, 0) < 0)
+        moved = bspz_sys3(SYS_dup3, fd, number, O_CLOEXEC);
+    if (moved < 0)
+        moved = unused_number(restore, fd);
     bspz_sys_close(fd);
-    return lifted;
+    return (int)moved;
 }
 
 static int find_marked(const struct bspz_restore *restore, uint32_t mark, uint64_t device,
@@ -105,15 +135,17 @@ static int check_opened(struct bspz_restore *restore, const struct bspz_image_de
 
 static void note_lost(struct bspz_restore *restore, const char *path)
 {
+    bool of_process = strncmp(path, "/proc/", 6) == 0 && path[6] >= '0' && path[6] <= '9';
     struct bspz_text note;
 
     if (restore->plan->note[0])
         return; /* one example is enough */
     bspz_text_begin(&note, restore->plan->note, BSPZ_WHY_SIZE);
     bspz_text_add(&note, path);
-    bspz_text_add(&note,
-                  " is not, or not certainly, the same file as on the host of process 0: reading "
-                  "and writing it fail here (EIO)");
+    bspz_text_add(
+        &note, of_process ? " is a file of another process, which need not exist any more"
+                          : " is not, or not certainly, the same file as on the host of process 0");
+    bspz_text_add(&note, ": reading and writing it fail here (EIO)");
 }
 
 /* Opens the same file: by the caller's hook, as a shared description, or by its path. */
@@ -161,7 +193,7 @@ static int open_one(struct bspz_restore *restore, const struct bspz_image_descri
     if (fd < 0)
         return bspz_restore_fail(restore, fd, "the program has open", path,
                                  "it cannot be opened again");
-    fd = move_above(fd, lowest);
+    fd = set_aside(restore, fd, lowest, (int)saved->number);
     if (fd < 0)
         return bspz_restore_fail(restore, fd, "no descriptor for", path, "see ulimit -n");
     *opened = fd;
@@ -223,7 +255,7 @@ int bspz_files_open(struct bspz_restore *restore)
     if (restore->directory < 0)
         return bspz_restore_fail(restore, restore->directory, "the program's current directory",
                                  restore->thread->cwd, "it cannot be entered");
-    restore->directory = move_above(restore->directory, lowest);
+    restore->directory = set_aside(restore, restore->directory, lowest, 0);
     return restore->directory < 0
                ? bspz_restore_fail(restore, restore->directory, "no descriptor for",
                                    restore->thread->cwd, "see ulimit -n")
@@ -274,14 +306,6 @@ static bool stays(const struct bspz_restore *restore, int fd)
     return false;
 }
 
-static const struct bspz_image_descriptor *saved_number(const struct bspz_restore *restore, int fd)
-{
-    for (uint32_t i = 0; i < count_of(restore); i++)
-        if ((int)restore->image->descriptors[i]->number == fd)
-            return restore->image->descriptors[i];
-    return NULL;
-}
-
 /* Moves the job's descriptors above 2 out of the way of the program's. */
 static int move_jobs(struct bspz_restore *restore)
 {
@@ -294,7 +318,7 @@ static int move_jobs(struct bspz_restore *restore)
         if (fd <= 2 || !saved ||
             (saved->kind == BSPZ_DESCRIPTOR_JOB && saved->same_as == saved->number))
             continue;
-        fd = move_above(fd, lowest);
+        fd = set_aside(restore, fd, lowest, 0);
         if (fd < 0)
             return bspz_restore_fail(restore, fd, "no descriptor for the job's own", NULL, NULL);
         restore->job_descriptors[i] = fd;
@@ -335,6 +359,9 @@ static int place_one(struct bspz_restore *restore, uint32_t index)
             bspz_sys3(SYS_fcntl, number, F_SETFD, flags ? FD_CLOEXEC : 0);
         else if (saved->kind == BSPZ_DESCRIPTOR_EXCLUDED && number <= 2)
             bspz_sys_close(number);
+        return 0;
+    } else if (from == number) {
+        bspz_sys3(SYS_fcntl, number, F_SETFD, flags ? FD_CLOEXEC : 0);
         return 0;
     }
     result = bspz_sys3(SYS_dup3, from, number, flags);

@@ -164,6 +164,10 @@ static void take_detail(const char *line, struct bspz_map *map)
     } else if (strncmp(line, "Swap:", 5) == 0) {
         skip(&at, ' ');
         map->swapped = bspz_number(&at, 10) * 1024;
+    } else if (strncmp(line, "LazyFree:", 9) == 0) {
+        skip(&at, ' ');
+        if (bspz_number(&at, 10) > 0)
+            map->flags |= BSPZ_MAP_TAKEN;
     }
 }
 
@@ -194,6 +198,18 @@ static int take_all(struct lines *lines, struct bspz_maps *maps, struct bspz_are
     return (int)lines->error;
 }
 
+/* Moves the strings down to the table: a restore reads the list many times. */
+static void close_gap(struct bspz_maps *maps, const struct bspz_arena *table,
+                      const struct bspz_arena *strings)
+{
+    ptrdiff_t gap = strings->base - (table->base + table->used);
+
+    memmove(table->base + table->used, strings->base, strings->used);
+    for (uint32_t i = 0; i < maps->count; i++)
+        if (*maps->map[i].path)
+            maps->map[i].path -= gap;
+}
+
 _Static_assert(sizeof(struct bspz_map) % 16 == 0, "a table of these is contiguous");
 
 int bspz_maps_read(struct bspz_maps *maps, bool detailed, struct bspz_arena *arena)
@@ -221,8 +237,8 @@ int bspz_maps_read(struct bspz_maps *maps, bool detailed, struct bspz_arena *are
     bspz_sys_close(lines.fd);
     if (error)
         return error;
-    /* The arena continues after the strings: the hole between is address space, not memory. */
-    arena->used = (size_t)(strings.base - arena->base) + strings.used;
+    close_gap(maps, &table, &strings);
+    arena->used = (size_t)(table.base - arena->base) + table.used + strings.used;
     return 0;
 }
 

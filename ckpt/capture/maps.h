@@ -27,6 +27,7 @@ enum {
     BSPZ_MAP_DELETED = 1 << 15,   /* its file has been unlinked */
     BSPZ_MAP_MAY_WRITE = 1 << 16, /* mprotect may make it writable */
     BSPZ_MAP_TRACKED = 1 << 17,   /* registered with a userfaultfd that watches writes only */
+    BSPZ_MAP_TAKEN = 1 << 18,     /* has pages that the kernel may take at any time: MADV_FREE */
 };
 
 struct bspz_map {

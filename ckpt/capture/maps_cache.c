@@ -63,16 +63,32 @@ static bool is_shared_memory(const struct bspz_map *map)
                                               strcmp(map->path, "/memfd:" BSPZ_COMMON_NAME) == 0)));
 }
 
-/* A fork loses the locks of memory without a trace, so a copy could not notice a wrong guess. */
-static bool may_guess(struct bspz_snapshot *snapshot)
+/* A fork loses the locks of memory without a trace, so a copy could not notice a wrong guess.  A
+ * status that is too long for the buffer has the wanted lines at its beginning. */
+static bool is_locked(const struct bspz_memory *memory, const char *status)
 {
+    const char *locked = bspz_behind(status, "VmLck:");
+
+    for (uint32_t i = 0; i < memory->count; i++)
+        if (memory->map[i].flags & BSPZ_MAP_LOCKED)
+            return true;
+    return !locked || bspz_number(&locked, 10) != 0;
+}
+
+/* Whether flags can be recalled; *may_guess: and those of new mappings guessed. */
+static bool may_recall(struct bspz_snapshot *snapshot, bool *may_guess)
+{
+    const struct bspz_memory *memory = snapshot->memory;
     struct bspz_arena before = snapshot->arena;
     char *status = bspz_arena_take(&snapshot->arena, STATUS_BYTES);
-    bool may = !snapshot->memory->careful && status &&
-               bspz_sys_slurp("/proc/self/status", status, STATUS_BYTES) > 0 &&
-               bspz_number_behind(status, "VmLck:", 10) == 0 &&
-               bspz_number_behind(status, "VmRSS:", 10) >= WORTH_GUESSING;
+    long bytes = status ? bspz_sys_slurp("/proc/self/status", status, STATUS_BYTES) : -ENOMEM;
+    bool may;
 
+    if (bytes == -EFBIG)
+        status[STATUS_BYTES - 1] = '\0';
+    may = (bytes > 0 || bytes == -EFBIG) && !is_locked(memory, status);
+    *may_guess =
+        may && !memory->careful && bspz_number_behind(status, "VmRSS:", 10) >= WORTH_GUESSING;
     snapshot->arena = before;
     return may;
 }
@@ -102,9 +118,9 @@ static bool recall(struct bspz_snapshot *snapshot)
 {
     struct bspz_memory *memory = snapshot->memory;
     uint32_t from = 0;
-    bool asked = false;
+    bool may_guess;
 
-    if (memory->count == 0)
+    if (memory->count == 0 || !may_recall(snapshot, &may_guess))
         return false;
     for (uint32_t i = 0; i < snapshot->maps.count; i++) {
         struct bspz_map *map = &snapshot->maps.map[i];
@@ -112,9 +128,8 @@ static bool recall(struct bspz_snapshot *snapshot)
 
         if (is_shared_memory(map) && !is_excluded(snapshot, map))
             return false;
-        if (!former && (!is_anonymous(map) || !(asked || may_guess(snapshot))))
+        if (!former && !(is_anonymous(map) && may_guess))
             return false;
-        asked = asked || !former;
         map->flags = former ? former->flags : map->flags | BSPZ_MAP_MAY_WRITE;
         map->present = map->end - map->start;
         map->swapped = former ? former->swapped : 0;
@@ -156,12 +171,14 @@ int bspz_snapshot_read_maps(struct bspz_snapshot *snapshot, bool quick)
     return error;
 }
 
-/* Whether the mapping is now as it was taken to be; being recorded (track.c) makes no difference.
- */
+/* Whether the mapping is now as it was taken to be; being recorded (track.c) makes no difference,
+ * nor that no more pages can be taken. */
 static bool is_as_guessed(const struct bspz_map *map, const struct bspz_map *now)
 {
+    uint32_t ignored = BSPZ_MAP_TRACKED | (map->flags & BSPZ_MAP_TAKEN);
+
     return now && now->end >= map->end && now->prot == map->prot &&
-           ((now->flags ^ map->flags) & ~(uint32_t)BSPZ_MAP_TRACKED) == 0;
+           ((now->flags ^ map->flags) & ~ignored) == 0;
 }
 
 int bspz_snapshot_verify(struct bspz_snapshot *snapshot)
@@ -193,7 +210,7 @@ static void take_verified_flags(struct bspz_map *map, const struct bspz_map *now
 
 int bspz_snapshot_confirm(struct bspz_snapshot *snapshot)
 {
-    const uint32_t fork_loses = BSPZ_MAP_LOCKED | BSPZ_MAP_TRACKED;
+    const uint32_t ignored = BSPZ_MAP_LOCKED | BSPZ_MAP_TRACKED | BSPZ_MAP_TAKEN;
     bool exact = true;
     struct bspz_maps now;
     int error;
@@ -205,9 +222,9 @@ int bspz_snapshot_confirm(struct bspz_snapshot *snapshot)
         struct bspz_map *map = &snapshot->maps.map[i];
         const struct bspz_map *found = bspz_maps_find(&now, map->start);
 
-        if (map->flags & BSPZ_MAP_DONT_FORK || is_excluded(snapshot, map))
+        if (is_excluded(snapshot, map) || (map->flags & BSPZ_MAP_DONT_FORK && !found))
             continue;
-        exact = exact && found && ((found->flags ^ map->flags) & ~fork_loses) == 0;
+        exact = exact && found && ((found->flags ^ map->flags) & ~ignored) == 0;
         if (!found || (found->flags ^ map->flags) & (BSPZ_MAP_WIPE_FORK | BSPZ_MAP_DONT_FORK))
             error = -EAGAIN;
         else if (!(map->flags & BSPZ_MAP_WIPE_FORK))

@@ -13,7 +13,7 @@
 static bool can_be_shared(const struct bspz_snapshot *snapshot, const struct bspz_descriptor *one)
 {
     return (one->kind == BSPZ_FD_FILE || one->kind == BSPZ_FD_DIRECTORY) &&
-           one->same_as == one->number && !(one->flags & O_PATH) &&
+           one->same_as == one->number && !(one->flags & O_PATH) && !bspz_is_own_file(one) &&
            !bspz_is_job_descriptor(snapshot->options, one->number);
 }
 

@@ -11,6 +11,7 @@
 #define POPULATE_LEAST 32768
 #define RESTORER_STACK (64u << 10)
 #define CODE_BYTES     (64u << 10)
+#define MANY           16384 /* regions */
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 
@@ -122,6 +123,19 @@ int bspz_stage_begin(struct bspz_restore *restore)
     return bspz_stage_place(restore);
 }
 
+/* The space reserved between two regions counts as a mapping, of which Linux permits 65530.  Where
+ * there are many it is given back: regions that are not adjacent do not merge either.  While a
+ * process waits for more images it has other mappings made, and keeps the place to itself. */
+static void open_gap(struct bspz_restore *restore, uint32_t index)
+{
+    const struct bspz_staged *staged = &restore->staged[index];
+    uint64_t from = staged->at + staged->bytes;
+    uint64_t to = index + 1 < restore->staged_count ? staged[1].at : restore->place.end;
+
+    if (restore->staged_count >= MANY && !restore->plan->more && staged->at && to > from)
+        bspz_sys2(SYS_munmap, from, to - from);
+}
+
 int bspz_stage(struct bspz_restore *restore)
 {
     const struct bspz_restore_chain *chain = &restore->chain;
@@ -129,8 +143,11 @@ int bspz_stage(struct bspz_restore *restore)
     uint32_t which = 0;
     int error = bspz_stage_begin(restore);
 
-    for (uint32_t i = 0; i < restore->staged_count && !error; i++)
+    for (uint32_t i = 0; i < restore->staged_count && !error; i++) {
         error = bspz_staged_map(restore, &restore->staged[i]);
+        if (!error)
+            open_gap(restore, i);
+    }
     if (error)
         return error;
     bspz_stage_huge(restore);

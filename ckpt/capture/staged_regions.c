@@ -63,7 +63,9 @@ int bspz_staged_map(struct bspz_restore *restore, struct bspz_staged *staged)
     if (file >= 0)
         bspz_sys_close(file);
     if (bspz_failed(at))
-        return bspz_restore_fail(restore, (int)at, "no memory for the region of", path, NULL);
+        return bspz_restore_fail(restore, (int)at,
+                                 *path ? "no memory for the region of" : "no memory for a region",
+                                 path, "see ulimit -v and vm.max_map_count");
     if (region->flags & (BSPZ_REGION_HUGE | BSPZ_REGION_HUGETLB))
         bspz_sys3(SYS_madvise, staged->at, staged->bytes, MADV_HUGEPAGE);
     if (region->flags & BSPZ_REGION_NO_HUGE)

@@ -1,9 +1,10 @@
 /* still.c - memory that changes while its image is written.
  *
- * Signals are blocked and there is no other thread, so the saved memory does not change, with two
+ * Signals are blocked and there is no other thread, so the saved memory does not change, with three
  * exceptions.  Upon each migration the kernel writes the number of the processor into the area for
- * restartable sequences, which lies beside libc's data of the thread; in forked writers, too.  And
- * others may write to shared mappings: a child that the user's rules exclude.
+ * restartable sequences, which lies beside libc's data of the thread; in forked writers, too.
+ * Others may write to shared mappings: a child that the user's rules exclude.  And where memory is
+ * scarce the kernel takes pages that the program has given up by MADV_FREE: they are zero then.
  *
  * A page is hashed and stored in two steps.  A change between them would make the image invalid, so
  * such pages are copied first, and the copy is hashed and stored. */
@@ -31,6 +32,8 @@ static bool is_restless(const struct bspz_still *still, const struct bspz_piece 
     const struct bspz_range *area = &still->area;
 
     if (piece->map->flags & BSPZ_MAP_SHARED && piece->now_at == piece->start)
+        return true;
+    if (piece->map->flags & BSPZ_MAP_TAKEN)
         return true;
     if (start >= area->end || *end <= area->start)
         return false;

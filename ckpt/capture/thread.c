@@ -156,15 +156,14 @@ static void read_signals(struct bspz_thread *thread)
 
 static int read_directory(struct bspz_thread *thread)
 {
-    /* The kernel's result counts the zero byte. */
     long bytes = bspz_sys2(SYS_getcwd, thread->cwd, sizeof thread->cwd);
 
-    if (bytes < 0)
+    if (bytes < 0 && bytes != -ENOENT)
         return (int)bytes;
     bspz_boot_id(thread->boot);
     thread->umask = (uint32_t)bspz_sys1(SYS_umask, 077);
     bspz_sys1(SYS_umask, thread->umask);
-    return thread->cwd[0] == '/' ? 0 : -ENOENT; /* "(unreachable)" */
+    return 0;
 }
 
 int bspz_thread_read(struct bspz_thread *thread, uint64_t mask, const char **what)

@@ -62,7 +62,7 @@ struct bspz_thread {
     uint32_t umask;
     int32_t tid;
     char name[BSPZ_NAME_SIZE];
-    char cwd[BSPZ_CWD_SIZE];
+    char cwd[BSPZ_CWD_SIZE];   /* "": removed; "(unreachable)...": not below the root */
     char boot[BSPZ_BOOT_SIZE]; /* the kernel's boot id: which boot of which machine */
 };
 

@@ -40,6 +40,20 @@ static int check_rseq(struct bspz_snapshot *snapshot)
     return -EBUSY;
 }
 
+static int check_directory(struct bspz_snapshot *snapshot)
+{
+    const char *path = snapshot->thread.cwd;
+    struct bspz_text why;
+
+    if (path[0] == '/')
+        return 0;
+    bspz_text_begin(&why, snapshot->why, BSPZ_WHY_SIZE);
+    bspz_text_add(&why, path[0] ? "the current directory is not below the root directory"
+                                : "the current directory has been removed");
+    bspz_text_add(&why, "; the restored process could not be there");
+    return -EBUSY;
+}
+
 /* ---- Mappings -------------------------------------------------------------------------------- */
 
 static bool starts(const char *text, const char *with)
@@ -212,6 +226,8 @@ int bspz_snapshot_check_supported(struct bspz_snapshot *snapshot)
         error = check_timers(snapshot);
     if (!error)
         error = check_rseq(snapshot);
+    if (!error)
+        error = check_directory(snapshot);
     if (!error)
         error = check_maps(snapshot);
     return error ? error : check_descriptors(snapshot);

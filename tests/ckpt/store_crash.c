@@ -16,7 +16,7 @@
 
 /* What the job does; the newest snapshot afterwards. */
 struct deed {
-    enum { CREATE, SNAPSHOT, INCREMENT, TERM, PRUNE, SWEEP, FINISH } what;
+    enum { CREATE, SNAPSHOT, INCREMENT, TAKEN, TERM, PRUNE, SWEEP, FINISH } what;
     struct bspz_snapshot_name name;
     const char *newest; /* "" while there is none */
 };
@@ -25,7 +25,8 @@ static const struct deed deeds[] = {
     {CREATE, {0, 0}, ""},       {SNAPSHOT, {0, 1}, "0.1"}, {INCREMENT, {1, 1}, "1.1"},
     {SNAPSHOT, {2, 1}, "2.1"},  {PRUNE, {0, 0}, "2.1"},    {INCREMENT, {3, 1}, "3.1"},
     {TERM, {2, 1}, "2.1"},      {SWEEP, {0, 0}, "2.1"},    {SNAPSHOT, {3, 2}, "3.2"},
-    {INCREMENT, {4, 2}, "4.2"}, {PRUNE, {0, 0}, "4.2"},    {FINISH, {4, 2}, "4.2"},
+    {INCREMENT, {4, 2}, "4.2"}, {TAKEN, {5, 2}, "5.2"},    {PRUNE, {0, 0}, "5.2"},
+    {FINISH, {5, 2}, "5.2"},
 };
 #define DEEDS (sizeof(deeds) / sizeof(deeds[0]))
 
@@ -42,8 +43,11 @@ static int act(const struct deed *deed, struct store *store, struct store_sample
         return store_job_create(store, store_sample_job, 1, error);
     case SNAPSHOT:
     case INCREMENT:
+    case TAKEN:
+        sample->elsewhere = deed->what == TAKEN;
         return store_sample_snapshot(sample, store, deed->name.superstep, deed->name.term,
-                                     deed->what == SNAPSHOT ? STORE_SAMPLE_ALL : 0, abandon, error);
+                                     deed->what == INCREMENT ? 0 : STORE_SAMPLE_ALL, abandon,
+                                     error);
     case TERM:
         return store_term_begin(store, 2, deed->name, 2, error);
     case PRUNE:
@@ -217,7 +221,7 @@ static bool only_lacks_a_copy(struct store *store, const struct deed *deed)
     char name[SNAPSHOT_NAME];
     struct manifest manifest;
 
-    if (deed->what != SNAPSHOT && deed->what != INCREMENT)
+    if (deed->what != SNAPSHOT && deed->what != INCREMENT && deed->what != TAKEN)
         return false;
     store_snapshot_name(name, deed->name);
     int directory = store_open_directory(store, store->job, name);

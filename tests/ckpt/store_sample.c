@@ -62,6 +62,20 @@ static int write_image(struct store_sample *sample, struct store *store,
     return status;
 }
 
+static int take_manifest(struct store_snapshot *snapshot, const struct manifest *manifest,
+                         char *error)
+{
+    struct bspz_buffer bytes = {0};
+    int status = manifest_encode(manifest, &bytes, error);
+
+    if (status == 0)
+        status = store_snapshot_take_manifest(snapshot, bytes.data, bytes.size, error);
+    if (status == 0)
+        store_snapshot_leave(snapshot);
+    bspz_buffer_free(&bytes);
+    return status;
+}
+
 static int commit(struct store_sample *sample, struct store_snapshot *snapshot, uint64_t superstep,
                   uint32_t term, uint32_t whole, char *error)
 {
@@ -90,7 +104,8 @@ static int commit(struct store_sample *sample, struct store_snapshot *snapshot, 
         images[i].facts.generation = base->generation + 1;
         images[i].facts.base = base->image;
     }
-    return store_snapshot_commit(snapshot, &manifest, error);
+    return sample->elsewhere ? take_manifest(snapshot, &manifest, error)
+                             : store_snapshot_commit(snapshot, &manifest, error);
 }
 
 int store_sample_snapshot(struct store_sample *sample, struct store *store, uint64_t superstep,

@@ -18,6 +18,7 @@ struct store_sample {
     unsigned turn;
     struct bspz_image_written written[STORE_SAMPLE_PROCS];
     bool two_hosts; /* the manifests say that the job has them */
+    bool elsewhere; /* the manifests are written on the other one, and come from there */
 };
 
 void store_sample_make(struct store_sample *sample);

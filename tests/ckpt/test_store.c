@@ -387,6 +387,20 @@ START_TEST(a_manifest_must_fit_its_images)
 }
 END_TEST
 
+/* Users remove what is older, when the disk is full. */
+START_TEST(all_bases_must_be_there)
+{
+    snapshot(1, 1, true);
+    snapshot(2, 1, false);
+    snapshot(3, 1, false);
+    ck_assert_int_eq(unlink(path_of("1.1/manifest")), 0);
+    ck_assert_int_eq(store_sample_snapshot(&sample, store, 4, 1, 0, true, complaint), -ESTALE);
+    ck_assert_ptr_nonnull(strstr(complaint, "snapshot 4.1: its base 1.1 is not there any more"));
+    snapshot(5, 1, true);
+    expect_newest(5, 1);
+}
+END_TEST
+
 /* An agent beside the bsprun that has the lock, and a process that writes its image by itself. */
 START_TEST(others_may_write_for_the_one_with_the_lock)
 {
@@ -440,6 +454,7 @@ int main(void)
     tcase_add_loop_test(tests, one_that_no_host_can_have_whole, 0, 2);
     tcase_add_test(tests, a_deep_check_finds_what_a_look_does_not);
     tcase_add_test(tests, a_manifest_must_fit_its_images);
+    tcase_add_test(tests, all_bases_must_be_there);
     tcase_add_test(tests, others_may_write_for_the_one_with_the_lock);
     suite_add_tcase(suite, tests);
 

@@ -3,13 +3,17 @@ program's state is tested in tests/recovery."""
 import fcntl
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
 import time
 
-from harness import (BSPRUN, PROG, Job, bsprun, check, committed, expect, held_copies, jobs, main, run, scratch,
+from harness import (BIN, BSPRUN, PROG, Job, bsprun, check, committed, expect, held_copies, jobs, main, run, scratch,
                      wait_committed, wait_held, wait_until)
+
+
+BSPCKPT = os.path.join(BIN, "bspckpt")
 
 
 def fresh():
@@ -428,6 +432,27 @@ def several_jobs():
     check(sorted(found) == [3, 4], found)
 
 
+def bases_removed():
+    """Somebody needs room on the disk and removes all snapshots but the newest, or just its bases: one is not
+    committed then, which is said, and the next one is full."""
+    for kept in 1, 0:
+        store = fresh()
+        with Job([BSPRUN, "--ckpt", store, "--every", "0.1s", "--no-history", "-np", "2", PROG, "loop", "1"]) as job:
+            job.wait_ready(2)
+            # The first, one based on it, one that is not, and two based on that.
+            wait_until(lambda: len(committed(store)) == 5, "five snapshots")
+            own = os.path.join(store, *jobs(store))
+            for step in committed(store)[:-1 if kept else None]:
+                shutil.rmtree(os.path.join(own, f"{step}.1"))
+            job.wait_for("no snapshot after superstep .*: its base .* is not there any more")
+            last = (committed(store) or [0])[-1]
+            wait_until(lambda: (committed(store) or [0])[-1] > last, "another snapshot")
+            job.signal(signal.SIGKILL)
+            job.finish()
+        result = run([BSPCKPT, "verify", "--local", f"{store}@{committed(store)[-1]}"])
+        expect(result, 0, out="^1 snapshot, 0 damaged files")
+
+
 def what_the_dead_left():
     """The next job removes private directories whose owners are dead, and nothing else."""
     directory = tempfile.mkdtemp(dir=scratch)
@@ -460,4 +485,4 @@ if __name__ == "__main__":
           report_of_a_rollback, an_ended_job, an_ended_job_after_another, killed_before_its_first, the_same_command,
           signals_without_snapshots, saved_and_stopped, the_command_that_goes_on, stopped_before_begin, second_signal,
           interrupted, interrupted_while_it_saves, share_of_writers, time_limit, reader_goes_away, locked_until_all_is_gone, restarts_run_out,
-          linked_with_it, several_jobs, what_the_dead_left])
+          linked_with_it, several_jobs, bases_removed, what_the_dead_left])

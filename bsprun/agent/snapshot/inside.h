@@ -114,6 +114,7 @@ struct agent_snapshots {
     struct kept *kept; /* nprocs entries */
     struct ticket ticket;
     struct chain_end chain; /* of the last committed snapshot */
+    bool without_bases;     /* files that it is based on are not there any more */
     /* Images that a restore found damaged: snapshots based on one are not offered again. */
     struct bad_image bad[BAD_IMAGES_MOST];
     uint32_t bad_count;

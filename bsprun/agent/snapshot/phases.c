@@ -73,9 +73,9 @@ static void write_order(struct agent *agent, bool forked, enum snapshot_haste ha
                           (uint32_t)agent_here(agent), (uint32_t)agent_order(agent)->cores);
     order->created = snapshots->ticket.created;
     /* Images for other hosts must be full, as those have no bases; of replicas another one may have
-     * written the image before. */
+     * written the image before.  What the next ones would be based on may have been removed. */
     snapshots->ticket.full =
-        snapshots->copies > 1 || agent_has_replicas(agent) ||
+        snapshots->copies > 1 || agent_has_replicas(agent) || snapshots->without_bases ||
         (!snapshots->ticket.first &&
          chain_end_is_due(snapshots->chain, snapshots->keep, haste == SNAPSHOT_LAST));
     order->base = snapshots->ticket.full ? (struct bspz_snapshot_name){0} : agent_committed(agent);
@@ -421,6 +421,7 @@ static void persist(struct agent *agent, const struct wire_message *order)
         return;
     }
     error = snapshots->ticket.staging ? agent_write_manifest(agent, order, why) : -EINVAL;
+    snapshots->without_bases = snapshots->without_bases || error == -ESTALE;
     if (!error)
         ticket_move(&snapshots->ticket.state, TICKET_PERSISTED);
     tell_persisted(agent, superstep, error, why);
@@ -443,8 +444,10 @@ static void committed(struct agent *agent, struct bspz_snapshot_name name)
         agent_tell_zero(agent, &message);
         return;
     }
-    if (bspz_snapshot_same(ticket->name, name))
+    if (bspz_snapshot_same(ticket->name, name)) {
         agent_note_slowest(agent);
+        snapshots_of(agent)->without_bases = snapshots_of(agent)->without_bases && !ticket->full;
+    }
     snapshots_of(agent)->chain = chain_end_next(
         snapshots_of(agent)->chain, agent_committed(agent).superstep,
         name.superstep == 0 || (bspz_snapshot_same(ticket->name, name) && ticket->full));

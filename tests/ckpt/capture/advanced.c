@@ -2,7 +2,9 @@
  * what each page must be.
  *
  *   advanced SEED IMAGE...   writes a full image and increments upon it; restored from one, it
- *                            checks every page and says which it is. */
+ *                            checks every page and says which it is.
+ *
+ * Environment: ADVANCED_BESIDE   it has so many more mappings, twice */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -216,10 +218,20 @@ static void check(void)
     }
 }
 
+static void map_beside(const char *count)
+{
+    for (int i = 0; count && i < atoi(count); i++) {
+        char *two = mmap(NULL, 2 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+        must(two != MAP_FAILED && mprotect(two, PAGE, PROT_READ | PROT_WRITE) == 0, "mmap", 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
         return 2;
+    map_beside(getenv("ADVANCED_BESIDE"));
     random_state = strtoull(argv[1], NULL, 10);
     window = mmap(WINDOW, (size_t)PAGES * PAGE, PROT_NONE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);

@@ -38,7 +38,7 @@ static struct board {
     int agent;
 } * board;
 
-static int file, twin, cut;
+static int file, twin, cut, own, own_twin;
 static unsigned char *forkless, *wiped, *shared, *plain;
 
 static void wake(_Atomic uint32_t *word)
@@ -81,6 +81,9 @@ static void set_up(void)
     twin = dup(file);
     cut = open("cut file", O_RDWR | O_CREAT | O_TRUNC, 0600);
     CHECK(cut >= 0 && write(cut, "0123456789", 10) == 10);
+    own = open("/proc/self/stat", O_RDONLY);
+    own_twin = fcntl(own, F_DUPFD_CLOEXEC, 0);
+    CHECK(own >= 0 && lseek(own, 1, SEEK_SET) == 1);
     plain = mmap(NULL, 100 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     forkless = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     wiped = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -142,6 +145,16 @@ static void check_process(void)
     CHECK(raise(0) == 0);
 }
 
+/* A file of the process in /proc is that of the one that goes on. */
+static void check_own(void)
+{
+    char text[64] = "";
+
+    CHECK(lseek(own, 0, SEEK_CUR) == 1 && lseek(own_twin, 0, SEEK_SET) == 0);
+    CHECK(read(own, text, sizeof text - 1) > 0 && atoi(text) == getpid());
+    CHECK(lseek(own_twin, 0, SEEK_CUR) > 0 && fcntl(own_twin, F_GETFD) == FD_CLOEXEC);
+}
+
 static void check(void)
 {
     struct itimerval timer;
@@ -156,6 +169,7 @@ static void check(void)
     CHECK(wiped[0] == 0 && wiped[PAGE] == 'w' && wiped[2 * PAGE] == 0);
     CHECK(shared[0] == 0 && shared[PAGE] == 's' && shared[2 * PAGE] == 0);
     CHECK(getitimer(ITIMER_REAL, &timer) == 0 && timer.it_value.tv_sec > 100);
+    check_own();
     check_process();
     signals_check();
 }

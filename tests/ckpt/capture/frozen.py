@@ -10,11 +10,13 @@ def lives(place):
 
 
 def changed_flags(place):
-    """A copy that would lack memory is given up; what was in it is in the next image."""
+    """A copy that would lack memory is given up; what was in it is in the next image.  Locks, which a
+    copy never has, are those at each image."""
     for way in of("pie", "static"):
-        image = place.path(way)
-        place.run(f"stale_{way}", image, check=SAVED)
-        place.restore(f"stale_{way}", image, check=0)
+        images = [place.path(way + when) for when in ("locked", "later")]
+        place.run(f"stale_{way}", *images, check=SAVED)
+        for image in images:
+            place.restore(f"stale_{way}", image, check=0)
 
 
 def guessed_flags(place):

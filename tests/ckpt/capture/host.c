@@ -29,7 +29,7 @@ static int newest;
 
 static void (*on_write)(void);
 static bool write_fails;
-static int attempts; /* at the last image */
+static int attempts;                  /* at the last image */
 static struct bspz_attributes given;  /* as the agent would say */
 static struct bspz_range excluded[3]; /* the tables, and what the agent shares */
 
@@ -273,9 +273,15 @@ const char *host_refusal(void)
 {
     static char why[BSPZ_WHY_SIZE];
     struct bspz_capture_options options;
+    int error;
 
     host_options(&options);
-    return bspz_capture_check(&options, why) == 0 ? NULL : why;
+    error = bspz_capture_check(&options, why);
+    if (error && error != -EBUSY) {
+        fprintf(stderr, "not refused, but: %s\n", why);
+        exit(4);
+    }
+    return error ? why : NULL;
 }
 
 void host_rule(const char *rule)

@@ -73,6 +73,22 @@ def ahead_at_random(place):
             expect(done.stdout == b"image %d\n" % last, f"turn {turn}: {stops}: {done.stdout}")
 
 
+def ahead_with_many_mappings(place):
+    """The tables of a process that follows to the end of a chain."""
+    paths = [place.path(f"image{i}") for i in range(16)]
+    place.run("advanced_pie", 1, *paths, env={"ADVANCED_BESIDE": "1500"}, check=SAVED)
+    done = advance(place, "advanced_pie", [[path] for path in paths], check=0)
+    expect(done.stdout == b"image 15\n", f"{done.stdout}")
+
+
+def many_mappings(place):
+    """Of the 65530 that Linux permits, more than half."""
+    paths = [place.path("full"), place.path("increment")]
+    place.run("advanced_pie", 1, *paths, env={"ADVANCED_BESIDE": "22000"}, check=SAVED)
+    done = place.restore("advanced_pie", paths[::-1], check=0)
+    expect(done.stdout == b"image 1\n", f"{done.stdout}")
+
+
 def start(place):
     image = place.path("image")
     place.run("state_pie", image, "last argument", env=LIFE, check=SAVED)
@@ -127,6 +143,15 @@ def files_gone(place):
     expect(length == len("first\nagain\n"), f"appended has {length} bytes")
 
 
+def files_up_to_the_limit(place):
+    """With ulimit -n 1024, which leaves few numbers above those in use: an image is at 900."""
+    limited = ["sh", "-c", 'ulimit -n 1024 && exec "$@"', "sh"]
+    for way in of("pie", "static"):
+        image = place.path(way)
+        place.run(f"filled_{way}", image, before=limited, check=SAVED)
+        place.restore(f"filled_{way}", image, before=limited, check=0)
+
+
 def other_library(place):
     library = place.path("mine.so")
     shutil.copy(os.path.join(BIN, "libopened.so"), library)
@@ -174,6 +199,7 @@ def restorer_moves(_place):
 
 
 main(
-    [increments, ahead, ahead_at_random, damaged, files_gone, other_library, large, restorer_moves]
+    [increments, ahead, ahead_at_random, ahead_with_many_mappings, many_mappings, damaged, files_gone,
+     files_up_to_the_limit, other_library, large, restorer_moves]
     + ([confined] if os.path.exists(os.path.join(BIN, "confined")) else [])
 )

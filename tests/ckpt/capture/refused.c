@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -140,6 +141,13 @@ static void a_shared_file(void)
     close(fd);
 }
 
+static void a_directory(void)
+{
+    need(mkdir("here", 0700));
+    need(chdir("here"));
+    need(rmdir("../here"));
+}
+
 static void nothing(void)
 {
     some_file();
@@ -149,14 +157,15 @@ static const struct {
     const char *name;
     void (*make)(void);
 } kinds[] = {
-    {"nothing", nothing},     {"thread", a_thread},
-    {"timer", a_timer},       {"socket", a_socket},
-    {"pipe", a_pipe},         {"epoll", an_epoll},
-    {"eventfd", an_event},    {"inotify", an_inotify},
-    {"timerfd", a_timerfd},   {"deleted", a_deleted},
-    {"replaced", a_replaced}, {"lock", a_lock},
-    {"flock", a_flock},       {"segment", a_segment},
-    {"memfd", a_memfd},       {"sharedfile", a_shared_file},
+    {"nothing", nothing},       {"thread", a_thread},
+    {"timer", a_timer},         {"socket", a_socket},
+    {"pipe", a_pipe},           {"epoll", an_epoll},
+    {"eventfd", an_event},      {"inotify", an_inotify},
+    {"timerfd", a_timerfd},     {"deleted", a_deleted},
+    {"replaced", a_replaced},   {"lock", a_lock},
+    {"flock", a_flock},         {"segment", a_segment},
+    {"memfd", a_memfd},         {"sharedfile", a_shared_file},
+    {"directory", a_directory},
 };
 
 int main(int argc, char **argv)

@@ -21,6 +21,7 @@ TEXTS = {
     "segment": "(/SYSV00000000) is memory shared with others",
     "memfd": "(/memfd:mine) is memory shared with others",
     "sharedfile": "is a file mapped shared and writable",
+    "directory": "the current directory has been removed",
 }
 
 

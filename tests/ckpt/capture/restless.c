@@ -1,6 +1,6 @@
-/* restless.c - memory that others write to while the image is written.
+/* restless.c - memory that others change while the image is written.
  *
- *   restless cores|child at-once|forked IMAGE
+ *   restless cores|child|freed at-once|forked IMAGE
  *
  * Writes the image and ends with status 10; restored, it checks its memory.  Each time that a piece
  * of the image is written,
@@ -8,6 +8,8 @@
  *   cores  the process goes to another processor: the kernel notes that in the area of restartable
  *          sequences, which lies where libc keeps the thread.
  *   child  a child that the snapshot does without writes to memory that is mapped shared.
+ *   freed  the kernel takes memory that the program needs no longer (MADV_FREE), which is zero
+ * then.
  *
  * What comes back may be any state of such memory, but the image must be one that can be restored.
  */
@@ -119,6 +121,12 @@ static void surround_the_area(void)
     }
 }
 
+static void begin_with_cores(void)
+{
+    choose_cores();
+    surround_the_area();
+}
+
 static void check_surroundings(void)
 {
     if (beside && beside != MAP_FAILED)
@@ -180,22 +188,54 @@ static void check_shared(void)
         CHECK(i % (PAGE / 8) == 0 || shared[i] == noise_at(&shared[i]));
 }
 
+/* ---- Memory that the kernel may take ---- */
+
+static char *freed;
+
+static void have_it_taken(void)
+{
+    madvise(freed, BYTES, MADV_PAGEOUT);
+}
+
+static void free_memory(void)
+{
+    freed = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(freed != MAP_FAILED);
+    fill(freed, BYTES);
+    CHECK(madvise(freed, BYTES, MADV_FREE) == 0);
+}
+
+static void check_freed(void)
+{
+    static const char zeros[PAGE];
+
+    for (char *page = freed; page < freed + BYTES; page += PAGE)
+        if (memcmp(page, zeros, PAGE) != 0)
+            check(page, PAGE);
+}
+
 /* ---- */
+
+static const struct kind {
+    const char *name;
+    void (*prepare)(void), (*meanwhile)(void), (*check)(void);
+} kinds[] = {
+    {"cores", begin_with_cores, change_core, check_surroundings},
+    {"child", share_with_a_child, have_it_changed, check_shared},
+    {"freed", free_memory, have_it_taken, check_freed},
+};
 
 int main(int argc, char **argv)
 {
-    int restored, of_cores;
+    const struct kind *kind = kinds;
+    int restored;
 
     CHECK(argc == 4);
-    of_cores = strcmp(argv[1], "cores") == 0;
-    if (of_cores) {
-        choose_cores();
-        surround_the_area();
-    } else {
-        share_with_a_child();
-    }
+    while (strcmp(argv[1], kind->name) != 0)
+        CHECK(++kind < kinds + sizeof kinds / sizeof kinds[0]);
+    kind->prepare();
     host_initial_now();
-    host_on_write(of_cores ? change_core : have_it_changed);
+    host_on_write(kind->meanwhile);
     restored =
         strcmp(argv[2], "forked") == 0 ? host_snapshot_forked(argv[3]) : host_snapshot(argv[3]);
     if (!restored) {
@@ -205,9 +245,6 @@ int main(int argc, char **argv)
         }
         _exit(10);
     }
-    if (of_cores)
-        check_surroundings();
-    else
-        check_shared();
+    kind->check();
     return 0;
 }

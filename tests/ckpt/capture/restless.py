@@ -1,4 +1,4 @@
-"""Images of memory that the kernel or another process writes to meanwhile can be restored."""
+"""Images of memory that the kernel or another process changes meanwhile can be restored."""
 
 from harness import SAVED, WAYS, main
 
@@ -19,4 +19,12 @@ def a_child_that_writes(place):
     every_way(place, "child")
 
 
-main([from_core_to_core, a_child_that_writes])
+def memory_that_is_taken(place):
+    """A forked writer is left out, since madvise takes no pages that another process has, too."""
+    for way in WAYS:
+        image = place.path(way)
+        place.run(f"restless_{way}", "freed", "at-once", image, check=SAVED)
+        place.restore(f"restless_{way}", image, check=0)
+
+
+main([from_core_to_core, a_child_that_writes, memory_that_is_taken])

@@ -1,9 +1,14 @@
 /* stale.c - between two snapshots the program changes what forks do to a mapping, which no list of
- * mappings shows: the copy that is made then is given up, and the next one is right again.
+ * mappings shows: the copy that is made then is given up, and the next one is right again.  Whether
+ * a mapping is locked no copy can see, and the image says it all the same.
  *
- *   stale IMAGE   writes the image and ends with status 10; restored, it checks what it kept. */
+ *   stale LOCKED IMAGE   writes both images and ends with status 10; restored, it checks what it
+ *                        kept. */
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/ckpt/capture/host.h"
@@ -56,12 +61,47 @@ static char *large(char fill, int advice)
     return apart(fill, LARGE, advice);
 }
 
+static long locked_kib(void)
+{
+    FILE *status = fopen("/proc/self/status", "re");
+    char line[256];
+    long kib = -1;
+
+    while (status && kib < 0 && fgets(line, sizeof line, status))
+        sscanf(line, "VmLck: %ld", &kib);
+    if (status)
+        fclose(status);
+    return kib;
+}
+
+/* Whether a child has the memory: it ends by SIGSEGV otherwise. */
+static bool is_in_children(const char *at)
+{
+    pid_t child = fork();
+    int status;
+
+    CHECK(child >= 0);
+    if (child == 0)
+        _exit(*(const volatile char *)at == 0);
+    CHECK(waitpid(child, &status, 0) == child);
+    return status == 0;
+}
+
+/* Restored from the image of when the second page was locked, and from a later one. */
+static int check_locked(char *locked, bool is_locked)
+{
+    CHECK(locked_kib() == (is_locked ? PAGE / 1024 : 0));
+    CHECK(munlock(locked, PAGE) == 0 && locked_kib() == 0 && locked[0] == 'k');
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    char *forkless = page_of('f'), *wiped = page_of('w'), *plain, *lost, *again;
+    char *forkless = page_of('f'), *wiped = page_of('w'), *plain, *lost, *again,
+         *locked = page_of('k');
     struct host_agent *agent = host_agent_start();
 
-    CHECK(argc == 2);
+    CHECK(argc == 3);
     CHECK(save(argv[1], agent) == 0 && save(argv[1], agent) == 0);
     plain = large('p', MADV_NORMAL);
     CHECK(save(argv[1], agent) == 0);
@@ -76,9 +116,16 @@ int main(int argc, char **argv)
     CHECK(madvise(wiped, PAGE, MADV_WIPEONFORK) == 0);
     CHECK(freeze(agent) == 1);
     CHECK(freeze(agent) == 0);
-    if (save(argv[1], agent) == 0)
+    CHECK(madvise(forkless, PAGE, MADV_DOFORK) == 0);
+    CHECK(save(argv[1], agent) == 1 && save(argv[1], agent) == 0);
+    CHECK(mlock(locked, PAGE) == 0);
+    if (save(argv[1], agent) != 0)
+        return check_locked(locked, true);
+    CHECK(munlock(locked, PAGE) == 0);
+    if (save(argv[2], agent) == 0)
         _exit(10);
     CHECK(plain[LARGE / 2] == 'p' && lost[LARGE / 2] == 'l' && again[LARGE - 1] == 'a');
     CHECK(forkless[0] == 'f' && forkless[PAGE - 1] == 'f' && wiped[0] == 'w');
-    return 0;
+    CHECK(is_in_children(forkless));
+    return check_locked(locked, false);
 }

@@ -11,6 +11,7 @@
 #include "tests/ckpt/capture/state.h"
 
 static int written, appended, reading, twice, null, random_device, twin_out;
+static int own, own_thread, own_tasks;
 static FILE *stream, *input;
 static DIR *directory;
 static char where[4096];
@@ -58,6 +59,9 @@ void files_set(void)
         fprintf(input, "%d\n", i);
     fclose(input);
     input = fopen("input", "r");
+    own = open_checked("/proc/self/stat", O_RDONLY);
+    own_thread = open_checked("/proc/thread-self/stat", O_RDONLY);
+    own_tasks = open_checked("/proc/self/task", O_RDONLY | O_DIRECTORY);
     directory = opendir(".");
     CHECK(input && directory && readdir(directory));
     CHECK(chdir("/") == 0 && chdir(where) == 0);
@@ -90,6 +94,17 @@ static void check_offsets(int hop)
     CHECK(write(appended, "again\n", 6) == 6 && length_of(appended) == 6 * hop + 6);
 }
 
+/* Files of the process in /proc are those of the one that goes on. */
+static void check_own(void)
+{
+    char text[64] = "", name[32];
+
+    CHECK(pread(own, text, sizeof text - 1, 0) > 0 && atoi(text) == getpid());
+    CHECK(pread(own_thread, text, sizeof text - 1, 0) > 0 && atoi(text) == getpid());
+    snprintf(name, sizeof name, "%d", (int)getpid());
+    CHECK(faccessat(own_tasks, name, F_OK, 0) == 0);
+}
+
 void files_check(int hop)
 {
     char now[4096], byte;
@@ -98,6 +113,7 @@ void files_check(int hop)
     CHECK(getcwd(now, sizeof now) && strcmp(now, where) == 0);
     CHECK(umask(027) == 027);
     check_offsets(hop);
+    check_own();
     CHECK(write(null, "x", 1) == 1 && read(random_device, &byte, 1) == 1);
     CHECK(fcntl(random_device, F_GETFD) == FD_CLOEXEC);
     CHECK(fcntl(twin_out, F_GETFL) == fcntl(1, F_GETFL));
