@@ -409,8 +409,10 @@ int links_drive_begin(struct links *links)
     if (!error)
         error = uv_poll_init(links->loop, &links->poll, links->gate);
     if (error) {
-        close(links->ready);
-        close(links->gate);
+        if (links->ready >= 0)
+            close(links->ready);
+        if (links->gate >= 0)
+            close(links->gate);
         return error;
     }
     links->poll.data = links;

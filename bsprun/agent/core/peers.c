@@ -245,6 +245,7 @@ int agent_peers_elect(struct agent *agent, const struct wire_message *message)
     links_last_words(peers->links);
     close_links(agent);
     forget_hosts(peers);
+    peers->zero_host = elect->elected;
     peers->hosts = calloc((size_t)count + 1, sizeof *peers->hosts);
     peers->names = calloc((size_t)count + 1, sizeof *peers->names);
     peers->host_addresses = calloc((size_t)count + 1, sizeof *peers->host_addresses);
@@ -260,7 +261,6 @@ int agent_peers_elect(struct agent *agent, const struct wire_message *message)
         if (!peers->names[i] || !peers->host_addresses[i])
             return -ENOMEM;
     }
-    peers->zero_host = elect->elected;
     peers->elected_term = message->envelope.term;
     peers->zero_given_up = false;
     memset(peers->lost, 0, sizeof peers->lost);
@@ -273,6 +273,7 @@ int agent_peers_enter(struct agent *agent)
     struct links_peer *others;
     struct links_setup setup;
     struct early early;
+    int error;
 
     if (!peers)
         return 0;
@@ -298,9 +299,10 @@ int agent_peers_enter(struct agent *agent)
             others[setup.peer_count++] =
                 (struct links_peer){peers->hosts[i].host, peers->host_addresses[i]};
     peers->links = links_open(&setup, &agent_calls(agent)->links, agent);
+    error = peers->links ? 0 : -errno;
     free(others);
-    if (!peers->links)
-        return -ENOMEM;
+    if (error)
+        return error;
     peers->links_term = agent_term(agent);
     while (early_take(&peers->early, peers->links_term, &early)) {
         links_take(peers->links, early.host, early.fd, &early.session);
