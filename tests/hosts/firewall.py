@@ -5,10 +5,12 @@ A firewall drops what it does not accept, so who calls hears nothing.
 import os
 import re
 import shutil
+import threading
+import time
 
 import farm as farms
 from farm import Farm
-from jobs import BUILD, check, copied_build, main
+from jobs import BUILD, check, copied_build, main, wait_until
 from sshd import Sshd
 
 FIRST, LAST = 20000, 20009
@@ -90,6 +92,32 @@ def an_agent_behind_a_wall(hosts):
                     r"no connection within", done.stderr, re.M), done)
 
 
+def connects(farm, name):
+    """Whether a process of the host waits for an answer to its first packet."""
+    with open(f"/proc/{farm.hosts[name].init}/net/tcp") as file:
+        return any(line.split()[3] == "02" for line in file.readlines()[1:])
+
+
+def for_less_than_the_heartbeat(hosts):
+    """What is dropped for a while when links are made: the first packets, for which the kernel takes longer each
+    time.  A host that is silent for so long is not lost later either."""
+    for name in "ac":
+        hosts.wall(name, f"tcp dport {FIRST}-{LAST} accept")
+    hosts.wall("b", f"ip saddr {hosts.farm.hosts['a'].address} tcp dport {FIRST}-{LAST} accept")
+
+    def open_again():
+        wait_until(lambda: connects(hosts.farm, "c"), "a call from c")
+        time.sleep(5.5)
+        hosts.farm.command_in(hosts.farm.hosts["b"].init, ["nft", "delete", "table", "inet", "wall"])
+
+    opener = threading.Thread(target=open_again)
+    opener.start()
+    done = hosts.job("--ports", f"{FIRST}-{LAST}")
+    opener.join()
+    check(done.returncode == 0 and re.search(r"\(term 1\), p = 6$", done.stderr, re.M), done)
+
+
 if __name__ == "__main__":
     farms.require("nft", *(["ssh", "sshd"] if os.geteuid() == 0 else []))
-    main(map(walled, (through_a_range, bsprun_behind_a_wall, an_agent_behind_a_wall)), together=3)
+    main(map(walled, (through_a_range, bsprun_behind_a_wall, an_agent_behind_a_wall,
+                      for_less_than_the_heartbeat)), together=3)

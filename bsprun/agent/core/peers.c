@@ -20,8 +20,9 @@
 #include "lib/net/meet.h"
 #include "lib/net/secret.h"
 
-#define CALLS_OF_EACH   2u    /* simultaneously, to different addresses */
-#define CALL_LEAST_MS   2000u /* for making a link */
+#define CALLS_OF_EACH   2u     /* simultaneously, to different addresses */
+#define CALL_LEAST_MS   2000u  /* for making a link */
+#define PROOF_MOST_MS   60000u /* for a caller that may be a stranger */
 
 #define PEERS_ADDRESSES 16
 
@@ -128,6 +129,14 @@ static void set_up_meeting(struct agent_peers *peers, uint32_t host, const unsig
     memcpy(peers->meet.setup.job, job, sizeof peers->meet.setup.job);
 }
 
+/* A host that is silent for less than the heartbeat is not lost, whatever it is doing. */
+static uint32_t proof_ms(uint32_t heartbeat_ms)
+{
+    if (heartbeat_ms < NET_HANDSHAKE_MS)
+        return NET_HANDSHAKE_MS;
+    return heartbeat_ms < PROOF_MOST_MS ? heartbeat_ms : PROOF_MOST_MS;
+}
+
 int agent_peers_open(struct agent *agent, const struct wire_message *join,
                      struct net_secret *secret)
 {
@@ -151,6 +160,7 @@ int agent_peers_open(struct agent *agent, const struct wire_message *join,
     peers->meet.ports = (struct net_ports){join->join.first_port, join->join.last_port};
     peers->heartbeat_ms = join->join.heartbeat_ms;
     set_up_meeting(peers, agent_host(agent), agent_job_id(agent));
+    peers->meet.handshake_ms = proof_ms(peers->heartbeat_ms);
     peers->meet.unproved_max = NET_UNPROVED_MAX + CALLS_OF_EACH * join->join.hosts.count;
     error = net_listen(agent_loop(agent), NULL, 0, &peers->meet, &meeter, agent, &peers->listener);
     if (!error)
@@ -284,6 +294,7 @@ int agent_peers_enter(struct agent *agent)
     peers->meet.call_ms = peers->heartbeat_ms;
     if (peers->heartbeat_ms > 0 && peers->heartbeat_ms < CALL_LEAST_MS)
         peers->meet.call_ms = CALL_LEAST_MS;
+    peers->meet.handshake_ms = peers->meet.call_ms; /* each address has all of the time */
     setup = (struct links_setup){
         .loop = agent_loop(agent),
         .host = agent_host(agent),
