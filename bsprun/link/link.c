@@ -57,8 +57,8 @@ static void tell_lost(struct links *links)
 
         if (!link->broken || link->told)
             continue;
-        link->told = true;
         links_lock(links);
+        link->told = true;
         cut(link);
         if (links->replicas)
             link_replicas_lost(link);
