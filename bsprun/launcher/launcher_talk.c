@@ -16,6 +16,16 @@
 
 /* ---- What the job machine is told ---- */
 
+/* Whether the job goes on without an agent that ends before it is in a term: one that joins, or
+ * that has come in the place of one that was lost. */
+static bool is_spared(const struct launcher *launcher, const struct launcher_agent *agent,
+                      uint32_t term)
+{
+    return job_machine_joins(launcher->machine, agent->host) ||
+           (term == 0 && !agent->local && launcher->running_term > 0 &&
+            job_machine_restores(launcher->machine));
+}
+
 static void tell_ended(struct launcher *launcher, struct launcher_agent *agent,
                        const struct wire_message *message)
 {
@@ -33,13 +43,13 @@ static void tell_ended(struct launcher *launcher, struct launcher_agent *agent,
 
     if (message->envelope.term > 0 && agent->host != job_machine_zero(launcher->machine))
         return; /* that is for Processor Zero to say */
-    if (job_machine_joins(launcher->machine, agent->host)) {
+    if (is_spared(launcher, agent, message->envelope.term)) {
         char text[WIRE_NAME_MAX + 192];
 
         snprintf(text, sizeof text, "host %s: %.160s", agent->name,
                  ended->text[0] ? ended->text : wire_cause_text((enum wire_cause)ended->cause));
         agents_give_up(agent, AGENT_NOT_STARTED, text);
-        return; /* it is none of the job yet */
+        return;
     }
     free(launcher->last_text);
     free(launcher->last_table);
