@@ -117,7 +117,24 @@ def for_less_than_the_heartbeat(hosts):
     check(done.returncode == 0 and re.search(r"\(term 1\), p = 6$", done.stderr, re.M), done)
 
 
+def an_address_that_all_hosts_have():
+    """As that of a bridge for containers: with one port for all, who calls that of another host reaches itself
+    while the answer of the other one is on its way."""
+    if os.geteuid() != 0:
+        return "skipped: needs root"
+    with Farm(3, wires=True) as farm:
+        for name in farm.names:
+            for words in (["link", "add", "docker0", "type", "bridge"], ["addr", "add", "172.17.0.1/16", "dev", "docker0"],
+                          ["link", "set", "docker0", "up"]):
+                farm.command_in(farm.hosts[name].init, ["ip", *words])
+        farm.delay("b", 0.2)
+        done = farm.run("a", [os.path.join(BUILD, "bin", "bsprun"), "-v", "--hosts", "b:1,c:1", "--launcher", farm.rsh,
+                              "--ports", f"{FIRST}-{FIRST}", os.path.join(BUILD, "bin", "bspparam"), "-probe", "check"])
+        check(done.returncode == 0 and len(done.stderr.splitlines()) == 1, done)
+    return None
+
+
 if __name__ == "__main__":
     farms.require("nft", *(["ssh", "sshd"] if os.geteuid() == 0 else []))
-    main(map(walled, (through_a_range, bsprun_behind_a_wall, an_agent_behind_a_wall,
-                      for_less_than_the_heartbeat)), together=3)
+    main([*map(walled, (through_a_range, bsprun_behind_a_wall, an_agent_behind_a_wall,
+                        for_less_than_the_heartbeat)), an_address_that_all_hosts_have], together=3)

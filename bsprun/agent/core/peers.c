@@ -66,19 +66,34 @@ static void on_met(void *context, const struct net_meeting *meeting)
         close(meeting->fd); /* of an older term */
 }
 
-/* Every host has a loopback address: a call to that of another host may reach this agent or one
- * beside it. */
-static bool is_astray(const char *text)
+/* Whether the text begins with an address on which this agent listens, with whatever port. */
+static bool is_from_here(const struct agent_peers *peers, const char *text)
 {
-    bool loopback =
-        strncmp(text, "127.", strlen("127.")) == 0 || strncmp(text, "[::1]", strlen("[::1]")) == 0;
+    for (const char *own = peers->addresses; *own;) {
+        size_t length = strcspn(own, " "), host = length;
 
-    return loopback && strstr(text, " wants the agent of host ");
+        while (host > 0 && own[host - 1] != ':')
+            host--;
+        if (host > 0 && strncmp(text, own, host) == 0)
+            return true;
+        own += length + (own[length] == ' ');
+    }
+    return strncmp(text, "127.", strlen("127.")) == 0 ||
+           strncmp(text, "[::1]", strlen("[::1]")) == 0;
+}
+
+/* Hosts have addresses in common, that of loopback or of a bridge for containers: a call to that of
+ * another host may reach this agent or one beside it. */
+static bool is_astray(const struct agent_peers *peers, const char *text)
+{
+    return is_from_here(peers, text) && strstr(text, " wants the agent of host ");
 }
 
 static void on_refused(void *context, bool proved, const char *text)
 {
-    if (proved && !is_astray(text))
+    const struct agent *agent = context;
+
+    if (proved && !is_astray(agent->peers, text))
         agent_notice(context, "%s", text);
 }
 
