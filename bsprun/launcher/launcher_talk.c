@@ -308,10 +308,13 @@ static void take_link_lost(struct launcher *launcher, const struct launcher_agen
                            const struct wire_message *message)
 {
     uint32_t peer = message->link_lost.peer;
+    bool is_told = message->envelope.term == job_machine_term(launcher->machine) &&
+                   agents_of(&launcher->agents, peer) && !launcher->agents.items[peer].dismissed &&
+                   launcher->common.options->verbosity > 0 && !life_is_over(&launcher->common.life);
 
-    if (message->envelope.term == job_machine_term(launcher->machine) &&
-        agents_of(&launcher->agents, peer) && !launcher->agents.items[peer].dismissed &&
-        launcher->common.options->verbosity > 0 && !life_is_over(&launcher->common.life))
+    if (is_told && peer == agent->host)
+        notices_say(&launcher->common.notices, "host %s: %s", agent->name, message->link_lost.text);
+    else if (is_told)
         notices_say(&launcher->common.notices, "host %s has lost host %s: %s", agent->name,
                     launcher->agents.items[peer].name, message->link_lost.text);
     if (message->envelope.term == job_machine_term(launcher->machine) && peer != agent->host)
