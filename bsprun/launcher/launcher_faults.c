@@ -82,6 +82,7 @@ void launcher_lost_to_zero(struct launcher *launcher, uint32_t host, const char 
     message.link_lost.peer = host;
     message.link_lost.text = text;
     agents_send(&launcher->agents.items[zero], &message);
+    launcher->agents.items[host].untold_term = job_machine_term(launcher->machine);
 }
 
 /* ---- For the report ---- */

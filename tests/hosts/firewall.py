@@ -90,6 +90,7 @@ def an_agent_behind_a_wall(hosts):
     check(done.returncode == 1, done)
     check(re.search(rf"^bsprun: host c has lost host b: {hosts.address('b')}:20\d\d\d: "
                     r"no connection within", done.stderr, re.M), done)
+    check("confirmed" not in done.stderr, done)
 
 
 def connects(farm, name):
