@@ -317,13 +317,13 @@ static void take_link_lost(struct launcher *launcher, const struct launcher_agen
     else if (is_told)
         notices_say(&launcher->common.notices, "host %s has lost host %s: %s", agent->name,
                     launcher->agents.items[peer].name, message->link_lost.text);
-    if (message->envelope.term == job_machine_term(launcher->machine) && peer != agent->host)
-        snprintf(launcher->link_text, sizeof launcher->link_text, "%s", message->link_lost.text);
+    launcher_note_link(launcher, agent->host, message);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_LINK_LOST,
                                                 .term = message->envelope.term,
                                                 .host = agent->host,
                                                 .peer = peer,
                                                 .behind = message->link_lost.behind});
+    launcher_finish(launcher); /* which may have waited for the REPORT of one of them */
 }
 
 static void take_mark(struct launcher *launcher, struct launcher_agent *agent,

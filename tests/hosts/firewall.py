@@ -46,9 +46,9 @@ class Walled:
         host = self.farm.hosts[name]
         self.farm.command_in(host.init, ["nft", "-f", "-"], input=WALL.format(rules=rules))
 
-    def job(self, *words):
+    def job(self, *words, hosts="a:2,b:2,c:2"):
         """A program of 2 processes on each host that says nothing."""
-        return self.farm.run("a", [os.path.join(self.bin, "bsprun"), "-v", "--hosts", "a:2,b:2,c:2",
+        return self.farm.run("a", [os.path.join(self.bin, "bsprun"), "-v", "--hosts", hosts,
                                    *self.launcher, *words, os.path.join(self.bin, "bspparam"),
                                    "-probe", "check"],
                              user=self.farm.user, cwd=self.farm.home)
@@ -57,9 +57,9 @@ class Walled:
         return re.escape(self.farm.hosts[name].address)
 
 
-def walled(function):
+def walled(function, count=3):
     def test():
-        with Farm(3) as farm:
+        with Farm(count) as farm:
             function(Walled(farm))
     return function.__name__, test
 
@@ -91,6 +91,17 @@ def an_agent_behind_a_wall(hosts):
     check(re.search(rf"^bsprun: host c has lost host b: {hosts.address('b')}:20\d\d\d: "
                     r"no connection within", done.stderr, re.M), done)
     check("confirmed" not in done.stderr, done)
+
+
+def an_agent_that_reaches_no_other(hosts):
+    """What is said of the connection that is named is said of it, and not of another one that is broken, too."""
+    for name in "ad":
+        hosts.wall(name, f"tcp dport {FIRST}-{LAST} accept")
+    for name in "bc":
+        hosts.wall(name, f"ip saddr != {hosts.farm.hosts['d'].address} tcp dport {FIRST}-{LAST} accept")
+    done = hosts.job("--ports", f"{FIRST}-{LAST}", hosts="b:2,c:2,d:2")
+    broken = re.search(r"^bsprun: the connection between host ([bc]) and host d broke \((\S+):\d+: ", done.stderr, re.M)
+    check(broken and re.fullmatch(hosts.address(broken[1]), broken[2]) and "confirmed" not in done.stderr, done)
 
 
 def connects(farm, name):
@@ -138,4 +149,5 @@ def an_address_that_all_hosts_have():
 if __name__ == "__main__":
     farms.require("nft", *(["ssh", "sshd"] if os.geteuid() == 0 else []))
     main([*map(walled, (through_a_range, bsprun_behind_a_wall, an_agent_behind_a_wall,
-                        for_less_than_the_heartbeat)), an_address_that_all_hosts_have], together=3)
+                        for_less_than_the_heartbeat)), walled(an_agent_that_reaches_no_other, 4),
+          an_address_that_all_hosts_have], together=3)
