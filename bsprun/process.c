@@ -279,6 +279,16 @@ bool process_reader_gone(int fd)
     return poll(&entry, 1, 0) > 0 && entry.revents & (POLLERR | POLLHUP);
 }
 
+void process_allow_descriptors(uint64_t needed)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void process_signals_save(struct process_signals *saved)
 {
     memset(saved, 0, sizeof *saved);

@@ -17,14 +17,17 @@
 #include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/link/link.h"
+#include "bsprun/process.h"
 #include "lib/net/meet.h"
 #include "lib/net/secret.h"
 
-#define CALLS_OF_EACH   2u     /* simultaneously, to different addresses */
-#define CALL_LEAST_MS   2000u  /* for making a link */
-#define PROOF_MOST_MS   60000u /* for a caller that may be a stranger */
+#define CALLS_OF_EACH     2u /* simultaneously, to different addresses */
+#define DESCRIPTORS_EACH  (CALLS_OF_EACH + PEERS_ADDRESSES) /* at most, while a link is made */
+#define DESCRIPTORS_SPARE 128u                              /* for all but links */
+#define CALL_LEAST_MS     2000u                             /* for making a link */
+#define PROOF_MOST_MS     60000u /* for a caller that may be a stranger */
 
-#define PEERS_ADDRESSES 16
+#define PEERS_ADDRESSES   16
 
 struct agent_peers {
     struct net_secret *secret;
@@ -305,6 +308,7 @@ int agent_peers_enter(struct agent *agent)
     others = calloc((size_t)peers->host_count + 1, sizeof *others);
     if (!others)
         return -ENOMEM;
+    process_allow_descriptors((uint64_t)peers->host_count * DESCRIPTORS_EACH + DESCRIPTORS_SPARE);
     peers->meet.setup.own.incarnation = agent_term(agent);
     peers->meet.call_ms = peers->heartbeat_ms;
     if (peers->heartbeat_ms > 0 && peers->heartbeat_ms < CALL_LEAST_MS)
