@@ -279,6 +279,31 @@ bool process_reader_gone(int fd)
     return poll(&entry, 1, 0) > 0 && entry.revents & (POLLERR | POLLHUP);
 }
 
+static rlim_t descriptors_before; /* 0: as they were */
+
+void process_allow_descriptors(uint64_t needed)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed ||
+        limit.rlim_cur == limit.rlim_max)
+        return;
+    if (descriptors_before == 0)
+        descriptors_before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void process_restore_descriptors(void)
+{
+    struct rlimit limit;
+
+    if (descriptors_before == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = descriptors_before;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void process_signals_save(struct process_signals *saved)
 {
     memset(saved, 0, sizeof *saved);

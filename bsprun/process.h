@@ -66,6 +66,11 @@ void process_reap_all(void);
 /* Whether the descriptor is a pipe or socket without a reader. */
 bool process_reader_gone(int fd);
 
+/* Raises the limit of descriptors as far as possible if it is less than that; in a child it can be
+ * set back, which is async-signal-safe. */
+void process_allow_descriptors(uint64_t needed);
+void process_restore_descriptors(void);
+
 /* Original dispositions of the signals that launcher and agent handle, for programs they start. */
 struct process_signals {
     struct sigaction actions[NSIG];

@@ -2,6 +2,7 @@
  * store.h. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 struct image_check {
     struct store *store;
     int file;
+    const _Atomic bool *stop; /* NULL: nobody does */
     void *scratch;
     struct bspz_image image;
     struct store_fault about;
@@ -23,6 +25,8 @@ static int read_image(void *context, uint64_t offset, void *bytes, size_t size)
 {
     struct image_check *check = context;
 
+    if (check->stop && atomic_load(check->stop))
+        return -ECANCELED;
     return store_io_read(&check->store->io, check->file, offset, bytes, size);
 }
 
@@ -194,9 +198,9 @@ int store_image_look(struct store *store, const struct bspz_image_name *name)
 }
 
 int store_image_check(struct store *store, int descriptor, const struct bspz_image_name *name,
-                      char *error)
+                      const _Atomic bool *stop, char *error)
 {
-    struct image_check check = {.store = store, .file = descriptor};
+    struct image_check check = {.store = store, .file = descriptor, .stop = stop};
     struct bspz_image_source source = {.read = read_image, .context = &check};
     const struct bspz_image_expected expected = {.name = name};
     struct stat about;

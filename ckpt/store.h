@@ -196,9 +196,10 @@ int store_check_needs(struct store *store, const struct manifest *manifest,
  * -ENOENT, or what is wrong with it. */
 int store_image_look(struct store *store, const struct bspz_image_name *name);
 
-/* Checks that the image in the descriptor is the one of that name, in every byte. */
+/* Checks that the image in the descriptor is the one of that name, in every byte.  stop: NULL, or
+ * what another thread sets when the answer is not wanted any more (-ECANCELED). */
 int store_image_check(struct store *store, int descriptor, const struct bspz_image_name *name,
-                      char *error);
+                      const _Atomic bool *stop, char *error);
 
 /* The newest snapshot that counts and passes store_check (not deep); images of a job on several
  * hosts may be missing, as they may be in other hosts' directories, and damaged if there is no

@@ -64,6 +64,7 @@ static int call_bsprun(struct agent *agent, const struct wire_join *join)
                                               .host = agent_host(agent),
                                               .incarnation = join->incarnation,
                                               .purpose = NET_CONTROL};
+    options.handshake_ms = NET_CALL_MS;
     options.setup.wanted =
         (struct net_identity){.role = NET_BSPRUN, .host = NET_ANY, .incarnation = NET_ANY};
     return net_call(agent_loop(agent), join->addresses.items, join->addresses.count, &options,

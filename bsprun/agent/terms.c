@@ -5,11 +5,14 @@
  * is passed on, an unfinished snapshot is removed, the board is reset -> HELD, HOST_READY.
  *
  * What can fail: a process forks while it is killed (killed again); ELECT arrives first, as bsprun
- * knew of the fault earlier; no memory for Processor Zero.
+ * knew of the fault earlier; no memory for Processor Zero, or no descriptors for links to other
+ * hosts: where Processor Zero is on another host this agent leaves, as nobody would hear why it
+ * does not take part.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "bsprun/agent/core/agent_inside.h"
@@ -19,6 +22,7 @@
 #include "bsprun/agent/core/decided.h"
 #include "bsprun/agent/core/election.h"
 #include "bsprun/agent/core/fetch.h"
+#include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/job.h"
 #include "bsprun/agent/core/members.h"
 #include "bsprun/agent/core/order.h"
@@ -27,8 +31,10 @@
 #include "bsprun/agent/core/pause.h"
 #include "bsprun/agent/core/peers.h"
 #include "bsprun/agent/core/roster.h"
+#include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/stop.h"
 #include "bsprun/agent/core/timers.h"
+#include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/agent/core/watch.h"
 #include "bsprun/agent/core/zero_here.h"
 #include "bsprun/agent/dataspace.h"
@@ -43,6 +49,7 @@
 #include "bsprun/process.h"
 #include "bsprun/verdict.h"
 #include "lib/base/process_stat.h"
+#include "lib/net/net.h"
 #include "lib/shm/board.h"
 
 #define SWEEP_AGAIN_MS 1u
@@ -124,12 +131,19 @@ static void forget_members(struct agent *agent)
     agent_forget_passed(agent);
 }
 
-static void no_memory(struct agent *agent)
+/* The end of the control connection is as if bsprun had ended: all processes are, too. */
+static void cannot_enter(struct agent *agent, int error)
 {
     struct verdict verdict = {.cause = WIRE_CAUSE_INTERNAL, .status = 1};
 
-    snprintf(verdict.text, sizeof verdict.text, "no memory for Processor Zero");
-    agent_abort(agent, COORD_NOBODY, &verdict);
+    snprintf(verdict.text, sizeof verdict.text, "host %s cannot take part in the job: %s%s",
+             agent_host_name(agent), strerror(-error), verdict_limit_hint(-error));
+    if (!agent_control(agent) || (agent_zero_is_here(agent) && agent_job(agent) != JOB_REWINDING)) {
+        agent_abort(agent, COORD_NOBODY, &verdict);
+        return;
+    }
+    agent_notice(agent, "%s", verdict.text);
+    net_finish(agent_control(agent));
 }
 
 static void pass_save_on(struct agent *agent)
@@ -142,6 +156,8 @@ static void pass_save_on(struct agent *agent)
 
 static void begin_term(struct agent *agent)
 {
+    int error;
+
     agent_relay_pass_on(agent);
     forget_members(agent);
     agent_alone_forget(agent);
@@ -158,8 +174,9 @@ static void begin_term(struct agent *agent)
     }
     agent_election_begin(agent);
     agent_job_move(agent, JOB_RESTORING);
-    if (agent_enter_elected(agent, agent_election(agent)->term) != 0) {
-        no_memory(agent);
+    error = agent_enter_elected(agent, agent_election(agent)->term);
+    if (error) {
+        cannot_enter(agent, error);
         return;
     }
     pass_save_on(agent);
@@ -267,17 +284,24 @@ static int change_hosts(struct agent *agent, const struct wire_message *message)
 /* The first election.  Of several hosts only one has a registered process 0. */
 static void elect_first(struct agent *agent, const struct wire_message *message)
 {
+    int error;
+
     if (agent_job(agent) != JOB_REGISTERED &&
         !(agent_has_peers(agent) && agent_job(agent) == JOB_NEW && agent_board(agent)))
         return;
     if (agent_has_snapshots(agent))
         agent_election_learn(agent, &message->elect);
-    if (change_hosts(agent, message) != 0 || agent_elect(agent, message->envelope.term) != 0)
-        no_memory(agent);
+    error = change_hosts(agent, message);
+    if (!error)
+        error = agent_elect(agent, message->envelope.term);
+    if (error)
+        cannot_enter(agent, error);
 }
 
 void agent_take_election(struct agent *agent, const struct wire_message *message)
 {
+    int error;
+
     if (!message->elect.restore || !agent_has_snapshots(agent)) {
         elect_first(agent, message);
         return;
@@ -286,8 +310,9 @@ void agent_take_election(struct agent *agent, const struct wire_message *message
         message->envelope.term <= agent_term(agent) ||
         (agent_job(agent) != JOB_REWINDING && !job_may_move(agent_job(agent), JOB_REWINDING)))
         return;
-    if (change_hosts(agent, message) != 0) {
-        no_memory(agent);
+    error = change_hosts(agent, message);
+    if (error) {
+        cannot_enter(agent, error);
         return;
     }
     agent_election_take(agent, message);

@@ -24,6 +24,7 @@ static void become(char *const *command, char **environment, int pipes[STREAMS][
     memset(&plain, 0, sizeof plain);
     plain.sa_handler = SIG_DFL;
     setsid();
+    process_restore_descriptors();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(1);

@@ -101,6 +101,7 @@ static int listen_for_agents(struct agents *agents)
                   .version = WIRE_VERSION,
                   .own = {.role = NET_BSPRUN, .purpose = NET_CONTROL},
                   .accepts = NET_ACCEPTS(NET_AGENT, NET_CONTROL)},
+        .handshake_ms = NET_CALL_MS, /* as long as agents try */
         .unproved_max = 4 * HOSTS_MAX,
         .ports = agents_ports(agents->common->options),
     };

@@ -1,10 +1,15 @@
 /* agents_start.c - starting agents on this and other hosts; see agents.h. */
 #include "bsprun/launcher/agents_inside.h"
+#include "bsprun/process.h"
+
+#define DESCRIPTORS_EACH  8u /* streams, process, connection, and what is there for a moment */
+#define DESCRIPTORS_SPARE 128u
 
 bool agents_start_all(struct agents *agents)
 {
     uint32_t remotes[HOSTS_MAX], count = 0;
 
+    process_allow_descriptors((uint64_t)agents->count * DESCRIPTORS_EACH + DESCRIPTORS_SPARE);
     for (uint32_t i = 0; i < agents->starters; i++)
         if (!agents->items[i].local)
             remotes[count++] = i;

@@ -325,6 +325,7 @@ int launcher_run(struct options *options, const struct process_signals *signals)
     agents_free(&launcher.agents);
     free(launcher.usages);
     free(launcher.process_faults);
+    free(launcher.links);
     free(launcher.missed);
     account_free(&launcher.account);
     timeline_free(&launcher.timeline);

@@ -13,6 +13,13 @@
 #include "bsprun/launcher/launcher_inside.h"
 #include "lib/base/buffer.h"
 
+#define LINKS_MOST 64u /* of which the text is kept */
+
+struct broken_link {
+    uint32_t term, host, peer;
+    char text[160];
+};
+
 const char *launcher_last_fault(const struct launcher *launcher)
 {
     return launcher->fault_text ? launcher->fault_text : "a fault";
@@ -53,11 +60,58 @@ void launcher_fault_text(struct launcher *launcher, const char *text)
 
 /* ---- Between hosts ---- */
 
+static const struct broken_link *link_between(const struct launcher *launcher, uint32_t host,
+                                              uint32_t peer)
+{
+    for (size_t i = 0; i < launcher->link_count; i++) {
+        const struct broken_link *link = &launcher->links[i];
+
+        if (link->term == job_machine_term(launcher->machine) &&
+            ((link->host == host && link->peer == peer) ||
+             (link->host == peer && link->peer == host)))
+            return link;
+    }
+    return NULL;
+}
+
+/* Processor Zero tells a host nothing any more if it has lost the connection to it. */
+static void note_untold(struct launcher *launcher, uint32_t host, uint32_t peer)
+{
+    uint32_t zero = job_machine_zero(launcher->machine);
+
+    if (host == zero || peer == zero)
+        launcher->agents.items[host == zero ? peer : host].untold_term =
+            job_machine_term(launcher->machine);
+}
+
+/* The one that says so first knows why; the other one may know only that it has ended. */
+void launcher_note_link(struct launcher *launcher, uint32_t host,
+                        const struct wire_message *message)
+{
+    uint32_t term = job_machine_term(launcher->machine), peer = message->link_lost.peer;
+    struct broken_link *link;
+
+    if (message->envelope.term != term || peer == host || !agents_of(&launcher->agents, peer))
+        return;
+    note_untold(launcher, host, peer);
+    if (launcher->link_count > 0 && launcher->links[0].term != term)
+        launcher->link_count = 0;
+    if (link_between(launcher, host, peer) || launcher->link_count == LINKS_MOST ||
+        !BSPZ_GROW(launcher->links, launcher->link_count))
+        return;
+    link = &launcher->links[launcher->link_count++];
+    link->term = term;
+    link->host = host;
+    link->peer = peer;
+    snprintf(link->text, sizeof link->text, "%s", message->link_lost.text);
+}
+
 void launcher_blame(struct launcher *launcher, const struct job_effect *effect)
 {
     const struct launcher_agent *host = agents_of(&launcher->agents, effect->host);
     const struct launcher_agent *peer = agents_of(&launcher->agents, effect->peer);
-    char text[3 * WIRE_NAME_MAX + sizeof launcher->link_text + 128];
+    const struct broken_link *link = link_between(launcher, effect->host, effect->peer);
+    char text[3 * WIRE_NAME_MAX + sizeof link->text + 128];
 
     learning_saw(&launcher->learning, NULL, EVIDENCE_LINK);
 
@@ -66,10 +120,11 @@ void launcher_blame(struct launcher *launcher, const struct job_effect *effect)
     else if (host == peer)
         snprintf(text, sizeof text, "host %s has not heard from bsprun for too long", host->name);
     else
-        snprintf(text, sizeof text, "the connection between host %s and host %s broke (%s)%s%s%s",
+        snprintf(text, sizeof text, "the connection between host %s and host %s broke%s%s%s%s%s%s",
                  host < peer ? host->name : peer->name, host < peer ? peer->name : host->name,
-                 launcher->link_text, effect->gone ? " again: host " : "",
-                 effect->gone ? host->name : "", effect->gone ? " is left out" : "");
+                 link ? " (" : "", link ? link->text : "", link ? ")" : "",
+                 effect->gone ? " again: host " : "", effect->gone ? host->name : "",
+                 effect->gone ? " is left out" : "");
     launcher_fault_text(launcher, text);
 }
 
@@ -82,6 +137,7 @@ void launcher_lost_to_zero(struct launcher *launcher, uint32_t host, const char 
     message.link_lost.peer = host;
     message.link_lost.text = text;
     agents_send(&launcher->agents.items[zero], &message);
+    launcher->agents.items[host].untold_term = job_machine_term(launcher->machine);
 }
 
 /* ---- For the report ---- */

@@ -16,11 +16,18 @@
 
 /* ---- Reports ---- */
 
+/* Whether Processor Zero has not told it that the job failed: it waits for bsprun. */
+static bool is_untold(const struct launcher *launcher, const struct launcher_agent *agent)
+{
+    return agent->untold_term == job_machine_term(launcher->machine) &&
+           launcher->last_cause != WIRE_CAUSE_NONE;
+}
+
 /* Whether a REPORT of the agent is still expected: if it is connected and the job has ended by
  * itself. */
 static bool owes_report(const struct launcher *launcher, const struct launcher_agent *agent)
 {
-    return launcher->reports_awaited && !agent->reported &&
+    return launcher->reports_awaited && !agent->reported && !is_untold(launcher, agent) &&
            !output_is_reported_for(&launcher->output, agent->host) &&
            job_machine_member(launcher->machine, agent->host);
 }

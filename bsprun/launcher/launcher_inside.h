@@ -144,15 +144,16 @@ struct launcher {
     int status;
 
     /* Faults. */
-    uint32_t faults;          /* faults from which the job recovered */
-    uint32_t restarted_alone; /* processes, while the others went on */
-    uint32_t *process_faults; /* by process; NULL: none */
-    size_t process_count;     /* their number */
-    char *fault_text;         /* of the newest fault */
-    uint32_t fault_repeats;   /* consecutive equal faults */
-    bool fault_untold;        /* the recovery has not been reported yet */
-    char loss_text[512];      /* Processor Zero's text about the host it lost */
-    char link_text[160];      /* the cause of a link failure */
+    uint32_t faults;           /* faults from which the job recovered */
+    uint32_t restarted_alone;  /* processes, while the others went on */
+    uint32_t *process_faults;  /* by process; NULL: none */
+    size_t process_count;      /* their number */
+    char *fault_text;          /* of the newest fault */
+    uint32_t fault_repeats;    /* consecutive equal faults */
+    bool fault_untold;         /* the recovery has not been reported yet */
+    char loss_text[512];       /* Processor Zero's text about the host it lost */
+    struct broken_link *links; /* of the newest term that had any, as it was told of them */
+    size_t link_count;
 
     /* The end. */
     char *last_text, *last_table; /* of ENDED */
@@ -394,6 +395,9 @@ void launcher_fault_text(struct launcher *launcher, const char *text);
 const char *launcher_last_fault(const struct launcher *launcher);
 /* One line for each rollback, once it is known where to; NULL: there was another fault first. */
 void launcher_tell_rollback(struct launcher *launcher, const struct bspz_snapshot_name *from);
+/* Keeps what a host says of a connection that broke, for launcher_blame. */
+void launcher_note_link(struct launcher *launcher, uint32_t host,
+                        const struct wire_message *message);
 /* Reports the cause of the fault that the job machine has found. */
 void launcher_blame(struct launcher *launcher, const struct job_effect *effect);
 /* Tells Processor Zero that a host is lost: it decides if nothing is rolled back. */

@@ -16,6 +16,16 @@
 
 /* ---- What the job machine is told ---- */
 
+/* Whether the job goes on without an agent that ends before it is in a term: one that joins, or
+ * that has come in the place of one that was lost. */
+static bool is_spared(const struct launcher *launcher, const struct launcher_agent *agent,
+                      uint32_t term)
+{
+    return job_machine_joins(launcher->machine, agent->host) ||
+           (term == 0 && !agent->local && launcher->running_term > 0 &&
+            job_machine_restores(launcher->machine));
+}
+
 static void tell_ended(struct launcher *launcher, struct launcher_agent *agent,
                        const struct wire_message *message)
 {
@@ -33,13 +43,13 @@ static void tell_ended(struct launcher *launcher, struct launcher_agent *agent,
 
     if (message->envelope.term > 0 && agent->host != job_machine_zero(launcher->machine))
         return; /* that is for Processor Zero to say */
-    if (job_machine_joins(launcher->machine, agent->host)) {
+    if (is_spared(launcher, agent, message->envelope.term)) {
         char text[WIRE_NAME_MAX + 192];
 
         snprintf(text, sizeof text, "host %s: %.160s", agent->name,
                  ended->text[0] ? ended->text : wire_cause_text((enum wire_cause)ended->cause));
         agents_give_up(agent, AGENT_NOT_STARTED, text);
-        return; /* it is none of the job yet */
+        return;
     }
     free(launcher->last_text);
     free(launcher->last_table);
@@ -298,19 +308,22 @@ static void take_link_lost(struct launcher *launcher, const struct launcher_agen
                            const struct wire_message *message)
 {
     uint32_t peer = message->link_lost.peer;
+    bool is_told = message->envelope.term == job_machine_term(launcher->machine) &&
+                   agents_of(&launcher->agents, peer) && !launcher->agents.items[peer].dismissed &&
+                   launcher->common.options->verbosity > 0 && !life_is_over(&launcher->common.life);
 
-    if (message->envelope.term == job_machine_term(launcher->machine) &&
-        agents_of(&launcher->agents, peer) && !launcher->agents.items[peer].dismissed &&
-        launcher->common.options->verbosity > 0 && !life_is_over(&launcher->common.life))
+    if (is_told && peer == agent->host)
+        notices_say(&launcher->common.notices, "host %s: %s", agent->name, message->link_lost.text);
+    else if (is_told)
         notices_say(&launcher->common.notices, "host %s has lost host %s: %s", agent->name,
                     launcher->agents.items[peer].name, message->link_lost.text);
-    if (message->envelope.term == job_machine_term(launcher->machine) && peer != agent->host)
-        snprintf(launcher->link_text, sizeof launcher->link_text, "%s", message->link_lost.text);
+    launcher_note_link(launcher, agent->host, message);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_LINK_LOST,
                                                 .term = message->envelope.term,
                                                 .host = agent->host,
                                                 .peer = peer,
                                                 .behind = message->link_lost.behind});
+    launcher_finish(launcher); /* which may have waited for the REPORT of one of them */
 }
 
 static void take_mark(struct launcher *launcher, struct launcher_agent *agent,

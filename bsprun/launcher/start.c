@@ -45,6 +45,7 @@ static int fork_agent(const struct process_signals *signals, const char *path, c
     *agent = fork();
     if (*agent == 0) {
         process_signals_restore(signals);
+        process_restore_descriptors();
         for (int i = 0; i < 2; i++)
             if (kept[i] >= 0)
                 fcntl(kept[i], F_SETFD, 0);

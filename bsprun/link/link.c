@@ -57,8 +57,8 @@ static void tell_lost(struct links *links)
 
         if (!link->broken || link->told)
             continue;
-        link->told = true;
         links_lock(links);
+        link->told = true;
         cut(link);
         if (links->replicas)
             link_replicas_lost(link);
@@ -187,13 +187,16 @@ struct links *links_open(const struct links_setup *setup, const struct links_cal
                          void *context)
 {
     struct links *links = calloc(1, sizeof *links);
+    int error;
 
     if (!links)
         return NULL;
     links->all = calloc(setup->peer_count + 1, sizeof *links->all);
-    if (!links->all || uv_async_init(setup->loop, &links->async, on_async) != 0) {
+    error = links->all ? uv_async_init(setup->loop, &links->async, on_async) : -ENOMEM;
+    if (error) {
         free(links->all);
         free(links);
+        errno = -error;
         return NULL;
     }
     links->async.data = links;
@@ -201,9 +204,11 @@ struct links *links_open(const struct links_setup *setup, const struct links_cal
     links->loop = setup->loop;
     links->heartbeat_ms = setup->heartbeat_ms;
     link_beat_begin(links);
-    if (links_drive_begin(links) != 0) {
+    error = links_drive_begin(links);
+    if (error) {
         uv_close((uv_handle_t *)&links->async, on_closed);
         uv_close((uv_handle_t *)&links->beat, on_closed);
+        errno = -error;
         return NULL;
     }
     links->spin.spin_ns = setup->spin_ns;

@@ -161,7 +161,7 @@ struct links_replicas {
     uint64_t turn_ns;
 };
 
-/* NULL: no memory. */
+/* NULL, and errno: no memory, or too few descriptors. */
 struct links *links_open(const struct links_setup *setup, const struct links_calls *calls,
                          void *context);
 

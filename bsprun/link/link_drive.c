@@ -192,7 +192,7 @@ static uint64_t drive_all(struct links *links, uint64_t now)
 static bool waits_for_loop(const struct links *links)
 {
     for (uint32_t i = 0; i < links->count; i++)
-        if (link_in_waits(&links->all[i].in) || links->all[i].broken)
+        if (link_in_waits(&links->all[i].in) || (links->all[i].broken && !links->all[i].told))
             return true;
     return links->drain_due;
 }
@@ -409,8 +409,10 @@ int links_drive_begin(struct links *links)
     if (!error)
         error = uv_poll_init(links->loop, &links->poll, links->gate);
     if (error) {
-        close(links->ready);
-        close(links->gate);
+        if (links->ready >= 0)
+            close(links->ready);
+        if (links->gate >= 0)
+            close(links->gate);
         return error;
     }
     links->poll.data = links;

@@ -47,7 +47,8 @@ struct link {
     uint32_t host;
     int fd;                  /* -1: not connected yet, or lost */
     _Atomic uint32_t events; /* in links->ready */
-    bool up, told;
+    bool up;
+    bool told; /* the loop has dealt with its loss; written with the lock held */
     bool want_write;
     _Atomic bool broken;
     _Atomic bool heard; /* data have arrived since the last beat ... */

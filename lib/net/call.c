@@ -129,10 +129,15 @@ static void on_deadline(uv_timer_t *timer)
 {
     struct net_call *call = timer->data;
     char text[64];
-    snprintf(text, sizeof(text), "no answer within %g s", call->options.call_ms / 1000.0);
-    for (unsigned i = 0; i < call->count; i++)
-        if (call->attempts[i].proof || i >= call->next)
-            note(&call->attempts[i], true, text);
+    for (unsigned i = 0; i < call->count; i++) {
+        const struct net_proof *proof = call->attempts[i].proof;
+        if (!proof && i < call->next)
+            continue;
+        snprintf(text, sizeof(text), "no %s within %g s",
+                 proof && proof->connecting ? "connection" : "answer",
+                 call->options.call_ms / 1000.0);
+        note(&call->attempts[i], true, text);
+    }
     fail(call);
 }
 

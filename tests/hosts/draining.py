@@ -372,6 +372,21 @@ def a_lost_host_comes_back():
         ends_well(place, job, reference())
 
 
+def a_lost_host_prepares_in_vain():
+    """Another agent comes there, and ends when it prepares for the job: others do without the host."""
+    with LoopbackPlace(2) as place:
+        job = running(place, options=SELDOM)
+        place.write("limit.h1", "14")  # descriptors
+        place.kills.append(place.committed())
+        send(place.agent("h1"), signal.SIGKILL)
+        for pid in range(4):
+            place.wait_executed(pid, 3, times=2)
+        check(places(place, job)["h1"] == ("lost", 0), places(place, job))
+        check(re.search("bsprun: host h1: .*Too many open files.*; the job continues from", job.said()), job)
+        place.release(0, 3)
+        ends_well(place, job, reference())
+
+
 def saved_and_placed_anew():
     with LoopbackPlace(2) as place:
         job = running(place)
@@ -678,7 +693,7 @@ if __name__ == "__main__":
           a_host_where_nothing_can_be_started, a_joining_agent_is_told_to_end,
           a_host_with_a_directory_of_its_own,
           input_while_the_first_host_comes_back,
-          a_lost_host_comes_back,
+          a_lost_host_comes_back, a_lost_host_prepares_in_vain,
           groups_are_not_split, an_agent_is_told_to_end, all_agents_are_told_to_end,
           two_agents_are_told_to_end, a_fault_comes_first, a_fault_in_the_middle, stopped_meanwhile,
           mistakes, jobs_that_cannot], together=3)

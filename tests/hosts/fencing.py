@@ -196,6 +196,8 @@ def bsprun_is_not_heard():
         wait_until(lambda: not any(alive(pid) for pid in executed), "the end of all processes")
         job.signal(signal.SIGCONT)
         wait_said(job, "(term 2), p = 4")
+        check(re.search(r"^bsprun: host h\d: nothing has been heard from bsprun$", job.said(), re.M), job)
+        check(not re.search(r"host (h\d) has lost host \1\b", job.said()), job)
         place.release(0, AT)
         job.check_all(Reference.of(4, SUPERSTEPS, "-a"))
         place.check_clean()

@@ -233,6 +233,34 @@ def an_allocation_that_is_too_small():
         check_refused(farm, done, r"\bc\b")
 
 
+def too_few_descriptors():
+    """Whatever a host lacks one for: it says so, also where Processor Zero is on another host."""
+    with Farm(3) as farm:
+        for limit in (*range(16, 40), 1024):
+            launcher = through(farm, "c", "prlimit", f"--nofile={limit}:{limit}")
+            done = bsprun(farm, "-np", "2", "--hosts", "b:1,c:1", "--launcher", launcher,
+                          *ticker_words(farm))
+            if done.returncode == 0:
+                break
+            check_refused(farm, done, "[Tt]oo many open files|ulimit -n")
+        check(done.returncode == 0 and "process 1 ends with" in done.stdout, limit, done)
+
+
+def few_descriptors_at_first():
+    """A host may have as many as its links to the others need, and its limit is higher: it raises it."""
+    with Farm(3) as farm:
+        for limit in range(16, 40):
+            done = []
+            for hard in (limit, 1024):
+                launcher = through(farm, "c", "prlimit", f"--nofile={limit}:{hard}")
+                done.append(bsprun(farm, "-np", "2", "--hosts", "b:1,c:1", "--launcher", launcher,
+                                   *ticker_words(farm)))
+            if "cannot take part in the job" in done[0].stderr:
+                check(done[1].returncode == 0 and "process 1 ends with" in done[1].stdout, limit, done[1])
+                return
+        check(False, "it never lacked them for links")
+
+
 def ssh_that_asks_for_a_password():
     if os.geteuid() != 0:
         return "skipped: needs root"
@@ -258,4 +286,5 @@ if __name__ == "__main__":
     main([unknown_host, a_host_that_is_off, not_installed_there, no_such_launcher,
           a_launcher_that_hangs, a_program_named_as_usual, more_processes_than_slots,
           another_architecture, another_kernel, another_libc, clocks_that_differ, hosts_named_twice,
-          an_allocation_that_is_too_small, ssh_that_asks_for_a_password, bad_files], together=3)
+          an_allocation_that_is_too_small, too_few_descriptors, few_descriptors_at_first,
+          ssh_that_asks_for_a_password, bad_files], together=3)

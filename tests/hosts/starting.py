@@ -116,7 +116,18 @@ def many_hosts():
         check(seconds < MANY_SECONDS, "it took", seconds)
 
 
+def few_descriptors():
+    """bsprun and the agents need more than they have at first, and may have; the program has what bsprun had."""
+    with Loopback(24) as farm:
+        program = compiled(farm)
+        hosts = ",".join(f"h{number}:1" for number in range(24))
+        done = farm.run(farm.names[0], ["prlimit", "--nofile=48:1024", BSPRUN, "--hosts", hosts,
+                                        "--launcher", LOCAL_RSH, "sh", "-c", f'[ "$(ulimit -n)" = 48 ] && exec {program}'],
+                        timeout=PATIENCE)
+        check(done.returncode == 0 and done.stdout == "24 processes\n", done)
+
+
 if __name__ == "__main__":
     if "many_hosts" not in sys.argv[1:]:
         farms.require()
-    main([the_image_goes_down_a_tree, many_hosts])
+    main([the_image_goes_down_a_tree, many_hosts, few_descriptors])

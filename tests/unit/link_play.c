@@ -20,6 +20,7 @@ struct end ends[2];
 int fds[2], outputs[2];
 uint64_t spin_ns;
 uint32_t heartbeat_ms;
+bool has_third;
 static int open_before;
 static pthread_t loop_thread;
 const struct net_session sessions[2] = {
@@ -92,11 +93,11 @@ static const struct links_calls calls = {on_message, on_lost, on_arrived};
 
 void open_end(int which, bool encrypt, bool with_output)
 {
-    struct links_peer peer = {.host = which == 0, .addresses = ""};
+    const struct links_peer peers[2] = {{which == 0, ""}, {2, ""}};
     struct links_setup setup = {.loop = &loop,
                                 .host = (uint32_t)which,
-                                .peers = &peer,
-                                .peer_count = 1,
+                                .peers = peers,
+                                .peer_count = has_third ? 2 : 1,
                                 .encrypt = encrypt,
                                 .heartbeat_ms = heartbeat_ms,
                                 .bell = &ends[which].bell,
@@ -131,6 +132,7 @@ void link_set_up(void)
     memset(ends, 0, sizeof ends);
     spin_ns = 0;
     heartbeat_ms = 0;
+    has_third = false;
     for (int i = 0; i < 2; i++) {
         pthread_mutex_init(&ends[i].bell.lock, NULL);
         board_make(&ends[i].at, i, PROCS, host_of, UINT64_C(256) << 20);

@@ -28,6 +28,7 @@ extern int fds[2], outputs[2];
 /* Of the ends that are opened. */
 extern uint64_t spin_ns;
 extern uint32_t heartbeat_ms;
+extern bool has_third; /* both have a link to host 2, too, which never comes up */
 extern const struct net_session sessions[2];
 
 void link_set_up(void);

@@ -2,10 +2,13 @@
  * them; hosts that lie, repeat themselves, stop in the middle, or ask for too much. */
 #include <check.h>
 #include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bsprun/agent/core/roster.h"
+#include "ckpt/inside.h"
 #include "tests/ckpt/store_sample.h"
 #include "tests/unit/fetch_play.h"
 #include "tests/unit/loop_play.h"
@@ -72,6 +75,49 @@ START_TEST(the_term_ends_meanwhile)
     fetch_play_settle();
     ck_assert_uint_eq(done_count, 1);
     ck_assert(fetch_play_has_image(0));
+}
+END_TEST
+
+static sem_t has_read, is_joined;
+static unsigned reads;
+static ssize_t (*read_it)(void *context, int descriptor, void *bytes, size_t size, uint64_t offset);
+
+static ssize_t read_slowly(void *context, int descriptor, void *bytes, size_t size, uint64_t offset)
+{
+    if (reads++ == 0) {
+        sem_post(&has_read);
+        sem_wait(&is_joined);
+    }
+    return read_it(context, descriptor, bytes, size, offset);
+}
+
+int __real_pthread_join(pthread_t thread, void **result);
+int __wrap_pthread_join(pthread_t thread, void **result);
+
+int __wrap_pthread_join(pthread_t thread, void **result)
+{
+    sem_post(&is_joined);
+    return __real_pthread_join(thread, result);
+}
+
+/* A large image is not read to its end first: the agent would be silent for so long. */
+START_TEST(the_term_ends_while_an_image_is_read)
+{
+    sem_init(&has_read, 0, 0);
+    sem_init(&is_joined, 0, 0);
+    reads = 0;
+    read_it = agent.store->io.read;
+    agent.store->io.read = read_slowly;
+    fetch_play_unsettled = true;
+    fetch_play_want(WIRE_THING_IMAGE, 1);
+    fetch_play_send(1, &fetch_image[1], 1000);
+    sem_wait(&has_read);
+    agent_fetch_forget(&agent);
+    ck_assert_uint_eq(reads, 1);
+    ck_assert(!fetch_play_has_image(1));
+    ck_assert_uint_eq(done_count, 0);
+    uv_run(&agent.loop, UV_RUN_DEFAULT);
+    agent.store->io.read = read_it;
 }
 END_TEST
 
@@ -518,6 +564,7 @@ int main(void)
     tcase_add_loop_test(tests, an_image_comes_in_pieces, 50, 53);
     tcase_add_test(tests, an_image_is_checked_beside);
     tcase_add_test(tests, the_term_ends_meanwhile);
+    tcase_add_test(tests, the_term_ends_while_an_image_is_read);
     tcase_add_test(tests, a_manifest_comes_in_pieces);
     tcase_add_test(tests, one_host_after_the_other_is_asked);
     tcase_add_loop_test(tests, nobody_to_ask, 0, 2);

@@ -130,6 +130,26 @@ START_TEST(without_the_loop)
 }
 END_TEST
 
+/* A third host was lost, and the others go on: whose processes these were, others have, too. */
+START_TEST(after_a_loss)
+{
+    has_third = true;
+    begin(false);
+    for (int i = 0; i < 2; i++)
+        links_break(ends[i].links, 2, "it is gone");
+    while (ends[0].lost + ends[1].lost < 2)
+        turn();
+    start_ringer(0);
+    start_ringer(1);
+    for (uint64_t superstep = 0; superstep < 9; superstep++) {
+        arrive_alone(0, superstep, 8);
+        arrive_alone(1, superstep, 8);
+        wait_for(0, superstep);
+        wait_for(1, superstep);
+    }
+}
+END_TEST
+
 /* The same at the other stages of a barrier; the one end comes long before the other. */
 START_TEST(stages_without_the_loop)
 {
@@ -594,6 +614,7 @@ int main(void)
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_set_timeout(cases, 30);
     tcase_add_loop_test(cases, without_the_loop, 0, 2);
+    tcase_add_test(cases, after_a_loss);
     tcase_add_test(cases, stages_without_the_loop);
     tcase_add_loop_test(cases, neighbours_are_not_paced, 0, 2);
     tcase_add_loop_test(cases, with_the_loop, 0, 2);

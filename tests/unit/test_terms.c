@@ -2,6 +2,7 @@
  * over: the next term takes its place, but not before it has said all. */
 #include <check.h>
 #include <errno.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent_inside.h"
@@ -30,12 +31,16 @@
 #include "bsprun/agent/survive.h"
 #include "bsprun/agent/terms.h"
 #include "bsprun/agent/zero.h"
+#include "bsprun/verdict.h"
+#include "lib/net/net.h"
 #include "tests/unit/suite.h"
 
 static struct agent agent;
 static struct bspz_board board;
 static unsigned terms_over, orders_to_stop;
-static int send_error;
+static int send_error, enter_error;
+static bool elsewhere; /* Processor Zero of the next term */
+static unsigned notices, aborts;
 
 /* ---- In place of the rest of the agent ---- */
 
@@ -77,7 +82,7 @@ const char *agent_blamed(const struct agent *at)
 
 bool agent_zero_is_here(const struct agent *at)
 {
-    return at == &agent;
+    return at == &agent && !elsewhere;
 }
 
 bool agent_zero_is_elsewhere(const struct agent *at)
@@ -143,7 +148,7 @@ bool agent_everything_gone(const struct agent *at)
 
 int agent_peers_enter(struct agent *at)
 {
-    return at == &agent ? 0 : -1;
+    return at == &agent ? enter_error : -1;
 }
 
 int agent_peers_elect(struct agent *at, const struct wire_message *message)
@@ -153,12 +158,21 @@ int agent_peers_elect(struct agent *at, const struct wire_message *message)
 
 void agent_abort(struct agent *at, int pid, const struct verdict *verdict)
 {
-    ck_abort_msg("%p, process %d: %s", (void *)at, pid, verdict->text);
+    ck_assert(at == &agent && pid == COORD_NOBODY);
+    ck_assert_str_eq(verdict->text, "host here cannot take part in the job: Too many open files");
+    aborts++;
 }
 
 void agent_notice(struct agent *at, const char *format, ...)
 {
-    ck_abort_msg("%p: %s", (void *)at, format);
+    ck_assert(at == &agent && format);
+    notices++;
+}
+
+const char *verdict_limit_hint(int error)
+{
+    ck_assert_int_eq(error, EMFILE);
+    return "";
 }
 
 /* What has nothing to do where there is no process, no link and no store. */
@@ -232,7 +246,9 @@ static void set_up(void)
                            .order = {.process_limit = 1, .slots = 1, .cores = 1},
                            .host_name = "here"};
     terms_over = orders_to_stop = 0;
-    send_error = 0;
+    send_error = enter_error = 0;
+    elsewhere = false;
+    notices = aborts = 0;
     ck_assert_int_eq(uv_loop_init(&agent.loop), 0);
     ck_assert_int_eq(agent_roster_open(&agent), 0);
     ck_assert_int_eq(agent_timers_open(&agent), 0);
@@ -286,6 +302,53 @@ static void begin_term_3(bool is_outrun)
     ck_assert_uint_eq(agent.term, 3);
 }
 
+/* Too few descriptors for links to other hosts. */
+static int bsprun_end;
+
+static void fail_to_begin_term_3(struct net_connection **control)
+{
+    int ends[2];
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    ck_assert_int_eq(
+        net_open(&agent.loop, ends[0], NULL, &(struct net_handlers){.closed = NULL}, NULL, control),
+        0);
+    agent.control = *control;
+    enter_error = -EMFILE;
+    bsprun_end = ends[1];
+    agent_check_rewound(&agent);
+}
+
+START_TEST(leaves_where_nobody_would_hear_why)
+{
+    struct wire_message alive = {.kind = WIRE_ALIVE};
+    struct net_connection *control;
+
+    elsewhere = true;
+    fail_to_begin_term_3(&control);
+    ck_assert_uint_eq(notices, 1);
+    ck_assert_uint_eq(aborts, 0);
+    ck_assert_int_eq(net_send(control, &alive), -ENOTCONN);
+    close(bsprun_end);
+    uv_run(&agent.loop, UV_RUN_NOWAIT);
+}
+END_TEST
+
+START_TEST(ends_the_job_where_processor_zero_is)
+{
+    struct wire_message alive = {.kind = WIRE_ALIVE};
+    struct net_connection *control;
+
+    fail_to_begin_term_3(&control);
+    ck_assert_uint_eq(notices, 0);
+    ck_assert_uint_eq(aborts, 1);
+    ck_assert_int_eq(net_send(control, &alive), 0);
+    net_close(control);
+    close(bsprun_end);
+    uv_run(&agent.loop, UV_RUN_NOWAIT);
+}
+END_TEST
+
 START_TEST(what_is_saved_here_is_offered)
 {
     begin_term_3(false);
@@ -313,8 +376,12 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {over_by_itself, what_is_saved_here_is_offered,
-                                  nothing_is_offered_where_the_job_was_further, nobody_to_tell};
+    const TTest *const tests[] = {over_by_itself,
+                                  what_is_saved_here_is_offered,
+                                  nothing_is_offered_where_the_job_was_further,
+                                  nobody_to_tell,
+                                  leaves_where_nobody_would_hear_why,
+                                  ends_the_job_where_processor_zero_is};
 
     return suite_run_tests("terms", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

@@ -4,10 +4,12 @@
  * thread does it and notifies the loop when done.  Until then it alone uses the file and its
  * directory; of the store it uses only immutable data.
  *
- * What can fail: no thread (then the agent does it); the term ends meanwhile: the thread is joined,
- * since its data go with the term.
+ * What can fail: no thread (then the agent does it); the term ends meanwhile: the thread is told to
+ * stop and joined, since its data go with the term.  Large images take longer than a heartbeat, for
+ * which the agent would be silent.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,7 @@ struct finishing {
     uv_async_t over;
     pthread_t thread;
     bool has_thread;
+    _Atomic bool stop; /* the image is not wanted any more */
     struct agent *agent;
     struct store *store;
     struct store_snapshot *staging;
@@ -35,9 +38,9 @@ static void *work(void *argument)
 {
     struct finishing *finishing = argument;
 
-    finishing->error =
-        store_image_check(finishing->store, finishing->fd, &finishing->name, finishing->why);
-    if (!finishing->error) {
+    finishing->error = store_image_check(finishing->store, finishing->fd, &finishing->name,
+                                         &finishing->stop, finishing->why);
+    if (!finishing->error && !atomic_load(&finishing->stop)) {
         finishing->error = store_image_finish(finishing->staging, finishing->name.pid,
                                               finishing->fd, finishing->why);
         finishing->fd = -1;
@@ -104,6 +107,8 @@ int agent_fetch_finish(struct agent *agent, const struct fetch_want *want, fetch
 
 void agent_fetch_finish_wait(struct incoming *now)
 {
-    if (now->finishing)
-        end(now->finishing, now);
+    if (!now->finishing)
+        return;
+    atomic_store(&now->finishing->stop, true);
+    end(now->finishing, now);
 }

@@ -3,7 +3,6 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bsprun/agent/core/agent.h"
@@ -24,19 +23,13 @@ bool agent_is_here(const struct agent *agent, int pid)
     return agent_home(agent, pid) == agent_host(agent);
 }
 
-/* Raises the limit of descriptors: a pidfd for every rank, its copies and its writer, and a claim
- * on every core. */
+/* A pidfd for every rank, its copies and its writer, and a claim on every core. */
 static void allow_descriptors(const struct agent *agent)
 {
-    rlim_t each = agent_has_snapshots(agent) ? 4 : 1;
-    rlim_t needed =
-        each * (rlim_t)agent_here(agent) + (rlim_t)agent_order(agent)->cores + DESCRIPTORS_SPARE;
-    struct rlimit limit;
+    uint64_t each = agent_has_snapshots(agent) ? 4 : 1;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    process_allow_descriptors(each * (uint64_t)agent_here(agent) +
+                              (uint64_t)agent_order(agent)->cores + DESCRIPTORS_SPARE);
 }
 
 /* Writes the hosts of ranks to the board, for ranks and for mirroring. */

@@ -17,13 +17,17 @@
 #include "bsprun/agent/core/starter.h"
 #include "bsprun/agent/core/to_bsprun.h"
 #include "bsprun/link/link.h"
+#include "bsprun/process.h"
 #include "lib/net/meet.h"
 #include "lib/net/secret.h"
 
-#define CALLS_OF_EACH   2u    /* simultaneously, to different addresses */
-#define CALL_LEAST_MS   2000u /* for making a link */
+#define CALLS_OF_EACH     2u /* simultaneously, to different addresses */
+#define DESCRIPTORS_EACH  (CALLS_OF_EACH + PEERS_ADDRESSES) /* at most, while a link is made */
+#define DESCRIPTORS_SPARE 128u                              /* for all but links */
+#define CALL_LEAST_MS     2000u                             /* for making a link */
+#define PROOF_MOST_MS     60000u /* for a caller that may be a stranger */
 
-#define PEERS_ADDRESSES 16
+#define PEERS_ADDRESSES   16
 
 struct agent_peers {
     struct net_secret *secret;
@@ -65,19 +69,34 @@ static void on_met(void *context, const struct net_meeting *meeting)
         close(meeting->fd); /* of an older term */
 }
 
-/* Every host has a loopback address: a call to that of another host may reach this agent or one
- * beside it. */
-static bool is_astray(const char *text)
+/* Whether the text begins with an address on which this agent listens, with whatever port. */
+static bool is_from_here(const struct agent_peers *peers, const char *text)
 {
-    bool loopback =
-        strncmp(text, "127.", strlen("127.")) == 0 || strncmp(text, "[::1]", strlen("[::1]")) == 0;
+    for (const char *own = peers->addresses; *own;) {
+        size_t length = strcspn(own, " "), host = length;
 
-    return loopback && strstr(text, " wants the agent of host ");
+        while (host > 0 && own[host - 1] != ':')
+            host--;
+        if (host > 0 && strncmp(text, own, host) == 0)
+            return true;
+        own += length + (own[length] == ' ');
+    }
+    return strncmp(text, "127.", strlen("127.")) == 0 ||
+           strncmp(text, "[::1]", strlen("[::1]")) == 0;
+}
+
+/* Hosts have addresses in common, that of loopback or of a bridge for containers: a call to that of
+ * another host may reach this agent or one beside it. */
+static bool is_astray(const struct agent_peers *peers, const char *text)
+{
+    return is_from_here(peers, text) && strstr(text, " wants the agent of host ");
 }
 
 static void on_refused(void *context, bool proved, const char *text)
 {
-    if (proved && !is_astray(text))
+    const struct agent *agent = context;
+
+    if (proved && !is_astray(agent->peers, text))
         agent_notice(context, "%s", text);
 }
 
@@ -128,6 +147,14 @@ static void set_up_meeting(struct agent_peers *peers, uint32_t host, const unsig
     memcpy(peers->meet.setup.job, job, sizeof peers->meet.setup.job);
 }
 
+/* A host that is silent for less than the heartbeat is not lost, whatever it is doing. */
+static uint32_t proof_ms(uint32_t heartbeat_ms)
+{
+    if (heartbeat_ms < NET_HANDSHAKE_MS)
+        return NET_HANDSHAKE_MS;
+    return heartbeat_ms < PROOF_MOST_MS ? heartbeat_ms : PROOF_MOST_MS;
+}
+
 int agent_peers_open(struct agent *agent, const struct wire_message *join,
                      struct net_secret *secret)
 {
@@ -151,6 +178,7 @@ int agent_peers_open(struct agent *agent, const struct wire_message *join,
     peers->meet.ports = (struct net_ports){join->join.first_port, join->join.last_port};
     peers->heartbeat_ms = join->join.heartbeat_ms;
     set_up_meeting(peers, agent_host(agent), agent_job_id(agent));
+    peers->meet.handshake_ms = proof_ms(peers->heartbeat_ms);
     peers->meet.unproved_max = NET_UNPROVED_MAX + CALLS_OF_EACH * join->join.hosts.count;
     error = net_listen(agent_loop(agent), NULL, 0, &peers->meet, &meeter, agent, &peers->listener);
     if (!error)
@@ -245,6 +273,7 @@ int agent_peers_elect(struct agent *agent, const struct wire_message *message)
     links_last_words(peers->links);
     close_links(agent);
     forget_hosts(peers);
+    peers->zero_host = elect->elected;
     peers->hosts = calloc((size_t)count + 1, sizeof *peers->hosts);
     peers->names = calloc((size_t)count + 1, sizeof *peers->names);
     peers->host_addresses = calloc((size_t)count + 1, sizeof *peers->host_addresses);
@@ -260,7 +289,6 @@ int agent_peers_elect(struct agent *agent, const struct wire_message *message)
         if (!peers->names[i] || !peers->host_addresses[i])
             return -ENOMEM;
     }
-    peers->zero_host = elect->elected;
     peers->elected_term = message->envelope.term;
     peers->zero_given_up = false;
     memset(peers->lost, 0, sizeof peers->lost);
@@ -273,16 +301,19 @@ int agent_peers_enter(struct agent *agent)
     struct links_peer *others;
     struct links_setup setup;
     struct early early;
+    int error;
 
     if (!peers)
         return 0;
     others = calloc((size_t)peers->host_count + 1, sizeof *others);
     if (!others)
         return -ENOMEM;
+    process_allow_descriptors((uint64_t)peers->host_count * DESCRIPTORS_EACH + DESCRIPTORS_SPARE);
     peers->meet.setup.own.incarnation = agent_term(agent);
     peers->meet.call_ms = peers->heartbeat_ms;
     if (peers->heartbeat_ms > 0 && peers->heartbeat_ms < CALL_LEAST_MS)
         peers->meet.call_ms = CALL_LEAST_MS;
+    peers->meet.handshake_ms = peers->meet.call_ms; /* each address has all of the time */
     setup = (struct links_setup){
         .loop = agent_loop(agent),
         .host = agent_host(agent),
@@ -298,9 +329,10 @@ int agent_peers_enter(struct agent *agent)
             others[setup.peer_count++] =
                 (struct links_peer){peers->hosts[i].host, peers->host_addresses[i]};
     peers->links = links_open(&setup, &agent_calls(agent)->links, agent);
+    error = peers->links ? 0 : -errno;
     free(others);
-    if (!peers->links)
-        return -ENOMEM;
+    if (error)
+        return error;
     peers->links_term = agent_term(agent);
     while (early_take(&peers->early, peers->links_term, &early)) {
         links_take(peers->links, early.host, early.fd, &early.session);

@@ -32,7 +32,7 @@ void agent_peers_free(struct agent *agent);
 
 /* ELECT: stores its hosts and closes the links of the previous term. 0 or -ENOMEM. */
 int agent_peers_elect(struct agent *agent, const struct wire_message *message);
-/* Begins the term of that ELECT: opens its links. 0 or -ENOMEM. */
+/* Begins the term of that ELECT: opens its links. 0 or -errno. */
 int agent_peers_enter(struct agent *agent);
 /* Breaks the links to all other hosts. */
 void agent_peers_leave(struct agent *agent, const char *why);
