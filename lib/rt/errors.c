@@ -101,12 +101,16 @@ void bspz_has_spoken(void)
         bspz_word_set(&bspz_rt.board->speaker, ((uint32_t)bspz_rt.pid + 1) | BSPZ_SPOKEN);
 }
 
-/* The message is printed: flushes the program's output and exits. */
+/* The message is printed: flushes the program's output and exits.  In a process that the program
+ * forked itself the buffers of files may be copies, which its parent writes. */
 static BSPZ_NORETURN void end_failed(void)
 {
     bspz_wait_for_debugger();
+    if (bspz_rt.life == BSPZ_LIFE_INERT)
+        fflush(stdout);
+    else
+        bspz_stdio_flush_all();
     bspz_rt.life = BSPZ_LIFE_LEAVING;
-    fflush(stdout);
     bspz_cut_short();
     bspz_announce(BSPZ_RANK_FAILED, 1);
     _exit(1);

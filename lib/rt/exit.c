@@ -23,7 +23,7 @@ static void left_inside(int status)
         return;
     }
     bspz_rt.life = BSPZ_LIFE_LEAVING;
-    fflush(NULL);
+    bspz_stdio_flush_all();
     bspz_cut_short();
     bspz_announce(BSPZ_RANK_EXITED, status);
     _exit(as_failure(status));

@@ -21,7 +21,7 @@ void bspz_leave(void)
     bspz_cut_short();
     switch (atomic_load(&board->stop)) {
     case BSPZ_STOP_SIGNAL:
-        fflush(NULL);
+        bspz_stdio_flush_all();
         signal(status, SIG_DFL);
         raise(status);
         _exit(128 + status);

@@ -175,9 +175,12 @@ void bspz_arm_exit_hook(void);
 
 /* ---- stdio.c ---- */
 
-/* Flushes every stream (Fortran units too): before processes are made. */
+/* Before main: looks which languages the program is written in. */
+void bspz_stdio_find_languages(void);
+/* Flushes every stream (Fortran units and the standard ones of C++ too): before processes are made,
+ * and before this one ends without exit(). */
 void bspz_stdio_flush_all(void);
-/* Flushes stdout and stderr if anything is pending; at every sync at checking level. */
+/* Flushes stdout and stderr (those too) if anything is pending; at every sync at checking level. */
 void bspz_stdio_flush_output(void);
 /* Several hosts: waits, for a limited time, until the agent has taken what was written, so that it
  * knows the superstep. */
