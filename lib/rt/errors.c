@@ -116,6 +116,20 @@ static BSPZ_NORETURN void end_failed(void)
     _exit(1);
 }
 
+/* The place of a call, for a message.  NULL as the file: the call that the process is in, as it has
+ * noted it. */
+static void name_place(char *place, size_t size, const char **function, int line, const char *file)
+{
+    uint64_t where = bspz_rt.self ? atomic_load(&bspz_rt.self->where) : 0;
+
+    snprintf(place, size, "%s:%d", file ? file : "unprofiled", line);
+    if (file || !where)
+        return;
+    *function = bspz_call_name((unsigned)(where >> 32));
+    if ((bspz_position)where != 0) /* 0: on its way out */
+        bspz_place(bspz_rt.pid, (bspz_position)where, place, size);
+}
+
 void bspz_fail(const char *function, int line, const char *file, const char *format, ...)
 {
     char place[512];
@@ -125,7 +139,7 @@ void bspz_fail(const char *function, int line, const char *file, const char *for
     if (bspz_rt.inside.call && line == bspz_rt.inside.line && file == bspz_rt.inside.file)
         function = bspz_call_name(bspz_rt.inside.call);
 
-    snprintf(place, sizeof place, "%s:%d", file ? file : "unprofiled", line);
+    name_place(place, sizeof place, &function, line, file);
     fflush(stdout);
     if (claim_message()) {
         va_start(arguments, format);
@@ -164,7 +178,7 @@ void bspz_warn(const char *function, int line, const char *file, const char *for
     char place[512];
     va_list arguments;
 
-    snprintf(place, sizeof place, "%s:%d", file ? file : "unprofiled", line);
+    name_place(place, sizeof place, &function, line, file);
     va_start(arguments, format);
     print_message(place, function, bspz_rt.pid, format, arguments);
     va_end(arguments);

@@ -116,7 +116,8 @@ static inline void bspz_cut_short(void)
 /* ---- errors.c ---- */
 
 /* Ends the job: one line on stderr naming the place, pid and superstep; status 1.  Of several ranks
- * that fail together one prints its line. */
+ * that fail together one prints its line.  NULL as the file: the call that the process is in, and
+ * its place. */
 BSPZ_NORETURN BSPZ_COLD void bspz_fail(const char *function, int line, const char *file,
                                        const char *format, ...) BSPZ_PRINTF(4, 5);
 /* The same for an error that the affected rank found: the place is another rank's. */
