@@ -122,7 +122,7 @@ static void name_place(char *place, size_t size, const char **function, int line
 {
     uint64_t where = bspz_rt.self ? atomic_load(&bspz_rt.self->where) : 0;
 
-    snprintf(place, size, "%s:%d", file ? file : "unprofiled", line);
+    snprintf(place, size, "%s:%d", file ? bspz_shown_name(file) : "unprofiled", line);
     if (file || !where)
         return;
     *function = bspz_call_name((unsigned)(where >> 32));

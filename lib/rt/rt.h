@@ -276,6 +276,8 @@ static inline bspz_position bspz_here(const char *file, int line)
     return bspz_position_slow(file, line);
 }
 
+/* The part of a long path that messages have room for: its end, which tells files apart. */
+const char *bspz_shown_name(const char *file);
 /* "file:line" of a position of rank pid, into buffer. */
 const char *bspz_place(int pid, bspz_position position, char *buffer, size_t size);
 
