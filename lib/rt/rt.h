@@ -123,6 +123,10 @@ BSPZ_NORETURN BSPZ_COLD void bspz_fail(const char *function, int line, const cha
 /* The same for an error that the affected rank found: the place is another rank's. */
 BSPZ_NORETURN BSPZ_COLD void bspz_fail_for(const char *function, int pid, bspz_position position,
                                            const char *format, ...) BSPZ_PRINTF(4, 5);
+/* What to say when board_fd is not what it was. */
+#define BSPZ_DESCRIPTOR_CLOSED                                                                     \
+    "the program has closed the descriptor of the job's memory: it must close only descriptors "   \
+    "that it has opened itself"
 /* One line on stderr in the same format; the job goes on. */
 BSPZ_COLD void bspz_warn(const char *function, int line, const char *file, const char *format, ...)
     BSPZ_PRINTF(4, 5);
