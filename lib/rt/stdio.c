@@ -152,7 +152,7 @@ void bspz_stdio_begin(void)
 void bspz_stdio_end(void)
 {
     write_to_terminal();
-    if (!made_line_buffered)
+    if (!made_line_buffered || !__flbf(stdout)) /* or the program has chosen something else */
         return;
     fflush(stdout);
     setvbuf(stdout, NULL, _IOFBF, 0);
