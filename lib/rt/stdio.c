@@ -17,7 +17,11 @@
 
 /* libgfortran's flush of all units, when the program is linked with it. */
 extern void _gfortran_flush_i4(const int *unit) __attribute__((weak));
-/* The same for libstdc++: std::cout, std::clog, ostream::flush and ios_base::sync_with_stdio. */
+/* In the object that bspcc adds to a program with Fortran: whether this thread is inside a
+ * statement of input or output, which calls a function that calls us.  Its unit is locked, and a
+ * flush would wait for ever. */
+extern int bspz_in_fortran_statement(void) __attribute__((weak));
+/* The flush of libstdc++: std::cout, std::clog, ostream::flush and ios_base::sync_with_stdio. */
 extern char _ZSt4cout[] __attribute__((weak)), _ZSt4clog[] __attribute__((weak));
 extern void *_ZNSo5flushEv(void *stream) __attribute__((weak));
 extern bool _ZNSt8ios_base15sync_with_stdioEb(bool on) __attribute__((weak));
@@ -39,7 +43,7 @@ void bspz_stdio_find_languages(void)
 
 static BSPZ_NOINLINE void flush_other_languages(void)
 {
-    if (_gfortran_flush_i4)
+    if (_gfortran_flush_i4 && !(bspz_in_fortran_statement && bspz_in_fortran_statement()))
         _gfortran_flush_i4(NULL);
     /* Streams of C++ have buffers of their own only when this is off; `true` does not turn it on
      * again. */

@@ -162,13 +162,15 @@ static bool add_items(struct arguments *command, const struct request *request,
 }
 
 /* Compiles the generated file separately: it is C, whatever the language of the program. */
-static const char *make_link_object(const struct request *request, const struct layout *layout)
+static const char *make_link_object(const struct request *request, const struct layout *layout,
+                                    bool has_fortran)
 {
     const char *source = temporary_path("bspcc-link-options.c");
     const char *object = temporary_path("bspcc-link-options.o");
     struct arguments command = {0};
 
-    write_link_options(&request->baked, format_text("%s/bspnode", layout->bindir), source);
+    write_link_options(&request->baked, has_fortran, format_text("%s/bspnode", layout->bindir),
+                       source);
     arguments_add_all(&command, &request->compiler[TOOL_C]);
     const char *const words[] = {"-w", "-fPIC", "-fno-lto", "-x", "c", "-c", source, "-o", object};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -179,14 +181,21 @@ static const char *make_link_object(const struct request *request, const struct 
     return object;
 }
 
+static void add_wraps(struct arguments *command, const char *const *names)
+{
+    for (; *names; names++)
+        arguments_add(command, format_text("-Wl,--wrap=%s", *names));
+}
+
 static void add_libraries(struct arguments *command, const struct request *request,
-                          const struct layout *layout, bool also_fortran)
+                          const struct layout *layout, bool has_fortran, bool lacks_libgfortran)
 {
     arguments_add_all(command, &request->link_flags);
     if (!request->no_libbsp) {
-        arguments_add(command, make_link_object(request, layout));
-        for (const char *const *name = wrapped_exits; *name; name++)
-            arguments_add(command, format_text("-Wl,--wrap=%s", *name));
+        arguments_add(command, make_link_object(request, layout, has_fortran));
+        add_wraps(command, wrapped_exits);
+        if (has_fortran)
+            add_wraps(command, wrapped_statements);
     }
     if (!request->no_libbsp && !request->shared_libbsp) {
         arguments_add(command, "-Wl,-z,now");
@@ -199,7 +208,7 @@ static void add_libraries(struct arguments *command, const struct request *reque
         arguments_add(command, format_text("-Wl,-rpath,%s", layout->libdir));
         arguments_add(command, format_text("%s/libbsp.so", layout->libdir));
     }
-    if (also_fortran) {
+    if (lacks_libgfortran) {
         arguments_add(command, "-lgfortran");
         arguments_add(command, "-lm");
     }
@@ -322,7 +331,8 @@ static int link_program(struct request *request, const struct layout *layout,
         arguments_add(&command, "-x");
         arguments_add(&command, "none");
     }
-    add_libraries(&command, request, layout, cxx && fortran);
+    /* Another linker may find libgfortran too early for what the object needs. */
+    add_libraries(&command, request, layout, fortran && request->linker.count == 0, cxx && fortran);
     add_output(&command, request->output);
     return run(&command, request->verbose || request->debug);
 }
