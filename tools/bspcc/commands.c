@@ -163,13 +163,13 @@ static bool add_items(struct arguments *command, const struct request *request,
 
 /* Compiles the generated file separately: it is C, whatever the language of the program. */
 static const char *make_link_object(const struct request *request, const struct layout *layout,
-                                    bool has_fortran)
+                                    enum libgfortran libgfortran)
 {
     const char *source = temporary_path("bspcc-link-options.c");
     const char *object = temporary_path("bspcc-link-options.o");
     struct arguments command = {0};
 
-    write_link_options(&request->baked, has_fortran, format_text("%s/bspnode", layout->bindir),
+    write_link_options(&request->baked, libgfortran, format_text("%s/bspnode", layout->bindir),
                        source);
     arguments_add_all(&command, &request->compiler[TOOL_C]);
     const char *const words[] = {"-w", "-fPIC", "-fno-lto", "-x", "c", "-c", source, "-o", object};
@@ -181,6 +181,20 @@ static const char *make_link_object(const struct request *request, const struct 
     return object;
 }
 
+/* Other compilers of Fortran have libraries of their own, and another linker may find libgfortran
+ * before the object that needs it. */
+static enum libgfortran libgfortran_of(const struct request *request, bool fortran)
+{
+    const struct arguments *compiler = &request->compiler[TOOL_FORTRAN];
+
+    for (size_t i = 0; fortran && request->linker.count == 0 && i < compiler->count; i++)
+        if (strstr(compiler->items[i], "gfortran") != NULL)
+            return LIBGFORTRAN_SURELY;
+    for (size_t i = 0; i < request->item_count && !fortran; i++)
+        fortran = strcmp(request->items[i].text, "-lgfortran") == 0;
+    return fortran ? LIBGFORTRAN_MAYBE : LIBGFORTRAN_NONE;
+}
+
 static void add_wraps(struct arguments *command, const char *const *names)
 {
     for (; *names; names++)
@@ -188,13 +202,14 @@ static void add_wraps(struct arguments *command, const char *const *names)
 }
 
 static void add_libraries(struct arguments *command, const struct request *request,
-                          const struct layout *layout, bool has_fortran, bool lacks_libgfortran)
+                          const struct layout *layout, enum libgfortran libgfortran,
+                          bool lacks_libgfortran)
 {
     arguments_add_all(command, &request->link_flags);
     if (!request->no_libbsp) {
-        arguments_add(command, make_link_object(request, layout, has_fortran));
+        arguments_add(command, make_link_object(request, layout, libgfortran));
         add_wraps(command, wrapped_exits);
-        if (has_fortran)
+        if (libgfortran != LIBGFORTRAN_NONE)
             add_wraps(command, wrapped_statements);
     }
     if (!request->no_libbsp && !request->shared_libbsp) {
@@ -331,8 +346,7 @@ static int link_program(struct request *request, const struct layout *layout,
         arguments_add(&command, "-x");
         arguments_add(&command, "none");
     }
-    /* Another linker may find libgfortran too early for what the object needs. */
-    add_libraries(&command, request, layout, fortran && request->linker.count == 0, cxx && fortran);
+    add_libraries(&command, request, layout, libgfortran_of(request, fortran), cxx && fortran);
     add_output(&command, request->output);
     return run(&command, request->verbose || request->debug);
 }
