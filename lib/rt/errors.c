@@ -105,14 +105,13 @@ void bspz_has_spoken(void)
  * forked itself the buffers of files may be copies, which its parent writes. */
 static BSPZ_NORETURN void end_failed(void)
 {
+    bool inert = bspz_rt.life == BSPZ_LIFE_INERT;
+
     bspz_wait_for_debugger();
-    if (bspz_rt.life == BSPZ_LIFE_INERT)
-        fflush(stdout);
-    else
-        bspz_stdio_flush_all();
     bspz_rt.life = BSPZ_LIFE_LEAVING;
-    bspz_cut_short();
-    bspz_announce(BSPZ_RANK_FAILED, 1);
+    if (!inert)
+        bspz_end_flushed(BSPZ_RANK_FAILED, 1, 1);
+    fflush(stdout);
     _exit(1);
 }
 

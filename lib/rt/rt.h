@@ -170,6 +170,9 @@ void bspz_export_pid(void);
 
 /* Exits as the agent's stop request says; there must be one on the board, or the agent be dead. */
 BSPZ_NORETURN void bspz_leave(void);
+/* Flushes every stream, tells the agent why this process ends the job (bspz_announce), and ends it
+ * with exit_status, without exit handlers. */
+BSPZ_NORETURN void bspz_end_flushed(enum bspz_rank_state state, int status, int exit_status);
 /* Another rank reports the error: waits for the agent's stop, then exits. */
 BSPZ_NORETURN void bspz_leave_when_stopped(void);
 
@@ -182,8 +185,8 @@ void bspz_arm_exit_hook(void);
 
 /* Before main: looks which languages the program is written in. */
 void bspz_stdio_find_languages(void);
-/* Flushes every stream (Fortran units and the standard ones of C++ too): before processes are made,
- * and before this one ends without exit(). */
+/* Flushes every stream (Fortran units and the standard ones of C++ too): before processes are made.
+ */
 void bspz_stdio_flush_all(void);
 /* Flushes stdout and stderr (those too) if anything is pending; at every sync at checking level. */
 void bspz_stdio_flush_output(void);
