@@ -398,7 +398,8 @@ void bspbroadcast(int pid, void *src, void *dst, int nbytes);
 #define bsp_hpsend(...) bsp_hpsend_cpp(__VA_ARGS__, __LINE__, __FILE__)
 #define bsp_move(...) bsp_move_cpp(__VA_ARGS__, __LINE__, __FILE__)
 
-/* int * and size_t * callers both exist; the pointer's type decides.  NULL has the type of none. */
+/* int * and size_t * callers both exist; the pointer's type decides.  NULL has the type of none.
+ * Callers with two unsigned variables get the calls of 1998, which took these for int. */
 #define bsp_set_tagsize(n)                                                                         \
     __extension__ _Generic((n),                                                                    \
         size_t *: bsp_set_tagsize_size_cpp,                                                        \
@@ -411,6 +412,7 @@ void bspbroadcast(int pid, void *src, void *dst, int nbytes);
 #define bsp_qsize(packets, nbytes)                                                                 \
     __extension__ _Generic((nbytes),                                                               \
         int *: bsp_qsize_cpp,                                                                      \
+        unsigned *: bsp_qsize_cpp,                                                                 \
         default: _Generic((packets),                                                               \
             size_t *: bsp_qsize_size_size_cpp,                                                     \
             unsigned *: bsp_qsize_unsigned_size_cpp,                                               \

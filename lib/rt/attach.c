@@ -54,6 +54,7 @@ __attribute__((constructor)) void bspz_attach(void)
     bspz_rt.prof = bspz_options()->prof || bspz_options()->cgprof;
     bspz_rt.stat = bspz_options()->stat;
     bspz_rt.bare = true;
+    bspz_stdio_find_languages();
     pthread_atfork(NULL, NULL, become_inert);
     bspz_arm_exit_hook();
     if (!value)

@@ -221,11 +221,10 @@ void bsp_set_tagsize_size_cpp(size_t *tag_nbytes, int line, const char *file)
 
 /* ---- Sending ------------------------------------------------------------------------------ */
 
-static BSPZ_COLD BSPZ_NORETURN void fail_send(int pid, const void *tag_at, ptrdiff_t nbytes,
-                                              uint64_t tag_bytes, int line, const char *file)
+static BSPZ_COLD BSPZ_NORETURN void fail_send(const char *function, int pid, const void *tag_at,
+                                              ptrdiff_t nbytes, uint64_t tag_bytes, int line,
+                                              const char *file)
 {
-    static const char function[] = "bsp_send";
-
     if (pid < 0 || pid >= bspz_rt.nprocs)
         bspz_fail(function, line, file, "process %d does not exist: numbers run from 0 to %d", pid,
                   bspz_rt.nprocs - 1);
@@ -237,16 +236,17 @@ static BSPZ_COLD BSPZ_NORETURN void fail_send(int pid, const void *tag_at, ptrdi
     bspz_fail(function, line, file, "NULL given as the payload of %td bytes", nbytes);
 }
 
-static BSPZ_COLD void look_at_send(const void *tag_at, int line, const char *file)
+static BSPZ_COLD void look_at_send(const char *function, const void *tag_at, int line,
+                                   const char *file)
 {
     if (tag.set_this_superstep && bspz_rt.checks)
         bspz_warn_later(
-            BSPZ_WARN_TAG_SIZE, "bsp_send", line, file,
+            BSPZ_WARN_TAG_SIZE, function, line, file,
             "this message still has a tag of %lld bytes: the tag size %lld set in this "
             "superstep applies after the next bsp_sync (BSP_COMPAT=oxford applies it immediately)",
             (long long)tag.sending, (long long)tag.set);
     else if (tag_at && tag.sending == 0 && bspz_rt.warn)
-        bspz_warn_later(BSPZ_WARN_TAG_UNUSED, "bsp_send", line, file,
+        bspz_warn_later(BSPZ_WARN_TAG_UNUSED, function, line, file,
                         "a tag is given, but the tag size is 0: it is not sent "
                         "(bsp_set_tagsize sets the size for the supersteps that follow)");
 }
@@ -270,8 +270,9 @@ static inline void copy_small(char *to, const char *from, size_t bytes)
     }
 }
 
-static BSPZ_NOINLINE void send_any(int pid, const void *tag_at, const void *payload,
-                                   ptrdiff_t nbytes, int line, const char *file)
+static BSPZ_INLINED void send_with(const char *function, int pid, const void *tag_at,
+                                   const void *payload, ptrdiff_t nbytes, int line,
+                                   const char *file)
 {
     struct bspz_cursor *cursor;
     struct bspz_message_record *message;
@@ -281,22 +282,22 @@ static BSPZ_NOINLINE void send_any(int pid, const void *tag_at, const void *payl
     char *at;
 
     if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD))
-        bspz_fail_outside("bsp_send", line, file);
+        bspz_fail_outside(function, line, file);
     position = bspz_here(file, line);
     bspz_note(BSPZ_CALL_SEND, position);
     if (bspz_unlikely(tag.look))
-        look_at_send(tag_at, line, file);
+        look_at_send(function, tag_at, line, file);
     if (bspz_unlikely(nbytes < 0 && bspz_rt.oxford))
         return;
     if (bspz_unlikely((unsigned)pid >= (unsigned)bspz_rt.nprocs || nbytes < 0 ||
                       (!tag_at && tag_bytes > 0) || (!payload && nbytes > 0)))
-        fail_send(pid, tag_at, nbytes, tag_bytes, line, file);
+        fail_send(function, pid, tag_at, nbytes, tag_bytes, line, file);
     tag_room = bspz_pad(tag_bytes, 16);
     room = sizeof *message + tag_room + bspz_pad((uint64_t)nbytes, 16);
     cursor = &bspz_cursors[BSPZ_MESSAGES][pid];
     at = cursor->tail;
     if (bspz_unlikely(room > (uint64_t)(cursor->limit - at)))
-        at = bspz_outbox_room(BSPZ_MESSAGES, pid, room, "bsp_send", line, file);
+        at = bspz_outbox_room(BSPZ_MESSAGES, pid, room, function, line, file);
     message = (struct bspz_message_record *)at;
     message->bytes = (uint64_t)nbytes;
     message->tag_bytes = tag_bytes;
@@ -312,9 +313,21 @@ static BSPZ_NOINLINE void send_any(int pid, const void *tag_at, const void *payl
     cursor->bytes += (uint64_t)nbytes;
 }
 
-/* Small messages are handled here without calls; others elsewhere. */
-void bsp_send_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t nbytes, int line,
-                  const char *file)
+static BSPZ_NOINLINE void send_any(int pid, const void *tag_at, const void *payload,
+                                   ptrdiff_t nbytes, int line, const char *file)
+{
+    send_with("bsp_send", pid, tag_at, payload, nbytes, line, file);
+}
+
+static BSPZ_NOINLINE void hpsend_any(int pid, const void *tag_at, const void *payload,
+                                     ptrdiff_t nbytes, int line, const char *file)
+{
+    send_with("bsp_hpsend", pid, tag_at, payload, nbytes, line, file);
+}
+
+/* Small messages are handled here without calls; false: others, elsewhere. */
+static BSPZ_INLINED bool send_small(int pid, const void *tag_at, const void *payload,
+                                    ptrdiff_t nbytes, int line, const char *file)
 {
     uint64_t tag_bytes = (uint64_t)tag.sending;
 
@@ -338,16 +351,24 @@ void bsp_send_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t nb
             cursor->count++;
             cursor->bytes += (uint64_t)nbytes;
             bspz_note(BSPZ_CALL_SEND, bspz_last_file.shifted_index | ((uint32_t)line & 0xffffffu));
-            return;
+            return true;
         }
     }
-    send_any(pid, tag_at, payload, nbytes, line, file);
+    return false;
+}
+
+void bsp_send_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t nbytes, int line,
+                  const char *file)
+{
+    if (!send_small(pid, tag_at, payload, nbytes, line, file))
+        send_any(pid, tag_at, payload, nbytes, line, file);
 }
 
 void bsp_hpsend_cpp(int pid, const void *tag_at, const void *payload, ptrdiff_t nbytes, int line,
                     const char *file)
 {
-    bsp_send_cpp(pid, tag_at, payload, nbytes, line, file);
+    if (!send_small(pid, tag_at, payload, nbytes, line, file))
+        hpsend_any(pid, tag_at, payload, nbytes, line, file);
 }
 
 /* ---- Reading ------------------------------------------------------------------------------ */

@@ -180,6 +180,8 @@ static void map_board(int nprocs)
     most = most_under_valgrind(nprocs, most);
     board = bspz_board_map_rank(bspz_rt.board_fd, nprocs, most,
                                 bspz_rt.board->flags & BSPZ_BOARD_SNAPSHOTS, bspz_rt.has_mail);
+    if (!board && errno == EBADF)
+        bspz_fail("bsp_begin", BSPZ_AT_BEGIN, BSPZ_DESCRIPTOR_CLOSED);
     if (!board)
         bspz_fail(
             "bsp_begin", BSPZ_AT_BEGIN,

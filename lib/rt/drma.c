@@ -396,6 +396,15 @@ void bsp_hpget_cpp(int pid, const void *src, ptrdiff_t offset, void *dst, ptrdif
                   file);
 }
 
+/* The slot of the reference, which bspstart has registered. */
+static inline uint32_t reference_slot(const char *function, int line, const char *file)
+{
+    if (bspz_unlikely(!miller_reference))
+        bspz_fail(function, line, file,
+                  "called without bspstart: begin with bspstart, or use bsp_put and bsp_get");
+    return bspz_lookup(miller_reference, function, line, file);
+}
+
 void bspz_put_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, int line,
                         const char *file)
 {
@@ -405,7 +414,7 @@ void bspz_put_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, i
 
     if (!check("bspstore", pid, src, "source", 0, nbytes, line, file))
         return;
-    slot = bspz_lookup(miller_reference, "bspstore", line, file);
+    slot = reference_slot("bspstore", line, file);
     position = bspz_here(file, line);
     bspz_note(BSPZ_CALL_PUT, position);
     displacement = (uint64_t)((const char *)dst - (const char *)miller_reference);
@@ -423,7 +432,7 @@ void bspz_get_displaced(int pid, const void *src, void *dst, ptrdiff_t nbytes, i
 
     if (!check("bspfetch", pid, dst, "destination", 0, nbytes, line, file))
         return;
-    slot = bspz_lookup(miller_reference, "bspfetch", line, file);
+    slot = reference_slot("bspfetch", line, file);
     position = bspz_here(file, line);
     bspz_note(BSPZ_CALL_GET, position);
     get_to_outbox(pid, slot | BSPZ_DISPLACED, position,

@@ -101,15 +101,32 @@ void bspz_has_spoken(void)
         bspz_word_set(&bspz_rt.board->speaker, ((uint32_t)bspz_rt.pid + 1) | BSPZ_SPOKEN);
 }
 
-/* The message is printed: flushes the program's output and exits. */
+/* The message is printed: flushes the program's output and exits.  In a process that the program
+ * forked itself the buffers of files may be copies, which its parent writes. */
 static BSPZ_NORETURN void end_failed(void)
 {
+    bool inert = bspz_rt.life == BSPZ_LIFE_INERT;
+
     bspz_wait_for_debugger();
     bspz_rt.life = BSPZ_LIFE_LEAVING;
+    if (!inert)
+        bspz_end_flushed(BSPZ_RANK_FAILED, 1, 1);
     fflush(stdout);
-    bspz_cut_short();
-    bspz_announce(BSPZ_RANK_FAILED, 1);
     _exit(1);
+}
+
+/* The place of a call, for a message.  NULL as the file: the call that the process is in, as it has
+ * noted it. */
+static void name_place(char *place, size_t size, const char **function, int line, const char *file)
+{
+    uint64_t where = bspz_rt.self ? atomic_load(&bspz_rt.self->where) : 0;
+
+    snprintf(place, size, "%s:%d", file ? bspz_shown_name(file) : "unprofiled", line);
+    if (file || !where)
+        return;
+    *function = bspz_call_name((unsigned)(where >> 32));
+    if ((bspz_position)where != 0) /* 0: on its way out */
+        bspz_place(bspz_rt.pid, (bspz_position)where, place, size);
 }
 
 void bspz_fail(const char *function, int line, const char *file, const char *format, ...)
@@ -121,7 +138,7 @@ void bspz_fail(const char *function, int line, const char *file, const char *for
     if (bspz_rt.inside.call && line == bspz_rt.inside.line && file == bspz_rt.inside.file)
         function = bspz_call_name(bspz_rt.inside.call);
 
-    snprintf(place, sizeof place, "%s:%d", file ? file : "unprofiled", line);
+    name_place(place, sizeof place, &function, line, file);
     fflush(stdout);
     if (claim_message()) {
         va_start(arguments, format);
@@ -160,7 +177,7 @@ void bspz_warn(const char *function, int line, const char *file, const char *for
     char place[512];
     va_list arguments;
 
-    snprintf(place, sizeof place, "%s:%d", file ? file : "unprofiled", line);
+    name_place(place, sizeof place, &function, line, file);
     va_start(arguments, format);
     print_message(place, function, bspz_rt.pid, format, arguments);
     va_end(arguments);

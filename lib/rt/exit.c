@@ -23,10 +23,7 @@ static void left_inside(int status)
         return;
     }
     bspz_rt.life = BSPZ_LIFE_LEAVING;
-    fflush(NULL);
-    bspz_cut_short();
-    bspz_announce(BSPZ_RANK_EXITED, status);
-    _exit(as_failure(status));
+    bspz_end_flushed(BSPZ_RANK_EXITED, status, as_failure(status));
 }
 
 static void at_exit(int status, void *unused)

@@ -8,6 +8,7 @@
 #include "lib/rt/rt.h"
 
 #define AGENT_CHECK_MS 500
+#define FLUSH_SECONDS  5 /* at most, when the process ends */
 
 void bspz_leave(void)
 {
@@ -21,7 +22,7 @@ void bspz_leave(void)
     bspz_cut_short();
     switch (atomic_load(&board->stop)) {
     case BSPZ_STOP_SIGNAL:
-        fflush(NULL);
+        bspz_stdio_flush_all();
         signal(status, SIG_DFL);
         raise(status);
         _exit(128 + status);
@@ -32,6 +33,44 @@ void bspz_leave(void)
             bspz_write_all(STDERR_FILENO, orphaned, sizeof orphaned - 1);
         exit(1);
     }
+}
+
+static struct {
+    enum bspz_rank_state state;
+    int status, exit_status;
+} last;
+
+static BSPZ_NORETURN void end_now(void)
+{
+    bspz_cut_short();
+    bspz_announce(last.state, last.status);
+    _exit(last.exit_status);
+}
+
+static void on_late(int number)
+{
+    (void)number;
+    end_now();
+}
+
+/* Another thread may hold a stream, as while it waits for input. */
+void bspz_end_flushed(enum bspz_rank_state state, int status, int exit_status)
+{
+    const struct sigaction late = {.sa_handler = on_late};
+    sigset_t alarms;
+
+    bspz_stdio_flush_output();
+    last.state = state;
+    last.status = status;
+    last.exit_status = exit_status;
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    sigaction(SIGALRM, &late, NULL);
+    alarm(FLUSH_SECONDS);
+    sigprocmask(SIG_UNBLOCK, &alarms, NULL);
+    bspz_stdio_flush_all();
+    alarm(0);
+    end_now();
 }
 
 void bspz_leave_when_stopped(void)

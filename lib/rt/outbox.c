@@ -22,6 +22,8 @@ static bool *is_dirty;
 static BSPZ_NORETURN void out_of_memory(uint64_t bytes, int error, const char *function, int line,
                                         const char *file)
 {
+    if (error == EBADF)
+        bspz_fail(function, line, file, BSPZ_DESCRIPTOR_CLOSED);
     bspz_fail(function, line, file,
               "no memory for %llu more bytes of communication in this superstep (%llu are in use; "
               "%s): send less per superstep or raise the memory limit",

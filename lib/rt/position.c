@@ -18,16 +18,23 @@ void bspz_position_reset(void)
     bspz_last_file.file = NULL;
 }
 
+const char *bspz_shown_name(const char *file)
+{
+    size_t length = strlen(file);
+
+    return length < BSPZ_NAME_BYTES ? file : file + length - (BSPZ_NAME_BYTES - 1);
+}
+
 /* The index of the name in this rank's list, added if new; the last index means "others". */
-static unsigned intern(const char *file)
+static unsigned intern(const char *path)
 {
     struct bspz_rank *self = bspz_rt.self;
     unsigned count = atomic_load_explicit(&self->file_count, memory_order_relaxed);
+    const char *file = bspz_shown_name(path);
     char *name;
 
     for (unsigned index = 0; index < count; index++)
-        if (strncmp(bspz_name_of(bspz_rt.board, bspz_rt.nprocs, bspz_rt.pid, index), file,
-                    BSPZ_NAME_BYTES - 1) == 0)
+        if (strcmp(bspz_name_of(bspz_rt.board, bspz_rt.nprocs, bspz_rt.pid, index), file) == 0)
             return index;
     if (count == BSPZ_NAME_COUNT)
         return BSPZ_NAME_COUNT - 1;

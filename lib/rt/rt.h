@@ -116,12 +116,17 @@ static inline void bspz_cut_short(void)
 /* ---- errors.c ---- */
 
 /* Ends the job: one line on stderr naming the place, pid and superstep; status 1.  Of several ranks
- * that fail together one prints its line. */
+ * that fail together one prints its line.  NULL as the file: the call that the process is in, and
+ * its place. */
 BSPZ_NORETURN BSPZ_COLD void bspz_fail(const char *function, int line, const char *file,
                                        const char *format, ...) BSPZ_PRINTF(4, 5);
 /* The same for an error that the affected rank found: the place is another rank's. */
 BSPZ_NORETURN BSPZ_COLD void bspz_fail_for(const char *function, int pid, bspz_position position,
                                            const char *format, ...) BSPZ_PRINTF(4, 5);
+/* What to say when board_fd is not what it was. */
+#define BSPZ_DESCRIPTOR_CLOSED                                                                     \
+    "the program has closed the descriptor of the job's memory: it must close only descriptors "   \
+    "that it has opened itself"
 /* One line on stderr in the same format; the job goes on. */
 BSPZ_COLD void bspz_warn(const char *function, int line, const char *file, const char *format, ...)
     BSPZ_PRINTF(4, 5);
@@ -165,6 +170,9 @@ void bspz_export_pid(void);
 
 /* Exits as the agent's stop request says; there must be one on the board, or the agent be dead. */
 BSPZ_NORETURN void bspz_leave(void);
+/* Flushes every stream, tells the agent why this process ends the job (bspz_announce), and ends it
+ * with exit_status, without exit handlers. */
+BSPZ_NORETURN void bspz_end_flushed(enum bspz_rank_state state, int status, int exit_status);
 /* Another rank reports the error: waits for the agent's stop, then exits. */
 BSPZ_NORETURN void bspz_leave_when_stopped(void);
 
@@ -175,9 +183,12 @@ void bspz_arm_exit_hook(void);
 
 /* ---- stdio.c ---- */
 
-/* Flushes every stream (Fortran units too): before processes are made. */
+/* Before main: looks which languages the program is written in. */
+void bspz_stdio_find_languages(void);
+/* Flushes every stream (Fortran units and the standard ones of C++ too): before processes are made.
+ */
 void bspz_stdio_flush_all(void);
-/* Flushes stdout and stderr if anything is pending; at every sync at checking level. */
+/* Flushes stdout and stderr (those too) if anything is pending; at every sync at checking level. */
 void bspz_stdio_flush_output(void);
 /* Several hosts: waits, for a limited time, until the agent has taken what was written, so that it
  * knows the superstep. */
@@ -272,6 +283,8 @@ static inline bspz_position bspz_here(const char *file, int line)
     return bspz_position_slow(file, line);
 }
 
+/* The part of a long path that messages have room for: its end, which tells files apart. */
+const char *bspz_shown_name(const char *file);
 /* "file:line" of a position of rank pid, into buffer. */
 const char *bspz_place(int pid, bspz_position position, char *buffer, size_t size);
 

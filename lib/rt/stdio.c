@@ -17,27 +17,54 @@
 
 /* libgfortran's flush of all units, when the program is linked with it. */
 extern void _gfortran_flush_i4(const int *unit) __attribute__((weak));
+/* In the object that bspcc adds to a program with Fortran: whether this thread is inside a
+ * statement of input or output, which calls a function that calls us.  Its unit is locked, and a
+ * flush would wait for ever. */
+extern int bspz_in_fortran_statement(void) __attribute__((weak));
+/* The flush of libstdc++: std::cout, std::clog, ostream::flush and ios_base::sync_with_stdio. */
+extern char _ZSt4cout[] __attribute__((weak)), _ZSt4clog[] __attribute__((weak));
+extern void *_ZNSo5flushEv(void *stream) __attribute__((weak));
+extern bool _ZNSt8ios_base15sync_with_stdioEb(bool on) __attribute__((weak));
 
 #define HAND_OVER_PAUSE_NS 20000
 #define HAND_OVER_PAUSES   10000
 
 #define GLIBC_WRITING      0x0800 /* of FILE._flags: the buffer holds output */
 
+static bool other_languages; /* may have streams with output to be flushed */
 static bool made_line_buffered;
 static int handed_on = -1;             /* --stdin PID: the job's stdin, until all are made */
 static int own_terminal[2] = {-1, -1}; /* process 0's stdout and stderr in its SPMD part */
 
+void bspz_stdio_find_languages(void)
+{
+    other_languages = _gfortran_flush_i4 || _ZNSo5flushEv;
+}
+
+static BSPZ_NOINLINE void flush_other_languages(void)
+{
+    if (_gfortran_flush_i4 && !(bspz_in_fortran_statement && bspz_in_fortran_statement()))
+        _gfortran_flush_i4(NULL);
+    /* Streams of C++ have buffers of their own only when this is off; `true` does not turn it on
+     * again. */
+    if (_ZNSo5flushEv && _ZNSt8ios_base15sync_with_stdioEb &&
+        !_ZNSt8ios_base15sync_with_stdioEb(true)) {
+        _ZNSo5flushEv(_ZSt4cout);
+        _ZNSo5flushEv(_ZSt4clog);
+    }
+}
+
 void bspz_stdio_flush_all(void)
 {
-    if (_gfortran_flush_i4)
-        _gfortran_flush_i4(NULL);
+    if (other_languages)
+        flush_other_languages();
     fflush(NULL);
 }
 
 void bspz_stdio_flush_output(void)
 {
-    if (_gfortran_flush_i4)
-        _gfortran_flush_i4(NULL);
+    if (other_languages)
+        flush_other_languages();
     if (__fpending(stdout) > 0)
         fflush(stdout);
     if (__fpending(stderr) > 0)
@@ -129,7 +156,7 @@ void bspz_stdio_begin(void)
 void bspz_stdio_end(void)
 {
     write_to_terminal();
-    if (!made_line_buffered)
+    if (!made_line_buffered || !__flbf(stdout)) /* or the program has chosen something else */
         return;
     fflush(stdout);
     setvbuf(stdout, NULL, _IOFBF, 0);

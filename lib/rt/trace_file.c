@@ -19,10 +19,8 @@
 
 static void give_up(struct bspz_trace_file *file, int error)
 {
-    uint32_t call = (uint32_t)(atomic_load(&bspz_rt.self->where) >> 32);
-
-    bspz_warn(bspz_call_name(call), 0, NULL, "cannot write %s: %s; the job continues without it",
-              file->name, strerror(error));
+    bspz_warn("bsp_sync", 0, NULL, "cannot write %s: %s; the job continues without it", file->name,
+              strerror(error));
     if (file->fd >= 0)
         close(file->fd);
     file->fd = -1;

@@ -162,13 +162,15 @@ static bool add_items(struct arguments *command, const struct request *request,
 }
 
 /* Compiles the generated file separately: it is C, whatever the language of the program. */
-static const char *make_link_object(const struct request *request, const struct layout *layout)
+static const char *make_link_object(const struct request *request, const struct layout *layout,
+                                    enum libgfortran libgfortran)
 {
     const char *source = temporary_path("bspcc-link-options.c");
     const char *object = temporary_path("bspcc-link-options.o");
     struct arguments command = {0};
 
-    write_link_options(&request->baked, format_text("%s/bspnode", layout->bindir), source);
+    write_link_options(&request->baked, libgfortran, format_text("%s/bspnode", layout->bindir),
+                       source);
     arguments_add_all(&command, &request->compiler[TOOL_C]);
     const char *const words[] = {"-w", "-fPIC", "-fno-lto", "-x", "c", "-c", source, "-o", object};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -179,14 +181,36 @@ static const char *make_link_object(const struct request *request, const struct 
     return object;
 }
 
+/* Other compilers of Fortran have libraries of their own, and another linker may find libgfortran
+ * before the object that needs it. */
+static enum libgfortran libgfortran_of(const struct request *request, bool fortran)
+{
+    const struct arguments *compiler = &request->compiler[TOOL_FORTRAN];
+
+    for (size_t i = 0; fortran && request->linker.count == 0 && i < compiler->count; i++)
+        if (strstr(compiler->items[i], "gfortran") != NULL)
+            return LIBGFORTRAN_SURELY;
+    for (size_t i = 0; i < request->item_count && !fortran; i++)
+        fortran = strcmp(request->items[i].text, "-lgfortran") == 0;
+    return fortran ? LIBGFORTRAN_MAYBE : LIBGFORTRAN_NONE;
+}
+
+static void add_wraps(struct arguments *command, const char *const *names)
+{
+    for (; *names; names++)
+        arguments_add(command, format_text("-Wl,--wrap=%s", *names));
+}
+
 static void add_libraries(struct arguments *command, const struct request *request,
-                          const struct layout *layout, bool also_fortran)
+                          const struct layout *layout, enum libgfortran libgfortran,
+                          bool lacks_libgfortran)
 {
     arguments_add_all(command, &request->link_flags);
     if (!request->no_libbsp) {
-        arguments_add(command, make_link_object(request, layout));
-        for (const char *const *name = wrapped_exits; *name; name++)
-            arguments_add(command, format_text("-Wl,--wrap=%s", *name));
+        arguments_add(command, make_link_object(request, layout, libgfortran));
+        add_wraps(command, wrapped_exits);
+        if (libgfortran != LIBGFORTRAN_NONE)
+            add_wraps(command, wrapped_statements);
     }
     if (!request->no_libbsp && !request->shared_libbsp) {
         arguments_add(command, "-Wl,-z,now");
@@ -199,7 +223,7 @@ static void add_libraries(struct arguments *command, const struct request *reque
         arguments_add(command, format_text("-Wl,-rpath,%s", layout->libdir));
         arguments_add(command, format_text("%s/libbsp.so", layout->libdir));
     }
-    if (also_fortran) {
+    if (lacks_libgfortran) {
         arguments_add(command, "-lgfortran");
         arguments_add(command, "-lm");
     }
@@ -322,7 +346,7 @@ static int link_program(struct request *request, const struct layout *layout,
         arguments_add(&command, "-x");
         arguments_add(&command, "none");
     }
-    add_libraries(&command, request, layout, cxx && fortran);
+    add_libraries(&command, request, layout, libgfortran_of(request, fortran), cxx && fortran);
     add_output(&command, request->output);
     return run(&command, request->verbose || request->debug);
 }

@@ -93,7 +93,40 @@ static void write_exits(FILE *file)
                 *name, *name, *name);
 }
 
-void write_link_options(const struct baked *baked, const char *bspnode_path, const char *path)
+/* What begins and ends a statement of input or output in Fortran.  Meanwhile libgfortran holds a
+ * lock of the unit, so that a function called in the statement cannot flush it (lib/rt/stdio.c). */
+const char *const wrapped_statements[] = {"_gfortran_st_write", "_gfortran_st_write_done",
+                                          "_gfortran_st_read", "_gfortran_st_read_done", NULL};
+
+static void write_statements(FILE *file, bool surely)
+{
+    /* A weak reference takes nothing from a static library; only a program that does not need it
+     * otherwise would miss that. */
+    const char *reference = surely ? "" : "__attribute__((weak)) ";
+
+    fprintf(file, "static __thread int bspz_statements;\n"
+                  "int bspz_in_fortran_statement(void)\n"
+                  "{\n"
+                  "    return bspz_statements;\n"
+                  "}\n");
+    for (const char *const *name = wrapped_statements; *name; name++) {
+        bool ends = strstr(*name, "_done") != NULL;
+
+        fprintf(file,
+                "%svoid __real_%s(void *);\n"
+                "__attribute__((weak)) void __wrap_%s(void *statement)\n"
+                "{\n"
+                "%s"
+                "    __real_%s(statement);\n"
+                "%s"
+                "}\n",
+                reference, *name, *name, ends ? "" : "    bspz_statements++;\n", *name,
+                ends ? "    bspz_statements--;\n" : "");
+    }
+}
+
+void write_link_options(const struct baked *baked, enum libgfortran libgfortran,
+                        const char *bspnode_path, const char *path)
 {
     FILE *file = fopen(path, "we");
 
@@ -112,6 +145,8 @@ void write_link_options(const struct baked *baked, const char *bspnode_path, con
     write_string(file, bspnode_path);
     fprintf(file, "};\n");
     write_exits(file);
+    if (libgfortran != LIBGFORTRAN_NONE)
+        write_statements(file, libgfortran == LIBGFORTRAN_SURELY);
     if (baked->checkpoint_seconds > 0)
         write_note(file, baked->checkpoint_seconds);
     if (fclose(file) != 0)

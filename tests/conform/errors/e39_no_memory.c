@@ -24,7 +24,7 @@
  *
  * CASE: get copies
  * ARGS: get
- * ERROR: bsp_(get|sync) ? ? 1
+ * ERROR: bsp_sync @sync ? 1
  * FACT: (?i)memory|room
  * FACT: [0-9]+ (more )?bytes
  */
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
         bsp_send(to, NULL, other, sizeof other); /* @send */
     if (strcmp(name, "get") == 0)
         bsp_get(to, area, 0, other, sizeof other);
-    bsp_sync();
+    bsp_sync(); /* @sync */
     bsp_end();
     return 0;
 }

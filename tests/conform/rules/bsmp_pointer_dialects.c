@@ -8,7 +8,7 @@ int main(void)
 {
     bsp_begin(0);
     int p = bsp_nprocs(), me = bsp_pid(), packets_int;
-    unsigned packets_unsigned;
+    unsigned packets_unsigned, counts[4] = {0, 1, 0, 2}; /* each with a neighbour to be left alone */
     size_t tag_size = 2, status = 0, packets_size, bytes = 0;
     char tag[3] = "--";
 
@@ -23,6 +23,8 @@ int main(void)
     CHECK(packets_unsigned == 1 && bytes == 7);
     bsp_qsize(&packets_size, &bytes);
     CHECK(packets_size == 1 && bytes == 7);
+    bsp_qsize(&counts[0], &counts[2]);
+    CHECK(counts[0] == 1 && counts[1] == 1 && counts[2] == 7 && counts[3] == 2);
     bsp_get_tag(&status, tag);
     CHECK(status == 7 && strcmp(tag, "tg") == 0);
     bsp_move(NULL, 0);
