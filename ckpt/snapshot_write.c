@@ -238,6 +238,20 @@ static int check_bases(const struct store_snapshot *snapshot, const struct manif
     return 0;
 }
 
+int store_bases_are_there(struct store *store, struct bspz_snapshot_name name, char *error)
+{
+    struct store_snapshot of = {.store = store};
+    struct manifest manifest;
+
+    store_snapshot_name(of.name, name);
+    int status = store_manifest(store, name, &manifest, error);
+    if (status < 0)
+        return status == -ENOENT || status == -EBADMSG ? -ESTALE : status;
+    status = check_bases(&of, &manifest, error);
+    manifest_free(&manifest);
+    return status;
+}
+
 static int check_images(const struct store_snapshot *snapshot, const struct manifest *manifest,
                         char *error)
 {

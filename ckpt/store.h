@@ -120,6 +120,9 @@ int store_image_take(struct store_snapshot *snapshot, uint32_t pid, uint64_t len
  * all bases are committed; -ESTALE: some are not there any more.  Frees the snapshot on success. */
 int store_snapshot_commit(struct store_snapshot *snapshot, const struct manifest *manifest,
                           char *error);
+/* Whether that committed snapshot and everything that it is based on is still there: 0, -ESTALE or
+ * another -errno. */
+int store_bases_are_there(struct store *store, struct bspz_snapshot_name name, char *error);
 /* The same where some images are in other hosts' directories. */
 int store_snapshot_commit_part(struct store_snapshot *snapshot, const struct manifest *manifest,
                                char *error);

@@ -157,16 +157,16 @@ static void halt(struct agent *agent, const struct wire_message *message)
     objects_leave(agent);
 }
 
-/* The links hear of a stop once this host would tell another Processor Zero of it, and also where
- * it need not be told, as its processes are past it. */
+/* The links hear of a stop before processes here come to it.  If this host could not tell another
+ * Processor Zero of it, the job ends. */
 void agent_dataspace_halt(struct agent *agent, const struct wire_message *message)
 {
     if (message->kind == WIRE_HALT)
         agent_known_asked(agent, message->envelope.superstep);
-    if (concerns(agent, message) && objects_begin(agent))
-        halt(agent, message);
     if (message->kind == WIRE_HALT_AT)
         agent_peers_know_stop(agent, message->envelope.superstep, message->halt_at.round);
+    if (concerns(agent, message) && objects_begin(agent))
+        halt(agent, message);
 }
 
 void agent_dataspace_account(const struct agent *agent, struct wire_account *account)

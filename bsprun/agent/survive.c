@@ -214,8 +214,10 @@ void agent_survive_losses(struct agent *agent, const struct wire_message *messag
     if (!agent_has_replicas(agent) || job_is_stopping(agent_job(agent)))
         return;
     for (uint32_t i = 0; i < hosts->count; i++)
-        if (hosts->items[i] != agent_host(agent))
+        if (hosts->items[i] != agent_host(agent)) {
+            agent_peers_drop(agent, (uint32_t)hosts->items[i], "the job goes on without it");
             agent_dataspace_host_lost(agent, (uint32_t)hosts->items[i]);
+        }
 }
 
 /* ---- Life ----------------------------------------------------------------------------------- */

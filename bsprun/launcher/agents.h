@@ -59,6 +59,7 @@ struct launcher_agent {
     struct wire_numbers early;          /* ... that of these processes may lack output */
     uint32_t left_term;                 /* in which it was lost without REPORT; 0: never */
     uint32_t untold_term;               /* in which it was lost to Processor Zero; 0: never */
+    uint32_t untold_by;                 /* ... on that host */
     uint32_t incarnation;               /* number of agents started on this host */
     uint32_t cores;                     /* as it reports */
     char *called;                       /* the name of its host there; NULL: unknown */

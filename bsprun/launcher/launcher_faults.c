@@ -74,14 +74,20 @@ static const struct broken_link *link_between(const struct launcher *launcher, u
     return NULL;
 }
 
-/* Processor Zero tells a host nothing any more if it has lost the connection to it. */
-static void note_untold(struct launcher *launcher, uint32_t host, uint32_t peer)
+/* Processor Zero tells a host nothing any more if it has lost the connection to it; its successor
+ * does. */
+static void note_untold(struct launcher *launcher, uint32_t host)
+{
+    launcher->agents.items[host].untold_term = job_machine_term(launcher->machine);
+    launcher->agents.items[host].untold_by = job_machine_zero(launcher->machine);
+}
+
+static void note_lost_to_zero(struct launcher *launcher, uint32_t host, uint32_t peer)
 {
     uint32_t zero = job_machine_zero(launcher->machine);
 
     if (host == zero || peer == zero)
-        launcher->agents.items[host == zero ? peer : host].untold_term =
-            job_machine_term(launcher->machine);
+        note_untold(launcher, host == zero ? peer : host);
 }
 
 /* The one that says so first knows why; the other one may know only that it has ended. */
@@ -93,7 +99,7 @@ void launcher_note_link(struct launcher *launcher, uint32_t host,
 
     if (message->envelope.term != term || peer == host || !agents_of(&launcher->agents, peer))
         return;
-    note_untold(launcher, host, peer);
+    note_lost_to_zero(launcher, host, peer);
     if (launcher->link_count > 0 && launcher->links[0].term != term)
         launcher->link_count = 0;
     if (link_between(launcher, host, peer) || launcher->link_count == LINKS_MOST ||
@@ -137,7 +143,7 @@ void launcher_lost_to_zero(struct launcher *launcher, uint32_t host, const char 
     message.link_lost.peer = host;
     message.link_lost.text = text;
     agents_send(&launcher->agents.items[zero], &message);
-    launcher->agents.items[host].untold_term = job_machine_term(launcher->machine);
+    note_untold(launcher, host);
 }
 
 /* ---- For the report ---- */

@@ -20,6 +20,7 @@
 static bool is_untold(const struct launcher *launcher, const struct launcher_agent *agent)
 {
     return agent->untold_term == job_machine_term(launcher->machine) &&
+           agent->untold_by == job_machine_zero(launcher->machine) &&
            launcher->last_cause != WIRE_CAUSE_NONE;
 }
 

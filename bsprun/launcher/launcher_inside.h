@@ -97,7 +97,8 @@ struct launcher {
     uint64_t saving_ms; /* when a signal requested a snapshot before the end; 0: none */
     uint32_t debuggers; /* that run */
     struct debugger_terminal terminal;
-    bool end_requested; /* bspkill has requested the end */
+    bool end_requested; /* bspkill has requested the end, */
+    bool has_leisure;   /* ... after a snapshot, whenever that is: a signal may be in a hurry */
     bool has_elected;
     double moving_seconds;  /* what moves by Processor Zero's decision have cost at most */
     uint32_t processes;     /* 0: they do not run yet */

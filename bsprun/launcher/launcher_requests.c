@@ -27,6 +27,7 @@ static void ask_to_stop(struct launcher *launcher, int signal)
 
 void launcher_save_and_stop(struct launcher *launcher, int signal)
 {
+    launcher->has_leisure = false;
     launcher->common.life.signals++;
     ask_to_stop(launcher, signal);
 }
@@ -107,12 +108,13 @@ static bool note_leaving(struct launcher *launcher, const struct launcher_agent 
 void launcher_asked_by_agent(struct launcher *launcher, const struct launcher_agent *agent,
                              int signal)
 {
-    if (launcher->common.life.signals > 0 || life_is_over(&launcher->common.life) ||
-        !launcher_has_snapshots(launcher))
+    if ((launcher->common.life.signals > 0 && !launcher->has_leisure) ||
+        life_is_over(&launcher->common.life) || !launcher_has_snapshots(launcher))
         return;
-    if (signal == SIGUSR1)
+    if (signal == SIGUSR1 && !launcher->has_leisure)
         launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_SAVE, .signal = SIGUSR1});
-    if ((signal == SIGTERM && !note_leaving(launcher, agent)) || signal == SIGUSR2)
+    if ((signal == SIGTERM && (launcher->has_leisure || !note_leaving(launcher, agent))) ||
+        signal == SIGUSR2)
         launcher_save_and_stop(launcher, signal);
 }
 
@@ -141,10 +143,13 @@ static bool is_for_debugger(const struct launcher *launcher, int signal)
 static void on_stop_signal(uv_signal_t *handle, int signal)
 {
     struct launcher *launcher = handle->data;
+    bool first = launcher->common.life.signals == 0 || launcher->has_leisure;
 
     if (is_the_same(launcher, signal) || is_for_debugger(launcher, signal))
         return;
-    if (launcher->common.life.signals++ == 0 && !life_is_over(&launcher->common.life)) {
+    launcher->has_leisure = false;
+    launcher->common.life.signals++;
+    if (first && !life_is_over(&launcher->common.life)) {
         if (wants_stacks(launcher, signal))
             launcher_ask_stacks(launcher, LAUNCHER_STACKS_MS, end_by_terminal);
         else
@@ -219,6 +224,7 @@ static const char *end_job(struct launcher *launcher, enum status_request what)
     } else {
         event.how = what == STATUS_KILL ? WIRE_STOP_KILL : WIRE_STOP_SIGNAL;
     }
+    launcher->has_leisure = what == STATUS_SAVE && launcher->common.life.signals == 0;
     launcher->common.life.signals++;
     launcher->end_requested = true;
     launcher_event(launcher, event);

@@ -21,6 +21,14 @@
 
 /* ---- Sending ------------------------------------------------------------------------------- */
 
+/* Once a host has heard of a later stop this one is decided. */
+static unsigned stop_of(const struct link_replicas *replicas, uint64_t superstep)
+{
+    const struct replica_stop *stop = &replicas->stop;
+
+    return stop->any && superstep < stop->superstep ? 0 : replica_stop(stop->round);
+}
+
 static int put(struct links *links, uint32_t pid, uint64_t superstep, enum bspz_stage stage)
 {
     struct link_replicas *replicas = links->replicas;
@@ -33,7 +41,7 @@ static int put(struct links *links, uint32_t pid, uint64_t superstep, enum bspz_
 
     digest.words[1] &= ~REPLICA_STOP;
     if (mirror_is_at_call(links->mirror, (int)pid, superstep))
-        digest.words[1] |= replica_stop(replicas->stop.round);
+        digest.words[1] |= stop_of(replicas, superstep);
     if (made.bytes)
         replica_set_made(replicas->set, pid, key, &digest, made.bytes, made.size);
     if (!error)

@@ -60,9 +60,11 @@ static int wait(struct replica_set *set, uint32_t home, const struct replica_ear
     struct replica_early *early = malloc(sizeof *early);
 
     if (!early || set->given_up) {
+        bool memory = early != NULL;
+
         free(what->bytes);
         free(early);
-        return early ? 0 : -ENOMEM;
+        return memory ? 0 : -ENOMEM;
     }
     *early = *what;
     early->next = NULL;

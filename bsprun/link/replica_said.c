@@ -70,11 +70,14 @@ bool replica_said_progress(struct replica_set *set)
 
 void replica_said_look(struct replica_set *set)
 {
-    replica_said_progress(set);
+    bool before = set->unsure;
+
+    set->settles |= replica_said_progress(set);
     set->unsure = false;
     for (uint32_t home = 0; set->majority && home < set->home_count; home++)
         if (set->others[home].lost && set->others[home].homes_any && !all_heard(set, home))
             set->unsure = true;
+    set->settles |= before && !set->unsure;
 }
 
 void replica_said_hear(struct replica_set *set, uint32_t home, uint32_t about)

@@ -334,7 +334,7 @@ bool replica_set_is_compared(const struct replica_set *set, uint64_t key)
 
 bool replica_set_is_sure(const struct replica_set *set)
 {
-    return is_agreed_ahead(set) && replica_set_is_compared(set, set->captured);
+    return !set->unsure && is_agreed_ahead(set) && replica_set_is_compared(set, set->captured);
 }
 
 void replica_set_pass_ahead(struct replica_set *set, uint64_t key)
@@ -447,15 +447,18 @@ static void show_account(struct replica_set *set, uint32_t number, uint64_t key)
 }
 
 /* What is retained of other processes may have been so for a host that has come further now. */
+static void settle_all(struct replica_set *set)
+{
+    set->settles = set->retains = false;
+    for (uint32_t number = 0; number < set->nprocs; number++)
+        replica_settle(set, &set->pids[number]);
+}
+
 static void settle_after(struct replica_set *set, uint32_t told)
 {
-    bool all = set->settles && set->retains;
-
-    set->settles = false;
-    set->retains &= !all;
-    for (uint32_t number = 0; all && number < set->nprocs; number++)
-        replica_settle(set, &set->pids[number]);
-    if (!all)
+    if (set->settles && set->retains)
+        settle_all(set);
+    else
         replica_settle(set, &set->pids[told]);
 }
 
@@ -484,6 +487,8 @@ int replica_tell(struct replica_set *set, uint32_t number, uint32_t home, uint64
     if (pid->here && pid->differs)
         show_account(set, number, key);
     settle_after(set, number);
+    if (set->told > set->told_most && set->retains)
+        settle_all(set);
     while (set->told > set->told_most && pid->ledger.count > 0 && !set->given_up)
         give_up_laggard(set);
     return 0;

@@ -92,12 +92,25 @@ static bool is_private(const char *path)
     return check(path) == 0;
 }
 
+/* A user mask may have left the owner without access, now or when an earlier job made it. */
+static int give_access(const char *path)
+{
+    struct stat status;
+
+    if (lstat(path, &status) != 0 || ((status.st_mode & 0700) != 0700 && chmod(path, 0700) != 0))
+        return -errno;
+    return 0;
+}
+
 /* 0 or -errno; -ENOENT: another process has removed it meanwhile. */
 static int make(const char *path)
 {
+    int error;
+
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return -errno;
-    return check(path);
+    error = check(path);
+    return error ? error : give_access(path);
 }
 
 /* ---- Connections ----------------------------------------------------------------------------- */

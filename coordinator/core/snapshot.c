@@ -550,6 +550,12 @@ void coord_want_snapshot(struct coord *state, struct coord_effects *effects)
 static void save_and_stop(struct coord *state, const struct wire_message *message,
                           struct coord_effects *effects)
 {
+    /* Whoever asked before may have had more time. */
+    if (state->wish == COORD_WISH_STOP && message->save.grace_ms != WIRE_NEVER) {
+        state->save_signal = message->save.signal;
+        coord_set_timer(state, effects, COORD_TIMER_GRACE, message->save.grace_ms);
+        return;
+    }
     if (state->wish == COORD_WISH_STOP) {
         effects->dropped = true;
         return;

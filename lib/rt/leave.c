@@ -7,8 +7,9 @@
 #include "lib/base/io.h"
 #include "lib/rt/rt.h"
 
-#define AGENT_CHECK_MS 500
-#define FLUSH_SECONDS  5 /* at most, when the process ends */
+#define AGENT_CHECK_MS   500
+#define FLUSH_SECONDS    5 /* at most, when the process ends, */
+#define LANGUAGE_SECONDS 2 /* and for streams of Fortran and C++ */
 
 void bspz_leave(void)
 {
@@ -38,6 +39,7 @@ void bspz_leave(void)
 static struct {
     enum bspz_rank_state state;
     int status, exit_status;
+    volatile uint64_t until_ns;
 } last;
 
 static BSPZ_NORETURN void end_now(void)
@@ -47,28 +49,47 @@ static BSPZ_NORETURN void end_now(void)
     _exit(last.exit_status);
 }
 
+/* Another SIGALRM may be one of the program's. */
 static void on_late(int number)
 {
     (void)number;
-    end_now();
+    if (bspz_now_ns() >= last.until_ns)
+        end_now();
 }
 
-/* Another thread may hold a stream, as while it waits for input. */
-void bspz_end_flushed(enum bspz_rank_state state, int status, int exit_status)
+static void end_after(unsigned seconds)
+{
+    last.until_ns = bspz_now_ns() + seconds * UINT64_C(1000000000) - 1000000;
+    alarm(seconds);
+}
+
+static void expect_alarm(void)
 {
     const struct sigaction late = {.sa_handler = on_late};
     sigset_t alarms;
 
-    bspz_stdio_flush_output();
+    last.until_ns = UINT64_MAX;
+    alarm(0);
+    signal(SIGALRM, SIG_IGN); /* forgets one that is pending */
+    sigaction(SIGALRM, &late, NULL);
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &alarms, NULL);
+}
+
+/* Another thread may hold a stream, as while it waits for input; and a runtime error of Fortran
+ * ends the program while the unit concerned is locked, which would be waited for. */
+void bspz_end_flushed(enum bspz_rank_state state, int status, int exit_status)
+{
     last.state = state;
     last.status = status;
     last.exit_status = exit_status;
-    sigemptyset(&alarms);
-    sigaddset(&alarms, SIGALRM);
-    sigaction(SIGALRM, &late, NULL);
-    alarm(FLUSH_SECONDS);
-    sigprocmask(SIG_UNBLOCK, &alarms, NULL);
-    bspz_stdio_flush_all();
+    expect_alarm();
+    end_after(FLUSH_SECONDS);
+    fflush(stdout);
+    fflush(NULL);
+    end_after(LANGUAGE_SECONDS);
+    bspz_stdio_flush_languages();
     alarm(0);
     end_now();
 }

@@ -188,6 +188,8 @@ void bspz_stdio_find_languages(void);
 /* Flushes every stream (Fortran units and the standard ones of C++ too): before processes are made.
  */
 void bspz_stdio_flush_all(void);
+/* Only Fortran units and the standard streams of C++. */
+void bspz_stdio_flush_languages(void);
 /* Flushes stdout and stderr (those too) if anything is pending; at every sync at checking level. */
 void bspz_stdio_flush_output(void);
 /* Several hosts: waits, for a limited time, until the agent has taken what was written, so that it

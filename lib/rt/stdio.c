@@ -54,16 +54,21 @@ static BSPZ_NOINLINE void flush_other_languages(void)
     }
 }
 
-void bspz_stdio_flush_all(void)
+void bspz_stdio_flush_languages(void)
 {
     if (other_languages)
         flush_other_languages();
+}
+
+void bspz_stdio_flush_all(void)
+{
+    bspz_stdio_flush_languages();
     fflush(NULL);
 }
 
 void bspz_stdio_flush_output(void)
 {
-    if (other_languages)
+    if (bspz_unlikely(other_languages))
         flush_other_languages();
     if (__fpending(stdout) > 0)
         fflush(stdout);

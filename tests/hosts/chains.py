@@ -1,8 +1,11 @@
 """Increments of several hosts with one directory of snapshots: each host begins the chains of its
 processes at another snapshot, and no snapshot is one that all could begin anew from."""
 import json
+import os
+import shutil
 import signal
 import subprocess
+import time
 
 from loopback import *
 from loopback import BSPRUN, LoopbackPlace, check, main, send
@@ -86,5 +89,37 @@ def a_damaged_base_of_one_host():
         place.check_clean()
 
 
+def bases_are_removed():
+    """By somebody who needs room: one snapshot is not committed, and the next one builds on none of
+    them, on no host.  Processor Zero lets some time pass in between."""
+    reference = Reference.of(P, SUPERSTEPS, "-a")
+    with LoopbackPlace(hosts=2) as place:
+        for step in range(AT, SUPERSTEPS):
+            place.hold(0, step)
+        job = place.ticker(P, SUPERSTEPS, "-a")
+        place.wait_executed(0, AT)
+        place.wait_committed(AT)
+        check(min(generations(place, AT)) > 0, "images that build on nothing", job)
+        for name in snapshots(place.store):
+            if name[0] < AT:
+                shutil.rmtree(os.path.dirname(image(place, name, 0)))
+        held = list(range(AT, SUPERSTEPS))
+        while max(snapshots(place.store))[0] == AT and held:
+            place.release(0, held.pop(0))
+            time.sleep(0.5)  # too little time has passed, maybe
+        check("is not there any more" in job.said(), "it does not say why there is no snapshot", job)
+        newest = max(snapshots(place.store))
+        check(newest[0] > AT, "no snapshot was committed any more", job)
+        verified = subprocess.run([BSPCKPT, "verify", "--local", f"{place.store}@{newest[0]}"],
+                                  stdout=subprocess.PIPE, text=True)
+        check(verified.returncode == 0, verified.stdout, job)
+        for step in held:
+            place.release(0, step)
+        job.wait(0)
+        check(job.out() == reference.out, "another output\n", job)
+        place.check_files(reference)
+        place.check_clean()
+
+
 if __name__ == "__main__":
-    main([as_many_as_on_one_host, a_damaged_base_of_one_host], together=3)
+    main([as_many_as_on_one_host, a_damaged_base_of_one_host, bases_are_removed], together=3)

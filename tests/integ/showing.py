@@ -3,6 +3,7 @@ import fcntl
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import struct
@@ -210,6 +211,20 @@ def progress_and_a_prompt():
         check(re.match(r" me\r\n", asked), repr(asked))
 
 
+def seen_whatever_the_mask():
+    """The directory of the socket is the user's, also if one was made without access."""
+    with tempfile.TemporaryDirectory() as place:
+        env = {**os.environ, "BSPZERO_STATUS_DIR": os.path.join(place, "status")}
+        os.mkdir(env["BSPZERO_STATUS_DIR"], 0)
+        for times in range(2):
+            with Job(["sh", "-c", 'umask 777; exec "$0" "$@"', BSPRUN, "-np", "2", PROG, "loop", "0"], env=env) as job:
+                job.wait_ready(2)
+                expect(run([os.path.join(BIN, "bspstat"), str(job.os_pid)], env=env), 0, out=f"job {job.os_pid}")
+                job.signal(signal.SIGTERM)
+                job.finish()
+            shutil.rmtree(env["BSPZERO_STATUS_DIR"], ignore_errors=True)
+
+
 def what_total_makes_no_sense():
     for total in ("0", "-3", "many", "5x", ""):
         result = expect(bsprun("--total-supersteps", total, PROG), 2,
@@ -291,6 +306,6 @@ def core_dumps():
 
 if __name__ == "__main__":
     main([elected, traced, lines_come_whole, report, report_as_a_page, report_of_a_failed_job, progress_in_plain_lines,
-          progress_on_a_terminal, progress_in_a_narrow_terminal, progress_of_snapshots_and_restarts, progress_and_a_prompt,
+          progress_on_a_terminal, progress_in_a_narrow_terminal, progress_of_snapshots_and_restarts, progress_and_a_prompt, seen_whatever_the_mask,
           what_total_makes_no_sense, progress_before_begin, time_limit, help_fits_a_screen,
           spellings_of_the_number, old_options, own_host_named, options_end_at_the_program, core_dumps])

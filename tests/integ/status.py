@@ -386,6 +386,15 @@ def saved_however_long_it_takes():
         check((asking.returncode, out, err) == (0, f"job {job.os_pid} has ended\n", ""), out, err)
 
 
+def saved_in_a_hurry():
+    """A signal gives it the time of --grace, and does not kill."""
+    with asked_to_save() as (_, job, asking, _):
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 123 and "killed" not in job.text(), job.status, job.text())
+        out, err = asking.communicate()
+        check(asking.returncode == 1 and "without a new snapshot" in err, out, err)
+
+
 def ended_without_the_snapshot():
     """By somebody else."""
     with asked_to_save() as (place, job, asking, _):
@@ -601,6 +610,6 @@ if __name__ == "__main__":
     main([what_is_shown, stopped_by_a_signal, metrics, times, times_of_a_whole_job, followed, more_clients_than_are_answered,
           jobs_that_end_meanwhile, long_answers,
           a_full_disk, too_long_a_directory, a_rate, before_begin, with_snapshots,
-          saved_however_long_it_takes, ended_without_the_snapshot, stopped_without_the_snapshot, over_several_hosts, several_jobs,
+          saved_however_long_it_takes, saved_in_a_hurry, ended_without_the_snapshot, stopped_without_the_snapshot, over_several_hosts, several_jobs,
           a_job_that_ignores_signals, a_stopped_bsprun, stale_sockets_are_swept, whose_directory,
           rights, bad_questions, programs_without_bsprun, wrong_calls])

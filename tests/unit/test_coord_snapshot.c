@@ -285,6 +285,20 @@ START_TEST(saved_and_stopped)
     ck_assert_str_eq(coord_outcome(coord).text, "");
     tear_down();
 
+    /* Whoever asks later may have less time, and who has any amount has no say then. */
+    start_with_snapshot_0(SAVING(EVERY(5)));
+    SAY(SAVE, .save = {.stop = true, .signal = 10, .grace_ms = WIRE_NEVER});
+    save_now(true);
+    SAY(SAVE, .save = {.stop = true, .signal = 10, .grace_ms = WIRE_NEVER});
+    expect_trace("event SAVE term 3 and stop signal 10\n"
+                 "  effect CONSULT term 3\n"
+                 "  effect SET_TIMER term 3 grace 18446744073709551615 ms\n"
+                 "event SAVE term 3 and stop signal 15\n"
+                 "  effect SET_TIMER term 3 grace 30000 ms\n"
+                 "event SAVE term 3 and stop signal 10\n"
+                 "  dropped\n");
+    tear_down();
+
     /* No barrier within the grace: with what there is. */
     start_with_snapshot_0(SAVING(EVERY(5)));
     save_now(true);

@@ -65,7 +65,7 @@ static void tear_down(void)
 }
 
 /* Process 0 has that many homes, from 0 on; this host is behind them and has process 1. */
-static void begin(uint32_t homes, uint32_t agree, bool majority)
+static void begin_as(uint32_t own, uint32_t homes, uint32_t agree, bool majority)
 {
     static const struct replica_calls calls = {on_ready, on_apply, on_locate, on_mismatch,
                                                on_behind};
@@ -73,7 +73,7 @@ static void begin(uint32_t homes, uint32_t agree, bool majority)
     struct replica_home list[REPLICA_MOST + 1];
     const struct replica_setup setup = {.nprocs = 2,
                                         .home_count = homes + 1,
-                                        .own = homes,
+                                        .own = own,
                                         .homes = list,
                                         .log_bytes = 1 << 20,
                                         .spill_bytes = 1 << 20,
@@ -86,6 +86,11 @@ static void begin(uint32_t homes, uint32_t agree, bool majority)
     list[homes] = (struct replica_home){&here, 1};
     set = replica_set_new(&setup, &calls, NULL, &error);
     ck_assert_ptr_nonnull(set);
+}
+
+static void begin(uint32_t homes, uint32_t agree, bool majority)
+{
+    begin_as(homes, homes, agree, majority);
 }
 
 static struct replica_digest digest_of(char what)
@@ -242,6 +247,26 @@ START_TEST(is_told)
 }
 END_TEST
 
+/* A snapshot is not sure either while others may have heard more. */
+START_TEST(sure_of_a_snapshot)
+{
+    const struct replica_digest digest = digest_of('a');
+    bool needed;
+
+    begin_as(0, 3, 1, true);
+    replica_set_put(set, 0, KEY, &digest, &needed);
+    replica_set_keep(set, needed ? calloc(1, 8) : NULL, needed ? 8 : 0);
+    replica_set_pass_ahead(set, KEY);
+    loses(2);
+    tells(1, 'b');
+    ck_assert(!replica_set_is_sure(set));
+    tells_of(1, 2, 'b');
+    tells_all(1, 2);
+    tells_all(3, 2);
+    ck_assert(!replica_set_is_sure(set)); /* outvoted */
+}
+END_TEST
+
 START_TEST(makes_no_sense)
 {
     const struct replica_note notes[] = {
@@ -340,6 +365,7 @@ int main(void)
     tcase_add_loop_test(cases, one_of_three_is_lost, 0, 2);
     tcase_add_test(cases, two_are_lost_one_after_the_other);
     tcase_add_test(cases, is_told);
+    tcase_add_test(cases, sure_of_a_snapshot);
     tcase_add_test(cases, makes_no_sense);
     tcase_add_test(cases, two_of_three_are_lost);
     tcase_add_test(cases, half_of_four_are_lost);

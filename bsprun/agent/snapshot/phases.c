@@ -550,6 +550,18 @@ static void let_pass(struct agent *agent, uint64_t superstep, uint64_t consult)
         agent_cannot_go_on(agent, COORD_NOBODY, "out of memory");
 }
 
+/* Why the snapshot has failed only the host that was to commit it knows.  Each looks for itself
+ * whether its next images can be based on older ones. */
+static void look_for_bases(struct agent *agent)
+{
+    struct agent_snapshots *snapshots = snapshots_of(agent);
+    char why[AGENT_WHY];
+
+    if (agent_store(agent) && agent_committed(agent).term > 0 &&
+        store_bases_are_there(agent_store(agent), agent_committed(agent), why) == -ESTALE)
+        snapshots->without_bases = true;
+}
+
 void agent_snapshots_message(struct agent *agent, const struct wire_message *message)
 {
     uint64_t superstep = message->envelope.superstep;
@@ -578,6 +590,7 @@ void agent_snapshots_message(struct agent *agent, const struct wire_message *mes
         break;
     case WIRE_ABANDON:
         forget_files(agent, (struct bspz_snapshot_name){superstep, agent_term(agent)});
+        look_for_bases(agent);
         if (takes_part(agent, superstep - 1))
             abandon_in_time(agent);
         break;
