@@ -8,6 +8,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,14 +42,19 @@ void bspz_stdio_find_languages(void)
     other_languages = _gfortran_flush_i4 || _ZNSo5flushEv;
 }
 
-static BSPZ_NOINLINE void flush_other_languages(void)
+/* Streams of C++ have buffers of their own only when this is off; `true` does not turn it on again.
+ */
+static bool has_cxx_buffers(void)
+{
+    return _ZNSo5flushEv && _ZNSt8ios_base15sync_with_stdioEb &&
+           !_ZNSt8ios_base15sync_with_stdioEb(true);
+}
+
+static BSPZ_NOINLINE void flush_other_languages(bool with_cxx)
 {
     if (_gfortran_flush_i4 && !(bspz_in_fortran_statement && bspz_in_fortran_statement()))
         _gfortran_flush_i4(NULL);
-    /* Streams of C++ have buffers of their own only when this is off; `true` does not turn it on
-     * again. */
-    if (_ZNSo5flushEv && _ZNSt8ios_base15sync_with_stdioEb &&
-        !_ZNSt8ios_base15sync_with_stdioEb(true)) {
+    if (with_cxx && has_cxx_buffers()) {
         _ZNSo5flushEv(_ZSt4cout);
         _ZNSo5flushEv(_ZSt4clog);
     }
@@ -57,7 +63,7 @@ static BSPZ_NOINLINE void flush_other_languages(void)
 void bspz_stdio_flush_languages(void)
 {
     if (other_languages)
-        flush_other_languages();
+        flush_other_languages(true);
 }
 
 void bspz_stdio_flush_all(void)
@@ -68,8 +74,9 @@ void bspz_stdio_flush_all(void)
 
 void bspz_stdio_flush_output(void)
 {
+    /* These streams of C++ have no locks: another thread may be writing to them. */
     if (bspz_unlikely(other_languages))
-        flush_other_languages();
+        flush_other_languages(__libc_single_threaded);
     if (__fpending(stdout) > 0)
         fflush(stdout);
     if (__fpending(stderr) > 0)
