@@ -17,9 +17,10 @@ BACK = "restart 1 of"
 class Scene:
     """Four hosts, two for each process; the first one is bsprun's."""
 
-    def __init__(self, *options, supersteps=SUPERSTEPS, hosts=4, replicas=2, slots=1):
+    def __init__(self, *options, supersteps=SUPERSTEPS, hosts=4, replicas=2, slots=1, held=0):
+        """held: where process 0 waits for what the test does, however long that takes."""
         self.place, self.options = LoopbackPlace(slots=(slots,) * hosts), options
-        self.supersteps, self.replicas = supersteps, replicas
+        self.supersteps, self.replicas, self.held = supersteps, replicas, held
 
     def __enter__(self):
         return self.place.entered(self, self.begin)
@@ -28,6 +29,8 @@ class Scene:
         self.place.__exit__(*how)
 
     def begin(self):
+        if self.held:
+            self.place.hold(0, self.held)
         self.job = self.place.ticker(P, self.supersteps, "-t", "10", options=(
             "--every", "10", "--replicas", str(self.replicas), "--heartbeat", "1", "-v",
             "--replica-files", "allow", *self.options))
@@ -49,6 +52,8 @@ class Scene:
         return [agent, *(pid for pid in marked(self.place.mark) if parent(pid) == agent)]
 
     def right(self):
+        if self.held:
+            self.place.release(0, self.held)
         self.job.wait(0)
         lines = self.job.out().decode().splitlines()
         check(len(lines) == self.supersteps + P, "output lost or doubled", self.job)
@@ -85,7 +90,7 @@ def nothing_happens():
 def a_host_is_killed():
     """Of two replicas, and of three, two of which agree before anything counts."""
     for hosts, replicas in ((4, 2), (3, 3)):
-        with Scene(hosts=hosts, replicas=replicas) as scene:
+        with Scene(hosts=hosts, replicas=replicas, held=40) as scene:
             lost = scene.others()[0]
             for pid in scene.processes(lost):
                 os.kill(pid, signal.SIGKILL)
@@ -97,7 +102,7 @@ def a_host_is_killed():
 def the_host_of_processor_zero():
     """It is killed, stops for longer than the heartbeat, or loses a process; then the next one is."""
     for how in ("killed", "stopped", "process"):
-        with Scene(supersteps=300 if how == "stopped" else SUPERSTEPS) as scene:
+        with Scene(supersteps=300 if how == "stopped" else SUPERSTEPS, held=40) as scene:
             scene.others()
             zero = scene.zero()
             lost = scene.processes(zero)
