@@ -161,8 +161,9 @@ void agent_take_over(struct agent *agent, const struct wire_message *message)
     if (order->elected == agent_host(agent) && !begin(agent, order))
         return;
     give_account(agent);
-    if (agent_zero(agent))
-        agent_tells_the_end(agent);
+    if (!agent_zero(agent))
+        return; /* an account that is kept is for the next one to take over, who may be this host */
+    agent_tells_the_end(agent);
     take_kept(agent);
 }
 
