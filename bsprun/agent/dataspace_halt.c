@@ -157,8 +157,8 @@ static void halt(struct agent *agent, const struct wire_message *message)
     objects_leave(agent);
 }
 
-/* The links hear of a stop before processes here come to it.  If this host could not tell another
- * Processor Zero of it, the job ends. */
+/* The links hear of a stop before processes here come to it, so that what these make is marked as
+ * made there.  Before anything else comes this host can tell another Processor Zero of it. */
 void agent_dataspace_halt(struct agent *agent, const struct wire_message *message)
 {
     if (message->kind == WIRE_HALT)

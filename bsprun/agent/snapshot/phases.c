@@ -55,6 +55,13 @@ static int make_directory(struct agent *agent, char why[AGENT_WHY])
     return error;
 }
 
+/* Images for other hosts must be full, as those have no bases; of replicas another one may have
+ * written the image before. */
+static bool always_full(const struct agent *agent)
+{
+    return snapshots_of(agent)->copies > 1 || agent_has_replicas(agent);
+}
+
 static void write_order(struct agent *agent, bool forked, enum snapshot_haste haste)
 {
     struct agent_snapshots *snapshots = snapshots_of(agent);
@@ -72,10 +79,9 @@ static void write_order(struct agent *agent, bool forked, enum snapshot_haste ha
         snapshot_compress(snapshots->rule.kind == POLICY_AUTO, snapshots->copies,
                           (uint32_t)agent_here(agent), (uint32_t)agent_order(agent)->cores);
     order->created = snapshots->ticket.created;
-    /* Images for other hosts must be full, as those have no bases; of replicas another one may have
-     * written the image before.  What the next ones would be based on may have been removed. */
+    /* What the next ones would be based on may have been removed. */
     snapshots->ticket.full =
-        snapshots->copies > 1 || agent_has_replicas(agent) || snapshots->without_bases ||
+        always_full(agent) || snapshots->without_bases ||
         (!snapshots->ticket.first &&
          chain_end_is_due(snapshots->chain, snapshots->keep, haste == SNAPSHOT_LAST));
     order->base = snapshots->ticket.full ? (struct bspz_snapshot_name){0} : agent_committed(agent);
@@ -557,8 +563,9 @@ static void look_for_bases(struct agent *agent)
     struct agent_snapshots *snapshots = snapshots_of(agent);
     char why[AGENT_WHY];
 
-    if (agent_store(agent) && agent_committed(agent).term > 0 &&
-        store_bases_are_there(agent_store(agent), agent_committed(agent), why) == -ESTALE)
+    if (always_full(agent) || !agent_store(agent) || agent_committed(agent).term == 0)
+        return;
+    if (store_bases_are_there(agent_store(agent), agent_committed(agent), why) == -ESTALE)
         snapshots->without_bases = true;
 }
 
