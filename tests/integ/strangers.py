@@ -74,9 +74,10 @@ def a_lost_agent_is_replaced_beside_strangers():
         job.wait_for(r"^ready ", 2)
         for connection in slow:
             connection.close()
-        # The number in "ready" is another one.
+        # The number in "ready" is another one; on a busy machine going back takes most of the time.
         job.ends_well([r"host h[01] was lost: the connection to its node agent ended"],
-                      [r"process 0 has not written the same output as before the rollback"])
+                      [r"process 0 has not written the same output as before the rollback",
+                       r"the job makes little progress because its 2 hosts fail so often"])
 
 
 def a_wrong_key_hears_nothing():

@@ -290,24 +290,23 @@ class Wire:
         self.socket.bind(("lo", 0))
         self.socket.settimeout(0.05)
         self.packets = []
-        self.over = False
+        self.total = None
         self.thread = threading.Thread(target=self.listen, daemon=True)
         self.thread.start()
 
     def listen(self):
-        while not self.over:
+        while self.total is None or len(self.packets) < self.total:
             try:
                 self.packets.append(self.socket.recv(1 << 17))
             except TimeoutError:
                 continue
 
     def heard(self, ports):
-        """What went from and to these ports, over TCP and IPv4."""
-        self.over = True
-        self.thread.join()
-        dropped = struct.unpack("II", self.socket.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))[1]
-        self.socket.close()
+        """What went from and to these ports until now, over TCP and IPv4."""
+        self.total, dropped = struct.unpack("II", self.socket.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))
         check(dropped == 0, dropped, "packets were too many to be heard, of all that goes through this machine")
+        self.thread.join()
+        self.socket.close()
         data = b""
         for packet in self.packets:
             if packet[12:14] != b"\x08\x00" or packet[23] != 6:
