@@ -230,6 +230,8 @@ static void in_spmd(const char *mode)
         }
     if (strcmp(mode, "talk") == 0)
         for (int i = 0; i < number(2); i++) {
+            if (i == number(2) / 2 && *word(3))
+                wait_for_gate(word(3), 1);
             printf("line %d of %d\n", i, bsp_pid());
             bsp_sync();
         }

@@ -108,13 +108,17 @@ def one_is_slow():
 
 
 def one_is_too_far_behind():
-    """There is no memory for all that it would still have to get: its host is given up."""
+    """There is no memory for all that it would still have to get: its host is given up.  A gate holds the others until
+    it is stopped, or the one that is stopped could be far before its replica."""
     words = ("work", "1500", "200")
-    with Job([*command(2, "--dataspace-memory", "300K"), OBJECTS, *words]) as job:
+    gate = new_store()  # a name that nothing has yet
+    with Job([*command(2, "--dataspace-memory", "300K"), OBJECTS, *words, gate]) as job:
         job.wait_for("round 40", P)
         slow = chance.choice([name for name in names(4) if ranks_of(job, name)])
         for pid in ranks_of(job, slow):
             os.kill(pid, signal.SIGSTOP)
+        with open(gate, "w", encoding="utf-8") as file:
+            file.write("1")
         job.wait_for(rf"host {slow}: process \d there is so far behind its replicas", 1)
         check_answer(job, *words)
         check(BACK not in job.text(), f"seed {seed}", job.text())

@@ -120,9 +120,9 @@ def files_of_output():
 
 def files_after_a_rollback():
     """What is executed again is not written again."""
-    place, store, count = fresh("files"), fresh("store"), 20000
+    place, store, gate, count = fresh("files"), fresh("store"), fresh("gate"), 20000
     with Job([BSPRUN, "--output", place, "--ckpt", store, "--every", "1000000", "-np", "2",
-              PROG, "talk", str(count)]) as job:
+              PROG, "talk", str(count), gate]) as job:
         def talks():
             path = os.path.join(place, "1.out")
             return os.path.exists(path) and "line 100 of 1\n" in contents(place)["1.out"]
@@ -131,6 +131,8 @@ def files_after_a_rollback():
         name = os.path.basename(PROG)[:15]
         ranks = [pid for pid, found in job.members().items() if found == name]
         os.kill(ranks[0], signal.SIGKILL)
+        with open(gate, "w", encoding="utf-8") as file:
+            file.write("1")
         check(job.finish() == 0 and "restart 1 of 10" in job.text(), job.text())
         check(contents(place)["0.out"] == lines(count, 0) + "p = 2\n", "of process 0")
         check(contents(place)["1.out"] == lines(count, 1), "of process 1")
