@@ -238,7 +238,8 @@ int store_job_remove(struct store *store, char *error);
 int store_sweep(struct store *store, size_t *removed, char *error);
 
 /* The most images in a chain of a job, the full one included; one more where processes wait for
- * the last.  So with `keep` snapshots retained there are at most keep + 2 * STORE_CHAIN_MOST. */
+ * the last; BSPZ_IMAGE_CHAIN_MAX where one snapshot is retained.  So with `keep` snapshots retained
+ * there are at most keep + 2 * STORE_CHAIN_MOST. */
 #define STORE_CHAIN_MOST   8u
 #define STORE_KEEP_DEFAULT 3u /* bsprun's */
 
