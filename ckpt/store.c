@@ -196,6 +196,8 @@ int store_lock(const struct store *store)
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
+#define JOB_DIGITS 12u /* in its name: enough to be unique, few enough to type */
+
 static int by_age(const void *a, const void *b)
 {
     const struct store_job *left = a, *right = b;
@@ -205,19 +207,32 @@ static int by_age(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-/* Whether the directory is a job's; fills in `job`. */
+/* Whether a directory of that name, which cannot be opened, may be a job's. */
+static bool may_be_job(const struct store *store, const char *name, int status)
+{
+    struct stat about;
+
+    if (status == -ENOENT || strlen(name) != JOB_DIGITS ||
+        strspn(name, "0123456789abcdef") != JOB_DIGITS)
+        return false;
+    /* Not through a symbolic link: jobs are no such. */
+    return fstatat(store->base, name, &about, AT_SYMLINK_NOFOLLOW) == 0 ? S_ISDIR(about.st_mode)
+                                                                        : errno != ENOENT;
+}
+
+/* Whether the directory is a job's, or may be one; fills in `job`. */
 static bool look_at_job(const struct store *store, const char *name, struct store_job *job)
 {
     struct manifest_terms terms;
 
     if (!job_name_possible(name))
         return false;
-    int directory = store_open_directory(store, store->base, name);
-    if (directory < 0)
-        return false;
-    bool is_one = store_is_job(directory);
     *job = (struct store_job){.started = 0};
     strcpy(job->name, name);
+    int directory = store_open_directory(store, store->base, name);
+    if (directory < 0)
+        return may_be_job(store, name, directory);
+    bool is_one = store_is_job(directory);
     if (is_one && store_load_terms(store, directory, &terms, NULL) == 0) {
         if (terms.terms.count > 0)
             job->started = terms.terms.items[terms.terms.count - 1].created;
@@ -281,7 +296,7 @@ int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint
     char name[2 * WIRE_JOB_SIZE + 1];
 
     bspz_hex(name, job, WIRE_JOB_SIZE);
-    name[12] = '\0'; /* long enough to be unique, short enough to type */
+    name[JOB_DIGITS] = '\0';
     int status = io->make_directory(io->context, store->base, name, 0700);
     if (status == 0)
         status = store_open_directory(store, store->base, name);
@@ -298,16 +313,21 @@ int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint
                       : 0;
 }
 
-/* 0; a job whose records cannot be read has no age, and sorts as the oldest, but may be the newest:
- * then -errno. */
+/* 0; a job that cannot be opened, or whose records cannot be read, has no age, and sorts as the
+ * oldest, but may be the newest: then -errno. */
 static int know_age(struct store *store, const struct store_job *job, char *error)
 {
     struct manifest_terms terms;
     char text[MANIFEST_ERROR_SIZE];
 
     int directory = store_open_directory(store, store->base, job->name);
-    if (directory < 0)
+    if (directory == -ENOENT)
         return 0; /* it has been removed since */
+    if (directory < 0)
+        return store_fail(store, directory, error,
+                          "job %s may be the newest, but cannot be opened: %s; mend that, or name "
+                          "another job as DIR/JOB",
+                          job->name, store_error_text(directory));
     int status = store_load_terms(store, directory, &terms, text);
     store->io.close(store->io.context, directory);
     if (status < 0)

@@ -62,7 +62,7 @@ struct store_job {
     uint64_t started; /* when the last term began, nanoseconds since 1970; 0: unknown */
 };
 
-/* All jobs, the newest last; *jobs is for free(). */
+/* All jobs, the newest last, also those whose directory cannot be opened; *jobs is for free(). */
 int store_jobs(struct store *store, struct store_job **jobs, size_t *count, char *error);
 
 /* Makes a new job and its first term, and chooses it.  `now`: if other jobs began later, as a clock
@@ -72,7 +72,7 @@ int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint
 /* Removes the chosen job and its records, unless it has a snapshot; none may be in the making. */
 int store_job_discard(struct store *store, char *error);
 /* Chooses a job; NULL: the one named when the store was opened, else the newest.  -ENOENT.  Fails,
- * too, if the records of one of several jobs cannot be read: that may be the newest. */
+ * too, if one of several jobs cannot be opened, or its records be read: that may be the newest. */
 int store_job_open(struct store *store, const char *name, char *error);
 /* Whether the path given to store_open was DIR/JOB. */
 bool store_names_job(const struct store *store);

@@ -210,6 +210,25 @@ def test_lost(directory, job):
     run("verify", directory)
 
 
+def test_cannot_be_opened(directory, job):
+    """A job that others may write to is not passed over as if it were none: it may be the newest."""
+    other = os.path.join(directory, "abcdef012345")
+    shutil.copytree(os.path.join(directory, job), other)
+    os.chmod(other, 0o770)
+    before = sorted(os.listdir(os.path.join(directory, job)))
+    for words in (["ls"], ["verify"], ["repair"], ["ls", "--json"]):
+        out, err = run(words[0], directory, *words[1:], status=1)
+        check(f"{words} says so", "job abcdef012345: it is not yours, or it is writable by others" in err, err)
+    check("the other one is listed", [found["job"] for found in json.loads(out)] == [job], out)
+    for words in (["show"], ["prune", "--keep", "1"], ["diff", "3", "4"]):
+        err = run(words[0], directory, *words[1:], status=1)[1]
+        check(f"{words} says so", "job abcdef012345 may be the newest" in err, err)
+    check("nothing is removed", sorted(os.listdir(os.path.join(directory, job))) == before)
+    run("show", f"{directory}/{job}")
+    os.chmod(other, 0o700)
+    shutil.rmtree(other)
+
+
 def test_prune(directory, job):
     run("prune", directory, status=2)
     run("prune", directory, "--keep", "0", status=2)
@@ -265,6 +284,7 @@ def main():
         test_verify(directory, job)
         test_verify_beside_a_job(directory, job)
         test_lost(directory, job)
+        test_cannot_be_opened(directory, job)
         test_wrong_calls(directory)
         test_prune(directory, job)
         test_rm(directory, job)
