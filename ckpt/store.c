@@ -113,7 +113,7 @@ static bool job_name_possible(const char *name)
 }
 
 /* Copies the path without trailing slashes; splits DIR/JOB when JOB is the directory of a job. */
-static int divide(struct store *store, const char *path, enum store_mode mode)
+static int divide(struct store *store, const char *path)
 {
     size_t length = strlen(path);
 
@@ -125,8 +125,7 @@ static int divide(struct store *store, const char *path, enum store_mode mode)
         return -ENAMETOOLONG;
     memcpy(store->path, path, length);
     store->path[length] = '\0';
-    int directory =
-        mode == STORE_CREATE ? -1 : open(store->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int directory = open(store->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool is_job = directory >= 0 && store_is_job(directory);
     if (directory >= 0)
         close(directory);
@@ -154,12 +153,18 @@ int store_open(struct store **result, const char *path, enum store_mode mode,
     store->io = io ? *io : store_io_system;
     store->base = store->lock = store->job = -1;
     snprintf(store->path, sizeof(store->path), "%s", path);
-    int status = divide(store, path, mode);
+    int status = divide(store, path);
+    bool in_job = status == 0 && mode == STORE_CREATE && store->wanted[0];
+    if (in_job)
+        status = -EEXIST;
     if (status == 0 && mode == STORE_CREATE)
         status = make_base(store, store->path);
     if (status == 0)
         status = open_base(store, store->path);
-    if (status == -ENOENT && mode == STORE_CREATE && path[0])
+    if (in_job)
+        store_fail(store, status, error, "%s is a job in this directory; give the directory alone",
+                   store->wanted);
+    else if (status == -ENOENT && mode == STORE_CREATE && path[0])
         store_fail(store, status, error, "cannot be made: the directory above it does not exist");
     else if (status < 0)
         store_fail_system(store, status, error, "cannot be used for snapshots");

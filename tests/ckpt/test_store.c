@@ -94,6 +94,30 @@ START_TEST(a_job_is_chosen_by_name_or_age)
 }
 END_TEST
 
+/* A job in a job would never be listed, and --restart of its path would go on with the outer one.
+ */
+START_TEST(jobs_are_not_made_in_jobs)
+{
+    struct store *other;
+    char path[300], own[300], expected[600];
+
+    store_close(store); /* the lock */
+    store = NULL;
+    ck_assert_int_eq(store_open(&other, directory, STORE_READ, NULL, complaint), 0);
+    ck_assert_int_eq(store_job_open(other, NULL, complaint), 0);
+    snprintf(path, sizeof(path), "%s/%s/", directory, store_job_name(other));
+    ck_assert_ptr_nonnull(realpath(directory, own));
+    snprintf(expected, sizeof(expected),
+             "%s: %s is a job in this directory; give the directory alone", own,
+             store_job_name(other));
+    store_close(other);
+    ck_assert_int_eq(store_open(&other, path, STORE_CREATE, NULL, complaint), -EEXIST);
+    ck_assert_str_eq(complaint, expected);
+    strcat(path, "lock");
+    ck_assert_int_eq(access(path, F_OK), -1);
+}
+END_TEST
+
 START_TEST(the_clock_may_go_back)
 {
     static const uint8_t second[WIRE_JOB_SIZE] = {0xab, 0xcd};
@@ -502,6 +526,7 @@ int main(void)
     tcase_add_test(tests, a_missing_directory_is_made_only_when_asked);
     tcase_add_test(tests, a_directory_that_others_may_write_to_is_refused);
     tcase_add_test(tests, a_job_is_chosen_by_name_or_age);
+    tcase_add_test(tests, jobs_are_not_made_in_jobs);
     tcase_add_test(tests, the_clock_may_go_back);
     tcase_add_test(tests, a_job_that_cannot_be_read_is_not_passed_over);
     tcase_add_test(tests, a_job_that_cannot_be_opened_is_not_passed_over);
