@@ -213,6 +213,35 @@ def damaged_while_it_runs():
         place.check_clean()
 
 
+def all_lost_while_it_runs():
+    """The job ends, and what is said last is what is wrong here: there is no other host."""
+    for what, pattern in (("images", "no snapshot can be used: snapshot 6.1 cannot be used: "),
+                          ("snapshots", "job [0-9a-f]+ has no snapshot"), ("records", ": term: ")):
+        with Place() as place:
+            for pid in range(2):
+                place.hold(pid, 6)
+            job = place.ticker(2, 12, options=["--every", "1", "--keep", "all"])
+            ranks = [place.wait_executed(pid, 6) for pid in range(2)]
+            place.wait_committed(6)
+            for name in snapshots(place.store):
+                if what == "images":
+                    for file in listing(directory(place, name)):
+                        if file.endswith(".img"):
+                            os.unlink(os.path.join(directory(place, name), file))
+                elif what == "snapshots":
+                    shutil.rmtree(directory(place, name))
+            for name in ("term", "term.copy") if what == "records" else ():
+                os.unlink(os.path.join(place.store, jobs(place.store)[0], name))
+            kill_copies(job.agent())
+            send(ranks[1], signal.SIGKILL)
+            place.release(0, 6)
+            place.release(1, 6)
+            job.wait()
+            check(job.status not in (0, 123), "status", job)
+            check(re.search(pattern + f".*; bspckpt verify {place.store} ", job.said()), what, job)
+            check("this host" not in job.said(), what, "are on another host", job)
+
+
 def full_ones(place):
     """The snapshots in which a chain begins, ascending: (superstep, term)."""
     listed = json.loads(subprocess.run([BSPCKPT, "ls", "--json", place.store], check=True,
@@ -599,7 +628,8 @@ def words_that_make_no_sense():
 
 if __name__ == "__main__":
     main([*((name, damaged(how)) for name, how in DAMAGES.items()), an_image_of_another_owner,
-          a_lost_record, both_records_lost, a_newest_job_that_cannot_be_read, all_damaged, damaged_while_it_runs, a_damaged_base,
+          a_lost_record, both_records_lost, a_newest_job_that_cannot_be_read, all_damaged, damaged_while_it_runs,
+          all_lost_while_it_runs, a_damaged_base,
           a_damaged_base_while_it_runs, another_program, a_program_of_others,
           another_version_of_the_library,
           another_number_of_processes, another_command, missing_data_file, shortened_input_file,
