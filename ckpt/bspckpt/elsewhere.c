@@ -261,11 +261,38 @@ static int ask(struct elsewhere *elsewhere, const char *command, uint64_t timeou
     return elsewhere->status;
 }
 
+/* Takes the messages out of an answer. */
+static void tell_messages(const char *host, char *output)
+{
+    static const char begin[] = "bspckpt: ";
+    char *to = output, *next;
+
+    for (char *line = output; *line; line = next) {
+        size_t length = strcspn(line, "\n");
+        size_t whole = length + (line[length] == '\n');
+
+        next = line + whole;
+        if (strncmp(line, begin, sizeof(begin) - 1) == 0) {
+            line += sizeof(begin) - 1;
+            length -= sizeof(begin) - 1;
+            complain("host %s: %.*s", host, (int)length, line);
+        } else {
+            memmove(to, line, whole);
+            to += whole;
+        }
+    }
+    *to = '\0';
+}
+
 int elsewhere_ask(struct elsewhere *elsewhere, const char *command)
 {
     if (!elsewhere->words)
         return elsewhere->status;
-    return ask(elsewhere, command, 0); /* no limit: they have answered before */
+    int status = ask(elsewhere, command, 0); /* no limit: they have answered before */
+    for (uint32_t i = 0; i < elsewhere->hosts.count; i++)
+        if (elsewhere->wanted[i] && elsewhere->answers[i].output)
+            tell_messages(elsewhere->hosts.items[i].name, elsewhere->answers[i].output);
+    return status;
 }
 
 int elsewhere_open(struct elsewhere *elsewhere, const struct request *request,

@@ -13,7 +13,7 @@
  *   LINE...
  *   end STATUS
  *
- * where messages on standard error count as lines; the process exits with status 0. */
+ * where messages, "bspckpt: TEXT", are the last of the lines; the process exits with status 0. */
 #ifndef CKPT_BSPCKPT_ELSEWHERE_H
 #define CKPT_BSPCKPT_ELSEWHERE_H
 
@@ -44,8 +44,8 @@ struct elsewhere {
  * reported. */
 int elsewhere_open(struct elsewhere *elsewhere, const struct request *request,
                    struct target *target, const struct store_job *jobs, size_t count);
-/* Asks the hosts that have parts.  Afterwards the answer of each holds its lines; hosts without one
- * are reported. */
+/* Asks the hosts that have parts.  Afterwards the answer of each holds its lines; messages among
+ * them, and hosts without an answer, are reported. */
 int elsewhere_ask(struct elsewhere *elsewhere, const char *command);
 void elsewhere_close(struct elsewhere *elsewhere);
 

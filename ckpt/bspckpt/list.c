@@ -235,8 +235,7 @@ static void tell_removed(const struct elsewhere *elsewhere, struct bspz_json *js
         while (lines && (line = strsep(&lines, "\n"))) {
             if (strncmp(line, "removed ", 8) != 0) {
                 if (*line)
-                    complain("host %s: %s", host,
-                             strncmp(line, "bspckpt: ", 9) == 0 ? line + 9 : line);
+                    complain("host %s: %s", host, line);
             } else if (json) {
                 bspz_json_object(json, NULL);
                 bspz_json_text(json, "host", host);

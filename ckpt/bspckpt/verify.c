@@ -284,7 +284,7 @@ static void take_line(struct verifying *verifying, const char *host, char *line)
         *found.text = '\0';
         found.text += 2;
     } else {
-        complain("host %s: %s", host, strncmp(line, "bspckpt: ", 9) == 0 ? line + 9 : line);
+        complain("host %s: %s", host, line);
         return;
     }
     add(verifying, &found);

@@ -202,6 +202,15 @@ def cannot_be_read_there():
         result = parts.bspckpt("verify", parts.store, status=1)
         check(re.search(r"^bspckpt: host h0: .*store.h0", result.err, re.M), result)
         os.chmod(directory, 0o700)
+        os.chmod(os.path.join(directory, parts.job), 0o770)
+        message = rf"^bspckpt: host h0: .*store\.h0: job {parts.job}: it is not yours"
+        result = parts.bspckpt("ls", parts.store, status=1)
+        check(re.search(message, result.err, re.M) and "bspckpt" not in result.out, result)
+        result = parts.bspckpt("ls", parts.store, "--json", status=1)
+        check(re.search(message, result.err, re.M), result)
+        found = {entry.get("host"): entry for entry in json.loads(result.out)}
+        check(found["h0"]["jobs"] == [] and found["h1"]["jobs"][0]["job"] == parts.job, found)
+        os.chmod(os.path.join(directory, parts.job), 0o700)
 
 
 def as_the_job_was_started():
