@@ -114,6 +114,18 @@ def test_diff(directory):
     run("diff", directory, "3", "44", status=1)
 
 
+def test_verify_base(directory, image):
+    """One file is damaged, however many snapshots are based on it."""
+    with open(image, "r+b") as file:
+        whole = file.read()
+        file.truncate(len(whole) - 100)
+    out, _ = run("verify", directory, status=1)
+    check("once", len(out.splitlines()) == 2 and out.endswith("6 snapshots, 1 damaged file\n"), out)
+    check("json: once", len(as_json("verify", directory, status=1)["faults"]) == 1)
+    with open(image, "wb") as file:
+        file.write(whole)
+
+
 def test_verify(directory, job):
     out, _ = run("verify", directory)
     check("all is well", out == "6 snapshots, 0 damaged files\n", out)
@@ -133,6 +145,7 @@ def test_verify(directory, job):
           == "1 snapshot, 0 damaged files\n")
     run("verify", f"{directory}@3", status=1)
     flip(image, at)
+    test_verify_base(directory, os.path.join(directory, job, "0.1", "1.img"))
     flip(os.path.join(directory, job, "0.1", "manifest"), 50)
     out, _ = run("verify", directory, status=1)
     check("a manifest", f"{job}/0.1/manifest: manifest damaged: wrong checksum" in out, out)

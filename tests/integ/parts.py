@@ -137,6 +137,23 @@ def verified():
         check(result.out.endswith(f"{parts.count} snapshots, 1 damaged file\n"), result)
 
 
+def hosts_of_each_job():
+    """What is missing is said to be of the hosts of its own job."""
+    directory = tempfile.mkdtemp(prefix="parts-", dir=scratch)
+    store, known = os.path.join(directory, "store"), {}
+    for hosts in ("h0, h1", "h2, h3"):
+        expect(bsprun("--launcher", RSH, "--hosts", hosts.replace(", ", ":1,") + ":1", "--ckpt", store,
+                      "--every", 1, PROG, "turns", 4), 0)
+        (job,) = set(os.listdir(store)) - set(known) - {"lock"}
+        known[job] = hosts
+    Parts.drop(store, "1.img")
+    out = run([BSPCKPT, "verify", "--local", store]).out
+    for job, hosts in known.items():
+        named = re.findall(rf"^{job}/.*; the job has run on (.*)$", out, re.M)
+        check(named and set(named) == {hosts}, job, "is of", hosts, "and not of", named, out)
+    shutil.rmtree(directory)
+
+
 def removed():
     """Everywhere, and what the hosts share is removed once."""
     for shared in (False, True):
@@ -226,5 +243,5 @@ def as_the_job_was_started():
 
 
 if __name__ == "__main__":
-    main([listed, verified, removed, hidden, not_reached, chatty_shells, cannot_be_read_there,
+    main([listed, verified, hosts_of_each_job, removed, hidden, not_reached, chatty_shells, cannot_be_read_there,
           as_the_job_was_started])
