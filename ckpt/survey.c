@@ -73,7 +73,7 @@ static void look_for_orphans(struct survey *survey, const char *name)
         return;
     snprintf(text, sizeof(text),
              "%zu image%s without a manifest: it was removed, or the snapshot was never finished; "
-             "the next restart removes what is left of it",
+             "the next restart, or bspckpt prune, removes what is left of it",
              images, images == 1 ? "" : "s");
     lost(survey, name, text);
 }

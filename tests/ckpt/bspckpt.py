@@ -251,6 +251,14 @@ def test_prune(directory, job):
     check("on the disk", sorted(os.listdir(os.path.join(directory, job))) == ["3.1", "4.1", "term", "term.copy"])
     run("verify", directory)
     check("json", as_json("prune", directory, "--keep", "1") == {"job": job, "removed": 0})
+    # What an interrupted one has left goes, too: a job that has ended is not restarted.
+    os.mkdir(os.path.join(directory, job, "2.1"), 0o700)
+    shutil.copy(os.path.join(directory, job, "3.1", "0.img"), os.path.join(directory, job, "2.1"))
+    out, _ = run("verify", directory, status=1)
+    check("what removes it is said", "bspckpt prune" in out, out)
+    out, _ = run("prune", directory, "--keep", "1")
+    check("it is gone, and said so", out == f"job {job}: 0 snapshots removed, and what interrupted ones had left\n", out)
+    run("verify", directory)
 
 
 def test_rm(directory, job):
