@@ -14,6 +14,8 @@
 #include "lib/base/error_text.h"
 #include "lib/base/hex.h"
 
+#define NO_JOB "no job has snapshots here"
+
 /* ---- Opening --------------------------------------------------------------------------------- */
 
 /* Makes the directory, and makes its entry in the parent durable. */
@@ -143,6 +145,21 @@ static int divide(struct store *store, const char *path)
     return 0;
 }
 
+/* The directory may be any: what has no job is not locked, which would leave a file there. */
+static int look_for_jobs(struct store *store, char *error)
+{
+    struct store_job *jobs;
+    size_t count;
+
+    if (store->wanted[0])
+        return 0;
+    int status = store_jobs(store, &jobs, &count, error);
+    if (status < 0)
+        return status;
+    free(jobs);
+    return count > 0 ? 0 : store_fail(store, -ENOENT, error, NO_JOB);
+}
+
 int store_open(struct store **result, const char *path, enum store_mode mode,
                const struct store_io *io, char *error)
 {
@@ -168,7 +185,9 @@ int store_open(struct store **result, const char *path, enum store_mode mode,
         store_fail(store, status, error, "cannot be made: the directory above it does not exist");
     else if (status < 0)
         store_fail_system(store, status, error, "cannot be used for snapshots");
-    else if (mode == STORE_WRITE || mode == STORE_CREATE)
+    else if (mode == STORE_WRITE)
+        status = look_for_jobs(store, error);
+    if (status == 0 && (mode == STORE_WRITE || mode == STORE_CREATE))
         status = take_lock(store, error);
     if (status < 0) {
         store_close(store);
@@ -353,7 +372,7 @@ static int find_newest(struct store *store, char name[STORE_NAME_MAX + 1], char 
     if (status < 0)
         return status;
     if (count == 0)
-        status = store_fail(store, -ENOENT, error, "no job has snapshots here");
+        status = store_fail(store, -ENOENT, error, NO_JOB);
     /* There is no doubt which one is meant if there is only one. */
     for (size_t i = 0; count > 1 && i < count && jobs[i].started == 0 && status == 0; i++)
         status = know_age(store, &jobs[i], error);

@@ -33,7 +33,7 @@ struct store;
 
 enum store_mode {
     STORE_READ,   /* reads only; no lock */
-    STORE_WRITE,  /* an existing directory, locked */
+    STORE_WRITE,  /* an existing directory that has a job, locked */
     STORE_CREATE, /* made if missing, locked */
     STORE_JOIN,   /* agents, which write for the bsprun that has the lock */
 };

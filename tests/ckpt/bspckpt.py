@@ -268,6 +268,19 @@ def test_rm(directory, job):
     check("nothing is left", os.listdir(directory) == ["lock"], str(os.listdir(directory)))
 
 
+def test_no_job(directory, job):
+    """A directory without a job is left as it is by those who write, who say that it is none."""
+    empty = os.path.join(directory, "empty")
+    os.mkdir(empty, 0o700)
+    for where in (empty, f"{directory}/{job}/3.1"):
+        before = os.listdir(where)
+        for words in (["repair"], ["rm"], ["prune", "--keep", "1"]):
+            err = run(words[0], where, *words[1:], status=1)[1]
+            check("none", "no job has snapshots here" in err, err)
+        check("nothing is left", os.listdir(where) == before, os.listdir(where))
+    os.rmdir(empty)
+
+
 def test_wrong_calls(directory):
     run(status=2)
     run("colour", status=2)
@@ -306,6 +319,7 @@ def main():
         test_verify_beside_a_job(directory, job)
         test_lost(directory, job)
         test_cannot_be_opened(directory, job)
+        test_no_job(directory, job)
         test_wrong_calls(directory)
         test_prune(directory, job)
         test_rm(directory, job)
