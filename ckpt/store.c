@@ -428,17 +428,29 @@ int store_finish(struct store *store, const struct manifest_finish *finish, char
                       : 0;
 }
 
-int store_finished(struct store *store, struct manifest_finish *finish, char *error)
+int store_load_finish(const struct store *store, struct manifest_finish *finish, char *text)
 {
-    char text[MANIFEST_ERROR_SIZE];
     void *bytes;
     size_t size;
 
     int status = store_io_load(&store->io, store->job, FINISH_NAME, SEALED_FILE_MAX, &bytes, &size);
     if (status < 0)
-        return store_fail_system(store, status, error, "job %s: %s", store->job_name, FINISH_NAME);
+        return bspz_error_text(text, MANIFEST_ERROR_SIZE, status, "%s", store_error_text(status));
     status = manifest_finish_decode(bytes, size, finish, text);
     free(bytes);
-    return status < 0 ? store_fail(store, status, error, "job %s: %.300s", store->job_name, text)
+    size_t used = strlen(text);
+    if (status == -EBADMSG) /* nothing can tell whether the job has ended */
+        snprintf(text + used, MANIFEST_ERROR_SIZE - used, "; to continue the job, remove %s",
+                 FINISH_NAME);
+    return status;
+}
+
+int store_finished(struct store *store, struct manifest_finish *finish, char *error)
+{
+    char text[MANIFEST_ERROR_SIZE] = "";
+
+    int status = store_load_finish(store, finish, text);
+    return status < 0 ? store_fail(store, status, error, "job %s: %s: %.300s", store->job_name,
+                                   FINISH_NAME, text)
                       : 0;
 }

@@ -217,9 +217,9 @@ int store_newest(struct store *store, uint64_t superstep, uint64_t before,
 /* A file of the job, by its path below the job's directory, and a line about it. */
 typedef void store_loss_function(void *context, const char *file, const char *text);
 
-/* Reports damaged or missing records of terms and, unless a job is running there, images without a
- * manifest; damaged manifests and images are left to store_list_all and store_check.  Returns their
- * number. */
+/* Reports damaged or missing records of terms, a damaged one of the end and, unless a job is
+ * running there, images without a manifest; damaged manifests and images are left to store_list_all
+ * and store_check.  Returns their number. */
 int store_survey(struct store *store, store_loss_function *tell, void *context);
 
 /* Makes lost and damaged records of terms and manifests again, as far as retired snapshots

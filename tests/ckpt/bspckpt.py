@@ -218,6 +218,11 @@ def test_lost(directory, job):
     check("orphans", f"{job}/5.1: 2 images without a manifest" in out, out)
     run("repair", directory)
     run("repair", f"{directory}@5", status=2)
+    with open(path("finished"), "w", encoding="utf-8") as file:
+        file.write("yes")
+    out, _ = run("verify", directory, status=1)
+    check("the record of the end", f"{job}/finished: not a record of the end; " in out and "remove" in out, out)
+    os.unlink(path("finished"))
     for name in ("manifest", "manifest.copy"):
         os.rename(os.path.join(directory, name), path("5.1", name))
     run("verify", directory)

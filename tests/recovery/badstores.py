@@ -159,6 +159,21 @@ def both_records_lost():
         place.check_files(reference)
 
 
+def a_damaged_record_of_the_end():
+    """Whether the job has ended is not known; whoever knows is told what to do."""
+    reference = Reference.of(2, 12)
+    with Place() as place:
+        stopped(place)
+        file = place.write(os.path.join(place.store, jobs(place.store)[0], "finished"), "yes")
+        os.chmod(file, 0o600)
+        refused(place, place.restart, "not a record of the end", "to continue the job, remove finished")
+        os.unlink(file)
+        job = place.restart().wait(0)
+        check(reference.out.endswith(job.out()), "stdout is no tail\n", job)
+        place.check_files(reference)
+        place.check_clean()
+
+
 def a_newest_job_that_cannot_be_read():
     """It may be the one that is meant, so no other is continued in its place."""
     reference = Reference.of(2, 12)
@@ -628,7 +643,8 @@ def words_that_make_no_sense():
 
 if __name__ == "__main__":
     main([*((name, damaged(how)) for name, how in DAMAGES.items()), an_image_of_another_owner,
-          a_lost_record, both_records_lost, a_newest_job_that_cannot_be_read, all_damaged, damaged_while_it_runs,
+          a_lost_record, both_records_lost, a_damaged_record_of_the_end,
+          a_newest_job_that_cannot_be_read, all_damaged, damaged_while_it_runs,
           all_lost_while_it_runs, a_damaged_base,
           a_damaged_base_while_it_runs, another_program, a_program_of_others,
           another_version_of_the_library,
