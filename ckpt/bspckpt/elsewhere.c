@@ -14,12 +14,17 @@
 
 bool fingerprint(const char *path, char text[FINGERPRINT_SIZE])
 {
-    struct stat about;
+    struct stat about, term;
+    char name[PATH_MAX];
 
     if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
         return false;
-    snprintf(text, FINGERPRINT_SIZE, "%jx-%jx-%lx", (uintmax_t)about.st_ino,
-             (uintmax_t)about.st_ctim.tv_sec, about.st_ctim.tv_nsec);
+    /* While the job runs the directory changes with each snapshot, its record only with a term. */
+    if (snprintf(name, sizeof(name), "%s/term", path) >= (int)sizeof(name) ||
+        lstat(name, &term) != 0)
+        term = about;
+    snprintf(text, FINGERPRINT_SIZE, "%jx-%jx-%jx-%lx", (uintmax_t)about.st_ino,
+             (uintmax_t)term.st_ino, (uintmax_t)term.st_ctim.tv_sec, term.st_ctim.tv_nsec);
     return true;
 }
 

@@ -25,7 +25,8 @@
 
 #define FINGERPRINT_SIZE 64
 
-/* The fingerprint of a directory is the same on all hosts that share it; false: stat failed. */
+/* The fingerprint of a job's directory is the same on all hosts that share it, and of two looks
+ * while the job takes snapshots; false: stat failed. */
 bool fingerprint(const char *path, char text[FINGERPRINT_SIZE]);
 
 /* The other hosts that the jobs have run on. */

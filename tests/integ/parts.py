@@ -24,6 +24,9 @@ shift
 [ ! -e "$here/hangs.$host" ] || exec sleep 1000
 [ ! -e "$here/garbles.$host" ] || { echo "what?"; exit 0; }
 [ ! -e "$here/chats.$host" ] || echo "welcome to $host"
+if [ -e "$here/writes.$host" ]; then
+    for job in "$here"/store/*/; do mkdir "${job}99.1" && rmdir "${job}99.1"; done
+fi
 TMPDIR="$here/tmp.$host" BSPZERO_HOST_NAME=$host
 export TMPDIR BSPZERO_HOST_NAME
 words=()
@@ -230,6 +233,18 @@ def cannot_be_read_there():
         os.chmod(os.path.join(directory, parts.job), 0o700)
 
 
+def beside_a_job():
+    """What hosts share is shown once, also while a job takes snapshots there."""
+    with Parts() as parts:
+        for host in OTHERS:
+            parts.mark("shares", host)
+        parts.mark("writes", "h1")
+        for words in ([], ["--json"]):
+            result = parts.bspckpt("ls", parts.store, *words)
+            check("h0" not in result.out and "on host h1" not in result.out and '"host"' not in result.out,
+                  "it is shown as another host's", result)
+
+
 def as_the_job_was_started():
     """The launcher is remembered; and hosts that share the directory are not shown twice."""
     with Parts() as parts:
@@ -244,4 +259,4 @@ def as_the_job_was_started():
 
 if __name__ == "__main__":
     main([listed, verified, hosts_of_each_job, removed, hidden, not_reached, chatty_shells, cannot_be_read_there,
-          as_the_job_was_started])
+          beside_a_job, as_the_job_was_started])
