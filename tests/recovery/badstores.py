@@ -503,6 +503,24 @@ def a_full_disk():
         check(re.search("restart would continue from superstep [1-9]", job.said()), "from where?\n", job)
 
 
+def a_restart_on_a_full_disk():
+    """What could not be written is said once; it was no snapshot."""
+    with Place() as place:
+        stopped(place)
+        os.rename(place.store, place.path("kept"))
+        os.mkdir(place.store, 0o700)
+        script = ('mount -t tmpfs -o size=12m,mode=700 none "$1" || exit 77; cp -a "$2/." "$1"; '
+                  'dd if=/dev/zero of="$1/full" bs=4k 2>/dev/null; shift 2; exec "$@"')
+        unshare = [shutil.which("unshare") or "unshare", "-m" if ROOT else "-rm"]
+        inside = [*unshare, "/bin/sh", "-c", script, "sh", place.store, place.path("kept")]
+        trial = subprocess.run([*BEFORE, *inside, "true"], capture_output=True, check=False)
+        if trial.returncode:
+            return "skipped: no private mounts here"
+        job = place.start(*inside, BSPRUN, "--restart", place.store).wait(1)
+        check("cannot note the term: No space left on device" in job.said(), job)
+        check("a snapshot could not be written" not in job.said() and reasons(job) == 1, job)
+
+
 def a_directory_that_disappears():
     for rule in ("stop", "first", "continue"):
         with Place() as place:
@@ -651,6 +669,6 @@ if __name__ == "__main__":
           another_number_of_processes, another_command, missing_data_file, shortened_input_file,
           shortened_output_file,
           a_directory_of_others, no_directory_at_all, a_readonly_directory, a_full_disk,
-          a_directory_that_disappears, a_stop_that_cannot_be_saved,
+          a_restart_on_a_full_disk, a_directory_that_disappears, a_stop_that_cannot_be_saved,
           a_snapshot_that_is_asked_for_and_fails, a_umask_that_takes_all, what_cannot_be_kept,
           what_is_excluded, words_that_make_no_sense], together=3)
