@@ -257,6 +257,8 @@ static bool look_at_job(const struct store *store, const char *name, struct stor
     if (directory < 0)
         return may_be_job(store, name, directory);
     bool is_one = store_is_job(directory);
+    if (!is_one && !store_has_file(directory, TERM_NAME))
+        is_one = may_be_job(store, name, -errno); /* it is not permitted to look into it */
     if (is_one && store_load_terms(store, directory, &terms, NULL) == 0) {
         if (terms.terms.count > 0)
             job->started = terms.terms.items[terms.terms.count - 1].created;

@@ -197,6 +197,26 @@ def a_newest_job_that_cannot_be_read():
         place.check_clean()
 
 
+def a_newest_job_that_cannot_be_opened():
+    """The same if it is its directory: others may write to it, or the user may not look into it."""
+    with Place() as place:
+        place.ticker(2, 5, "-x", 3).wait(3)
+        older = jobs(place.store)[0]
+        for name in listing(place.files):
+            os.unlink(os.path.join(place.files, name))
+        stopped(place)
+        newest, = (name for name in jobs(place.store) if name != older)
+        for mode in (0o770,) if ROOT else (0o770, 0o000, 0o300, 0o600):
+            os.chmod(os.path.join(place.store, newest), mode)
+            witness = place.witness()
+            job = place.restart().wait(1)
+            os.chmod(os.path.join(place.store, newest), 0o700)
+            check(f"job {newest} may be the newest" in job.said() and reasons(job) == 1, oct(mode), job)
+            check(job.out() == b"" and place.witness() == witness, "something was done\n", job)
+        place.restart().wait(0)
+        place.check_clean()
+
+
 def all_damaged():
     with Place() as place:
         stopped(place)
@@ -662,7 +682,7 @@ def words_that_make_no_sense():
 if __name__ == "__main__":
     main([*((name, damaged(how)) for name, how in DAMAGES.items()), an_image_of_another_owner,
           a_lost_record, both_records_lost, a_damaged_record_of_the_end,
-          a_newest_job_that_cannot_be_read, all_damaged, damaged_while_it_runs,
+          a_newest_job_that_cannot_be_read, a_newest_job_that_cannot_be_opened, all_damaged, damaged_while_it_runs,
           all_lost_while_it_runs, a_damaged_base,
           a_damaged_base_while_it_runs, another_program, a_program_of_others,
           another_version_of_the_library,
