@@ -92,4 +92,7 @@ int store_load_record(const struct store *store, int job, const char *name,
                       struct manifest_terms *terms, char *error);
 int store_save_terms(struct store *store, const struct manifest_terms *terms, char *error);
 
+/* store.c: reads the record of the end; text (MANIFEST_ERROR_SIZE): why it cannot. */
+int store_load_finish(const struct store *store, struct manifest_finish *finish, char *text);
+
 #endif

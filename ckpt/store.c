@@ -14,6 +14,8 @@
 #include "lib/base/error_text.h"
 #include "lib/base/hex.h"
 
+#define NO_JOB "no job has snapshots here"
+
 /* ---- Opening --------------------------------------------------------------------------------- */
 
 /* Makes the directory, and makes its entry in the parent durable. */
@@ -113,7 +115,7 @@ static bool job_name_possible(const char *name)
 }
 
 /* Copies the path without trailing slashes; splits DIR/JOB when JOB is the directory of a job. */
-static int divide(struct store *store, const char *path, enum store_mode mode)
+static int divide(struct store *store, const char *path)
 {
     size_t length = strlen(path);
 
@@ -125,8 +127,7 @@ static int divide(struct store *store, const char *path, enum store_mode mode)
         return -ENAMETOOLONG;
     memcpy(store->path, path, length);
     store->path[length] = '\0';
-    int directory =
-        mode == STORE_CREATE ? -1 : open(store->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int directory = open(store->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool is_job = directory >= 0 && store_is_job(directory);
     if (directory >= 0)
         close(directory);
@@ -144,6 +145,21 @@ static int divide(struct store *store, const char *path, enum store_mode mode)
     return 0;
 }
 
+/* The directory may be any: what has no job is not locked, which would leave a file there. */
+static int look_for_jobs(struct store *store, char *error)
+{
+    struct store_job *jobs;
+    size_t count;
+
+    if (store->wanted[0])
+        return 0;
+    int status = store_jobs(store, &jobs, &count, error);
+    if (status < 0)
+        return status;
+    free(jobs);
+    return count > 0 ? 0 : store_fail(store, -ENOENT, error, NO_JOB);
+}
+
 int store_open(struct store **result, const char *path, enum store_mode mode,
                const struct store_io *io, char *error)
 {
@@ -154,16 +170,24 @@ int store_open(struct store **result, const char *path, enum store_mode mode,
     store->io = io ? *io : store_io_system;
     store->base = store->lock = store->job = -1;
     snprintf(store->path, sizeof(store->path), "%s", path);
-    int status = divide(store, path, mode);
+    int status = divide(store, path);
+    bool in_job = status == 0 && mode == STORE_CREATE && store->wanted[0];
+    if (in_job)
+        status = -EEXIST;
     if (status == 0 && mode == STORE_CREATE)
         status = make_base(store, store->path);
     if (status == 0)
         status = open_base(store, store->path);
-    if (status == -ENOENT && mode == STORE_CREATE && path[0])
+    if (in_job)
+        store_fail(store, status, error, "%s is a job in this directory; give the directory alone",
+                   store->wanted);
+    else if (status == -ENOENT && mode == STORE_CREATE && path[0])
         store_fail(store, status, error, "cannot be made: the directory above it does not exist");
     else if (status < 0)
         store_fail_system(store, status, error, "cannot be used for snapshots");
-    else if (mode == STORE_WRITE || mode == STORE_CREATE)
+    else if (mode == STORE_WRITE)
+        status = look_for_jobs(store, error);
+    if (status == 0 && (mode == STORE_WRITE || mode == STORE_CREATE))
         status = take_lock(store, error);
     if (status < 0) {
         store_close(store);
@@ -196,6 +220,8 @@ int store_lock(const struct store *store)
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
+#define JOB_DIGITS 12u /* in its name: enough to be unique, few enough to type */
+
 static int by_age(const void *a, const void *b)
 {
     const struct store_job *left = a, *right = b;
@@ -205,19 +231,34 @@ static int by_age(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-/* Whether the directory is a job's; fills in `job`. */
+/* Whether a directory of that name, which cannot be opened, may be a job's. */
+static bool may_be_job(const struct store *store, const char *name, int status)
+{
+    struct stat about;
+
+    if (status == -ENOENT || strlen(name) != JOB_DIGITS ||
+        strspn(name, "0123456789abcdef") != JOB_DIGITS)
+        return false;
+    /* Not through a symbolic link: jobs are no such. */
+    return fstatat(store->base, name, &about, AT_SYMLINK_NOFOLLOW) == 0 ? S_ISDIR(about.st_mode)
+                                                                        : errno != ENOENT;
+}
+
+/* Whether the directory is a job's, or may be one; fills in `job`. */
 static bool look_at_job(const struct store *store, const char *name, struct store_job *job)
 {
     struct manifest_terms terms;
 
     if (!job_name_possible(name))
         return false;
-    int directory = store_open_directory(store, store->base, name);
-    if (directory < 0)
-        return false;
-    bool is_one = store_is_job(directory);
     *job = (struct store_job){.started = 0};
     strcpy(job->name, name);
+    int directory = store_open_directory(store, store->base, name);
+    if (directory < 0)
+        return may_be_job(store, name, directory);
+    bool is_one = store_is_job(directory);
+    if (!is_one && !store_has_file(directory, TERM_NAME))
+        is_one = may_be_job(store, name, -errno); /* it is not permitted to look into it */
     if (is_one && store_load_terms(store, directory, &terms, NULL) == 0) {
         if (terms.terms.count > 0)
             job->started = terms.terms.items[terms.terms.count - 1].created;
@@ -281,7 +322,7 @@ int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint
     char name[2 * WIRE_JOB_SIZE + 1];
 
     bspz_hex(name, job, WIRE_JOB_SIZE);
-    name[12] = '\0'; /* long enough to be unique, short enough to type */
+    name[JOB_DIGITS] = '\0';
     int status = io->make_directory(io->context, store->base, name, 0700);
     if (status == 0)
         status = store_open_directory(store, store->base, name);
@@ -298,16 +339,21 @@ int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint
                       : 0;
 }
 
-/* 0; a job whose records cannot be read has no age, and sorts as the oldest, but may be the newest:
- * then -errno. */
+/* 0; a job that cannot be opened, or whose records cannot be read, has no age, and sorts as the
+ * oldest, but may be the newest: then -errno. */
 static int know_age(struct store *store, const struct store_job *job, char *error)
 {
     struct manifest_terms terms;
     char text[MANIFEST_ERROR_SIZE];
 
     int directory = store_open_directory(store, store->base, job->name);
-    if (directory < 0)
+    if (directory == -ENOENT)
         return 0; /* it has been removed since */
+    if (directory < 0)
+        return store_fail(store, directory, error,
+                          "job %s may be the newest, but cannot be opened: %s; mend that, or name "
+                          "another job as DIR/JOB",
+                          job->name, store_error_text(directory));
     int status = store_load_terms(store, directory, &terms, text);
     store->io.close(store->io.context, directory);
     if (status < 0)
@@ -328,7 +374,7 @@ static int find_newest(struct store *store, char name[STORE_NAME_MAX + 1], char 
     if (status < 0)
         return status;
     if (count == 0)
-        status = store_fail(store, -ENOENT, error, "no job has snapshots here");
+        status = store_fail(store, -ENOENT, error, NO_JOB);
     /* There is no doubt which one is meant if there is only one. */
     for (size_t i = 0; count > 1 && i < count && jobs[i].started == 0 && status == 0; i++)
         status = know_age(store, &jobs[i], error);
@@ -384,17 +430,29 @@ int store_finish(struct store *store, const struct manifest_finish *finish, char
                       : 0;
 }
 
-int store_finished(struct store *store, struct manifest_finish *finish, char *error)
+int store_load_finish(const struct store *store, struct manifest_finish *finish, char *text)
 {
-    char text[MANIFEST_ERROR_SIZE];
     void *bytes;
     size_t size;
 
     int status = store_io_load(&store->io, store->job, FINISH_NAME, SEALED_FILE_MAX, &bytes, &size);
     if (status < 0)
-        return store_fail_system(store, status, error, "job %s: %s", store->job_name, FINISH_NAME);
+        return bspz_error_text(text, MANIFEST_ERROR_SIZE, status, "%s", store_error_text(status));
     status = manifest_finish_decode(bytes, size, finish, text);
     free(bytes);
-    return status < 0 ? store_fail(store, status, error, "job %s: %.300s", store->job_name, text)
+    size_t used = strlen(text);
+    if (status == -EBADMSG) /* nothing can tell whether the job has ended */
+        snprintf(text + used, MANIFEST_ERROR_SIZE - used, "; to continue the job, remove %s",
+                 FINISH_NAME);
+    return status;
+}
+
+int store_finished(struct store *store, struct manifest_finish *finish, char *error)
+{
+    char text[MANIFEST_ERROR_SIZE] = "";
+
+    int status = store_load_finish(store, finish, text);
+    return status < 0 ? store_fail(store, status, error, "job %s: %s: %.300s", store->job_name,
+                                   FINISH_NAME, text)
                       : 0;
 }

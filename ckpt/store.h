@@ -33,14 +33,14 @@ struct store;
 
 enum store_mode {
     STORE_READ,   /* reads only; no lock */
-    STORE_WRITE,  /* an existing directory, locked */
+    STORE_WRITE,  /* an existing directory that has a job, locked */
     STORE_CREATE, /* made if missing, locked */
     STORE_JOIN,   /* agents, which write for the bsprun that has the lock */
 };
 
 /* Opens DIR, or DIR/JOB.  -EPERM: it is not the caller's, or it is writable by others, or the path
- * is another user's symbolic link; -EBUSY: another bsprun has the lock.  io: NULL for the system's.
- */
+ * is another user's symbolic link; -EBUSY: another bsprun has the lock; -EEXIST: STORE_CREATE of
+ * DIR/JOB.  io: NULL for the system's. */
 int store_open(struct store **store, const char *path, enum store_mode mode,
                const struct store_io *io, char *error);
 
@@ -62,7 +62,7 @@ struct store_job {
     uint64_t started; /* when the last term began, nanoseconds since 1970; 0: unknown */
 };
 
-/* All jobs, the newest last; *jobs is for free(). */
+/* All jobs, the newest last, also those whose directory cannot be opened; *jobs is for free(). */
 int store_jobs(struct store *store, struct store_job **jobs, size_t *count, char *error);
 
 /* Makes a new job and its first term, and chooses it.  `now`: if other jobs began later, as a clock
@@ -72,7 +72,7 @@ int store_job_create(struct store *store, const uint8_t job[WIRE_JOB_SIZE], uint
 /* Removes the chosen job and its records, unless it has a snapshot; none may be in the making. */
 int store_job_discard(struct store *store, char *error);
 /* Chooses a job; NULL: the one named when the store was opened, else the newest.  -ENOENT.  Fails,
- * too, if the records of one of several jobs cannot be read: that may be the newest. */
+ * too, if one of several jobs cannot be opened, or its records be read: that may be the newest. */
 int store_job_open(struct store *store, const char *name, char *error);
 /* Whether the path given to store_open was DIR/JOB. */
 bool store_names_job(const struct store *store);
@@ -217,9 +217,9 @@ int store_newest(struct store *store, uint64_t superstep, uint64_t before,
 /* A file of the job, by its path below the job's directory, and a line about it. */
 typedef void store_loss_function(void *context, const char *file, const char *text);
 
-/* Reports damaged or missing records of terms and, unless a job is running there, images without a
- * manifest; damaged manifests and images are left to store_list_all and store_check.  Returns their
- * number. */
+/* Reports damaged or missing records of terms, a damaged one of the end and, unless a job is
+ * running there, images without a manifest; damaged manifests and images are left to store_list_all
+ * and store_check.  Returns their number. */
 int store_survey(struct store *store, store_loss_function *tell, void *context);
 
 /* Makes lost and damaged records of terms and manifests again, as far as retired snapshots
@@ -238,7 +238,8 @@ int store_job_remove(struct store *store, char *error);
 int store_sweep(struct store *store, size_t *removed, char *error);
 
 /* The most images in a chain of a job, the full one included; one more where processes wait for
- * the last.  So with `keep` snapshots retained there are at most keep + 2 * STORE_CHAIN_MOST. */
+ * the last; BSPZ_IMAGE_CHAIN_MAX where one snapshot is retained.  So with `keep` snapshots retained
+ * there are at most keep + 2 * STORE_CHAIN_MOST. */
 #define STORE_CHAIN_MOST   8u
 #define STORE_KEEP_DEFAULT 3u /* bsprun's */
 

@@ -51,6 +51,18 @@ static void look_at_record(struct survey *survey, const char *name)
         lost(survey, name, text);
 }
 
+static void look_at_end(struct survey *survey)
+{
+    struct manifest_finish finish;
+    char text[MANIFEST_ERROR_SIZE] = "";
+
+    int status = store_load_finish(survey->store, &finish, text);
+    if (status == 0)
+        manifest_finish_free(&finish);
+    else if (status != -ENOENT)
+        lost(survey, FINISH_NAME, text);
+}
+
 /* Reports finished images without a manifest; a snapshot with a copy of the manifest is listed as
  * damaged. */
 static void look_for_orphans(struct survey *survey, const char *name)
@@ -73,7 +85,7 @@ static void look_for_orphans(struct survey *survey, const char *name)
         return;
     snprintf(text, sizeof(text),
              "%zu image%s without a manifest: it was removed, or the snapshot was never finished; "
-             "the next restart removes what is left of it",
+             "the next restart, or bspckpt prune, removes what is left of it",
              images, images == 1 ? "" : "s");
     lost(survey, name, text);
 }
@@ -86,6 +98,7 @@ int store_survey(struct store *store, store_loss_function *tell, void *context)
 
     look_at_record(&survey, TERM_NAME);
     look_at_record(&survey, TERM_COPY);
+    look_at_end(&survey);
     if (is_in_use(store) || store_names(store->job, &names, &count) < 0)
         return survey.found; /* it may be taking a snapshot */
     for (size_t i = 0; i < count; i++)

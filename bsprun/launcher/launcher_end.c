@@ -199,6 +199,9 @@ void launcher_tell_end(struct launcher *launcher)
         launcher->end_told = true; /* the status suffices, as for any command */
     if (launcher->output.error && launcher->output.error != -EPIPE)
         launcher->end_told = true; /* why it cannot be written has been said */
+    if (launcher->unrecorded_told && outcome.cause == WIRE_CAUSE_NOT_WRITTEN &&
+        !launcher->fault_text)
+        launcher->end_told = true; /* by record_term; it was no snapshot, as the cause says */
     if (launcher->end_told)
         ; /* reported when it happened */
     else if (outcome.cause == WIRE_CAUSE_SAVED)

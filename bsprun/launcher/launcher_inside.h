@@ -166,6 +166,7 @@ struct launcher {
                        */
     bool finish_noted;
     bool end_told;             /* the cause of the end has been reported */
+    bool unrecorded_told;      /* ... and why a term could not be recorded */
     bool reports_awaited;      /* after a normal end: every agent sends a REPORT */
     struct wire_usage *usages; /* of the processes; NULL: unknown */
     uint32_t usage_count;

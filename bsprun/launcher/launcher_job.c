@@ -104,8 +104,10 @@ static void record_term(struct launcher *launcher, const struct job_effect *effe
     char error[SAVED_TEXT];
     uint32_t failed = saved_term(&launcher->common.saved, effect->term, effect->name, error);
 
-    if (failed)
+    if (failed) {
         notices_say(&launcher->common.notices, "%s", error);
+        launcher->unrecorded_told = true;
+    }
     launcher_step(launcher, (struct job_event){.kind = JOB_EVENT_RECORDED,
                                                .term = effect->term,
                                                .name = effect->name,

@@ -3,7 +3,8 @@
  *
  * Happy path: the newest snapshot is completely in the directory, or on hosts that are up.
  *
- * What can fail: some of its images are on hosts that were lost; none of it is on this host.
+ * What can fail: some of its images are on hosts that were lost; none of it is on this host; all of
+ * it was there, and is lost.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -121,17 +122,37 @@ static void tell_lacks(struct launcher *launcher, const struct look *look,
     free(command);
 }
 
-/* The snapshots are on other hosts, without a common directory. */
-static void tell_elsewhere(struct launcher *launcher)
+/* No snapshot can be used, and there is no other host that may have one. */
+static void tell_lost(struct launcher *launcher, const char *error)
+{
+    char *quoted = launch_quoted(launcher->common.saved.directory);
+    const char *directory = quoted ? quoted : "DIR";
+
+    notices_say(&launcher->common.notices,
+                "%s; bspckpt verify %s says what is left, and bspckpt repair %s makes again what "
+                "it can",
+                error, directory, directory);
+    free(quoted);
+}
+
+/* The snapshots are on other hosts, without a common directory; error: what is wrong here. */
+static void tell_elsewhere(struct launcher *launcher, const char *error)
 {
     char hosts[512] = "", *command = restart_command(launcher, "");
+    bool here = !agents_has_hosts(&launcher->agents);
     size_t used = 0;
 
-    for (uint32_t i = 0; i < launcher->agents.count; i++)
-        if (launcher->savers[i] && used < sizeof hosts)
+    for (uint32_t i = 0; i < launcher->agents.count; i++) {
+        const struct launcher_agent *agent = &launcher->agents.items[i];
+
+        here = here || (launcher->savers[i] && agent->local);
+        if (launcher->savers[i] && !agent->local && used < sizeof hosts)
             used += (size_t)snprintf(hosts + used, sizeof hosts - used, "%s%s", used ? ", " : "",
-                                     launcher->agents.items[i].name);
-    if (used > 0)
+                                     agent->name);
+    }
+    if (used == 0 && here)
+        tell_lost(launcher, error[0] ? error : "no snapshot can be used");
+    else if (used > 0)
         notices_say(&launcher->common.notices,
                     "the snapshot of superstep %llu is not on this host but on %s, each of which "
                     "has some of it in %s (or bspzero-store-%u-NUMBER of its TMPDIR): on one of "
@@ -216,12 +237,12 @@ void launcher_tell_left(struct launcher *launcher)
         snprintf(at, sizeof at, "@%llu", (unsigned long long)wanted);
     if (store_newest(launcher->common.saved.store, wanted, WIRE_NEVER, &manifest, note, error) !=
         0) {
-        tell_elsewhere(launcher);
+        tell_elsewhere(launcher, error);
         return;
     }
     int status = store_check(launcher->common.saved.store, &manifest, false, note_lack, &look);
     if (status < 0 && status != -ENOENT) /* damaged, and perhaps whole elsewhere */
-        tell_elsewhere(launcher);
+        tell_elsewhere(launcher, note);
     else if (look.count > 0)
         tell_lacks(launcher, &look, &manifest, at);
     else if (crowded)

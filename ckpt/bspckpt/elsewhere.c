@@ -14,12 +14,17 @@
 
 bool fingerprint(const char *path, char text[FINGERPRINT_SIZE])
 {
-    struct stat about;
+    struct stat about, term;
+    char name[PATH_MAX];
 
     if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
         return false;
-    snprintf(text, FINGERPRINT_SIZE, "%jx-%jx-%lx", (uintmax_t)about.st_ino,
-             (uintmax_t)about.st_ctim.tv_sec, about.st_ctim.tv_nsec);
+    /* While the job runs the directory changes with each snapshot, its record only with a term. */
+    if (snprintf(name, sizeof(name), "%s/term", path) >= (int)sizeof(name) ||
+        lstat(name, &term) != 0)
+        term = about;
+    snprintf(text, FINGERPRINT_SIZE, "%jx-%jx-%jx-%lx", (uintmax_t)about.st_ino,
+             (uintmax_t)term.st_ino, (uintmax_t)term.st_ctim.tv_sec, term.st_ctim.tv_nsec);
     return true;
 }
 
@@ -261,11 +266,38 @@ static int ask(struct elsewhere *elsewhere, const char *command, uint64_t timeou
     return elsewhere->status;
 }
 
+/* Takes the messages out of an answer. */
+static void tell_messages(const char *host, char *output)
+{
+    static const char begin[] = "bspckpt: ";
+    char *to = output, *next;
+
+    for (char *line = output; *line; line = next) {
+        size_t length = strcspn(line, "\n");
+        size_t whole = length + (line[length] == '\n');
+
+        next = line + whole;
+        if (strncmp(line, begin, sizeof(begin) - 1) == 0) {
+            line += sizeof(begin) - 1;
+            length -= sizeof(begin) - 1;
+            complain("host %s: %.*s", host, (int)length, line);
+        } else {
+            memmove(to, line, whole);
+            to += whole;
+        }
+    }
+    *to = '\0';
+}
+
 int elsewhere_ask(struct elsewhere *elsewhere, const char *command)
 {
     if (!elsewhere->words)
         return elsewhere->status;
-    return ask(elsewhere, command, 0); /* no limit: they have answered before */
+    int status = ask(elsewhere, command, 0); /* no limit: they have answered before */
+    for (uint32_t i = 0; i < elsewhere->hosts.count; i++)
+        if (elsewhere->wanted[i] && elsewhere->answers[i].output)
+            tell_messages(elsewhere->hosts.items[i].name, elsewhere->answers[i].output);
+    return status;
 }
 
 int elsewhere_open(struct elsewhere *elsewhere, const struct request *request,

@@ -13,7 +13,7 @@
  *   LINE...
  *   end STATUS
  *
- * where messages on standard error count as lines; the process exits with status 0. */
+ * where messages, "bspckpt: TEXT", are the last of the lines; the process exits with status 0. */
 #ifndef CKPT_BSPCKPT_ELSEWHERE_H
 #define CKPT_BSPCKPT_ELSEWHERE_H
 
@@ -25,7 +25,8 @@
 
 #define FINGERPRINT_SIZE 64
 
-/* The fingerprint of a directory is the same on all hosts that share it; false: stat failed. */
+/* The fingerprint of a job's directory is the same on all hosts that share it, and of two looks
+ * while the job takes snapshots; false: stat failed. */
 bool fingerprint(const char *path, char text[FINGERPRINT_SIZE]);
 
 /* The other hosts that the jobs have run on. */
@@ -44,8 +45,8 @@ struct elsewhere {
  * reported. */
 int elsewhere_open(struct elsewhere *elsewhere, const struct request *request,
                    struct target *target, const struct store_job *jobs, size_t count);
-/* Asks the hosts that have parts.  Afterwards the answer of each holds its lines; hosts without one
- * are reported. */
+/* Asks the hosts that have parts.  Afterwards the answer of each holds its lines; messages among
+ * them, and hosts without an answer, are reported. */
 int elsewhere_ask(struct elsewhere *elsewhere, const char *command);
 void elsewhere_close(struct elsewhere *elsewhere);
 

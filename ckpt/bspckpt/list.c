@@ -235,8 +235,7 @@ static void tell_removed(const struct elsewhere *elsewhere, struct bspz_json *js
         while (lines && (line = strsep(&lines, "\n"))) {
             if (strncmp(line, "removed ", 8) != 0) {
                 if (*line)
-                    complain("host %s: %s", host,
-                             strncmp(line, "bspckpt: ", 9) == 0 ? line + 9 : line);
+                    complain("host %s: %s", host, line);
             } else if (json) {
                 bspz_json_object(json, NULL);
                 bspz_json_text(json, "host", host);
@@ -308,7 +307,7 @@ int command_prune(const struct request *request)
 {
     char error[MANIFEST_ERROR_SIZE];
     struct target target;
-    size_t removed;
+    size_t removed, swept;
 
     if (request->keep == 0) {
         complain("prune: give the number of snapshots to retain with --keep N");
@@ -322,7 +321,9 @@ int command_prune(const struct request *request)
         complain("prune: give a directory, not a snapshot");
         return STATUS_WRONG;
     }
-    if (store_prune(target.store, request->keep, &removed, error) < 0) {
+    /* A job that has ended is not restarted, which would sweep. */
+    if (store_prune(target.store, request->keep, &removed, error) < 0 ||
+        store_sweep(target.store, &swept, error) < 0) {
         status = complain("%s", error);
     } else if (request->json) {
         bspz_json_object(request->json, NULL);
@@ -330,8 +331,8 @@ int command_prune(const struct request *request)
         bspz_json_number(request->json, "removed", removed);
         bspz_json_end(request->json);
     } else {
-        printf("job %s: %zu snapshot%s removed\n", store_job_name(target.store), removed,
-               removed == 1 ? "" : "s");
+        printf("job %s: %zu snapshot%s removed%s\n", store_job_name(target.store), removed,
+               removed == 1 ? "" : "s", swept > 0 ? ", and what interrupted ones had left" : "");
     }
     target_close(&target);
     return status;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -157,6 +158,17 @@ static int run(struct part *part, int count, char *const *words)
     return complain("part: there is no command %.80s", part->command);
 }
 
+/* Messages are lines of the answer behind all others: within JSON they would be a part of it. */
+static void print_messages(int file)
+{
+    char bytes[4096];
+    ssize_t size;
+
+    for (off_t at = 0; (size = pread(file, bytes, sizeof(bytes), at)) > 0; at += size)
+        fwrite(bytes, 1, (size_t)size, stdout);
+    close(file);
+}
+
 int part_main(int count, char *const *words)
 {
     struct part part = {.status = STATUS_OK, .request = {.pid = -1}};
@@ -164,11 +176,14 @@ int part_main(int count, char *const *words)
     if (count < 2)
         return STATUS_WRONG;
     part.request.now = bspz_wall_ns();
-    dup2(STDOUT_FILENO, STDERR_FILENO);
+    int messages = memfd_create("messages", MFD_CLOEXEC);
+    dup2(messages >= 0 ? messages : STDOUT_FILENO, STDERR_FILENO);
     part.command = words[0];
     part.directory = words[1];
     fputs(PART_BEGIN, stdout);
     int status = run(&part, count - 2, words + 2);
+    if (messages >= 0)
+        print_messages(messages);
     printf("\n" PART_END "%d\n", status);
     return fflush(stdout) == 0 ? STATUS_OK : STATUS_BAD;
 }

@@ -25,7 +25,10 @@ struct finding {
 };
 
 struct verifying {
-    const char *job;
+    const struct store_job *jobs;
+    size_t job_count;
+    char **hosts;    /* of each job, see target_hosts */
+    const char *job; /* that is looked at */
     struct finding *items;
     size_t count;
     const struct finding **order; /* by file and kind, see put_in_order */
@@ -65,6 +68,9 @@ static void forget(struct verifying *verifying, size_t from)
 static void free_all(struct verifying *verifying)
 {
     forget(verifying, 0);
+    for (size_t i = 0; i < verifying->job_count; i++)
+        free(verifying->hosts[i]);
+    free(verifying->hosts);
     free(verifying->items);
     free(verifying->order);
 }
@@ -94,8 +100,8 @@ static void put_in_order(struct verifying *verifying)
     qsort(verifying->order, verifying->count, sizeof(const struct finding *), compare);
 }
 
-/* The first finding of that file and kind; NULL: there is none. */
-static const struct finding *find(const struct verifying *verifying, int kind, const char *file)
+/* Where the findings of that file and kind begin, in their order; NULL: there is none. */
+static const struct finding **find(const struct verifying *verifying, int kind, const char *file)
 {
     size_t low = 0, high = verifying->count;
 
@@ -112,7 +118,7 @@ static const struct finding *find(const struct verifying *verifying, int kind, c
     if (low == verifying->count || (int)verifying->order[low]->kind != kind ||
         strcmp(verifying->order[low]->file, file) != 0)
         return NULL;
-    return verifying->order[low];
+    return &verifying->order[low];
 }
 
 static void tell(void *context, const struct store_fault *fault)
@@ -284,7 +290,7 @@ static void take_line(struct verifying *verifying, const char *host, char *line)
         *found.text = '\0';
         found.text += 2;
     } else {
-        complain("host %s: %s", host, strncmp(line, "bspckpt: ", 9) == 0 ? line + 9 : line);
+        complain("host %s: %s", host, line);
         return;
     }
     add(verifying, &found);
@@ -303,16 +309,26 @@ static void take_answers(struct verifying *verifying, const struct elsewhere *el
 
 /* ---- What is said ---------------------------------------------------------------------------- */
 
+static bool is_same(const struct finding *one, const struct finding *other)
+{
+    return one->host == other->host && one->first == other->first && one->end == other->end &&
+           strcmp(one->text, other->text) == 0;
+}
+
 /* An image missing on one host is no fault if another host has it (if that one is damaged, that is
- * the fault); an image missing everywhere is one fault. */
+ * the fault); an image missing everywhere is one fault.  A damaged one is found again with every
+ * snapshot that is based on it. */
 static bool counts(const struct verifying *verifying, const struct finding *found)
 {
     if (found->kind == FOUND_WHOLE)
         return false;
-    if (found->kind == FOUND_FAULT && !found->missing)
-        return true;
-    return find(verifying, found->kind, found->file) == found &&
-           !find(verifying, FOUND_WHOLE, found->file);
+    const struct finding **first = find(verifying, found->kind, found->file);
+    if (found->kind == FOUND_FAULT && !found->missing) {
+        while (!is_same(*first, found))
+            first++;
+        return *first == found;
+    }
+    return *first == found && !find(verifying, FOUND_WHOLE, found->file);
 }
 
 static void say_json(struct bspz_json *json, const struct finding *found)
@@ -350,9 +366,21 @@ static void say(const struct finding *found, bool local, const char *hosts)
     putchar('\n');
 }
 
+/* The hosts of the job that the file is of. */
+static const char *hosts_of(const struct verifying *verifying, const char *file)
+{
+    size_t length = strcspn(file, "/");
+
+    for (size_t i = 0; i < verifying->job_count; i++)
+        if (strlen(verifying->jobs[i].name) == length &&
+            strncmp(verifying->jobs[i].name, file, length) == 0)
+            return verifying->hosts[i];
+    return NULL;
+}
+
 /* Prints all findings; returns the number of faults. */
 static unsigned long print_findings(const struct verifying *verifying,
-                                    const struct request *request, const char *hosts)
+                                    const struct request *request)
 {
     unsigned long faults = 0, snapshots = 0;
 
@@ -370,7 +398,7 @@ static unsigned long print_findings(const struct verifying *verifying,
         else if (faults++, request->json)
             say_json(request->json, found);
         else
-            say(found, request->local, hosts);
+            say(found, request->local, hosts_of(verifying, found->file));
     }
     if (request->json) {
         bspz_json_end(request->json);
@@ -401,16 +429,18 @@ static int ask_others(struct verifying *verifying, struct elsewhere *elsewhere,
 static int verify(const struct request *request, struct target *target,
                   const struct store_job *jobs, size_t count)
 {
-    struct verifying verifying = {0};
+    struct verifying verifying = {
+        .jobs = jobs, .job_count = count, .hosts = calloc(count + 1, sizeof(char *))};
     struct elsewhere elsewhere;
-    char *hosts = NULL;
 
+    if (!verifying.hosts)
+        return complain("out of memory");
     int status = elsewhere_open(&elsewhere, request, target, jobs, count);
     for (size_t i = 0; i < count; i++)
         if (verify_job(&verifying, target->store, jobs[i].name, target->wanted) != STATUS_OK)
             status = STATUS_BAD;
-        else if (!hosts)
-            hosts = target_hosts(target->store);
+        else
+            verifying.hosts[i] = target_hosts(target->store);
     if (elsewhere.hosts.count > 0 && ask_others(&verifying, &elsewhere, target) != STATUS_OK)
         status = STATUS_BAD;
     if (target->wanted.superstep != WIRE_NEVER && verifying.count == 0)
@@ -419,10 +449,9 @@ static int verify(const struct request *request, struct target *target,
     put_in_order(&verifying);
     if (verifying.short_of_memory)
         status = complain("out of memory");
-    else if (print_findings(&verifying, request, hosts) > 0)
+    else if (print_findings(&verifying, request) > 0)
         status = STATUS_BAD;
     free_all(&verifying);
-    free(hosts);
     elsewhere_close(&elsewhere);
     return status;
 }

@@ -114,6 +114,18 @@ def test_diff(directory):
     run("diff", directory, "3", "44", status=1)
 
 
+def test_verify_base(directory, image):
+    """One file is damaged, however many snapshots are based on it."""
+    with open(image, "r+b") as file:
+        whole = file.read()
+        file.truncate(len(whole) - 100)
+    out, _ = run("verify", directory, status=1)
+    check("once", len(out.splitlines()) == 2 and out.endswith("6 snapshots, 1 damaged file\n"), out)
+    check("json: once", len(as_json("verify", directory, status=1)["faults"]) == 1)
+    with open(image, "wb") as file:
+        file.write(whole)
+
+
 def test_verify(directory, job):
     out, _ = run("verify", directory)
     check("all is well", out == "6 snapshots, 0 damaged files\n", out)
@@ -133,6 +145,7 @@ def test_verify(directory, job):
           == "1 snapshot, 0 damaged files\n")
     run("verify", f"{directory}@3", status=1)
     flip(image, at)
+    test_verify_base(directory, os.path.join(directory, job, "0.1", "1.img"))
     flip(os.path.join(directory, job, "0.1", "manifest"), 50)
     out, _ = run("verify", directory, status=1)
     check("a manifest", f"{job}/0.1/manifest: manifest damaged: wrong checksum" in out, out)
@@ -205,9 +218,33 @@ def test_lost(directory, job):
     check("orphans", f"{job}/5.1: 2 images without a manifest" in out, out)
     run("repair", directory)
     run("repair", f"{directory}@5", status=2)
+    with open(path("finished"), "w", encoding="utf-8") as file:
+        file.write("yes")
+    out, _ = run("verify", directory, status=1)
+    check("the record of the end", f"{job}/finished: not a record of the end; " in out and "remove" in out, out)
+    os.unlink(path("finished"))
     for name in ("manifest", "manifest.copy"):
         os.rename(os.path.join(directory, name), path("5.1", name))
     run("verify", directory)
+
+
+def test_cannot_be_opened(directory, job):
+    """A job that others may write to is not passed over as if it were none: it may be the newest."""
+    other = os.path.join(directory, "abcdef012345")
+    shutil.copytree(os.path.join(directory, job), other)
+    os.chmod(other, 0o770)
+    before = sorted(os.listdir(os.path.join(directory, job)))
+    for words in (["ls"], ["verify"], ["repair"], ["ls", "--json"]):
+        out, err = run(words[0], directory, *words[1:], status=1)
+        check(f"{words} says so", "job abcdef012345: it is not yours, or it is writable by others" in err, err)
+    check("the other one is listed", [found["job"] for found in json.loads(out)] == [job], out)
+    for words in (["show"], ["prune", "--keep", "1"], ["diff", "3", "4"]):
+        err = run(words[0], directory, *words[1:], status=1)[1]
+        check(f"{words} says so", "job abcdef012345 may be the newest" in err, err)
+    check("nothing is removed", sorted(os.listdir(os.path.join(directory, job))) == before)
+    run("show", f"{directory}/{job}")
+    os.chmod(other, 0o700)
+    shutil.rmtree(other)
 
 
 def test_prune(directory, job):
@@ -219,6 +256,14 @@ def test_prune(directory, job):
     check("on the disk", sorted(os.listdir(os.path.join(directory, job))) == ["3.1", "4.1", "term", "term.copy"])
     run("verify", directory)
     check("json", as_json("prune", directory, "--keep", "1") == {"job": job, "removed": 0})
+    # What an interrupted one has left goes, too: a job that has ended is not restarted.
+    os.mkdir(os.path.join(directory, job, "2.1"), 0o700)
+    shutil.copy(os.path.join(directory, job, "3.1", "0.img"), os.path.join(directory, job, "2.1"))
+    out, _ = run("verify", directory, status=1)
+    check("what removes it is said", "bspckpt prune" in out, out)
+    out, _ = run("prune", directory, "--keep", "1")
+    check("it is gone, and said so", out == f"job {job}: 0 snapshots removed, and what interrupted ones had left\n", out)
+    run("verify", directory)
 
 
 def test_rm(directory, job):
@@ -226,6 +271,19 @@ def test_rm(directory, job):
     run("rm", f"{directory}/{job}@4", status=2)
     check("removed", run("rm", f"{directory}/{job}")[0] == f"job {job} removed\n")
     check("nothing is left", os.listdir(directory) == ["lock"], str(os.listdir(directory)))
+
+
+def test_no_job(directory, job):
+    """A directory without a job is left as it is by those who write, who say that it is none."""
+    empty = os.path.join(directory, "empty")
+    os.mkdir(empty, 0o700)
+    for where in (empty, f"{directory}/{job}/3.1"):
+        before = os.listdir(where)
+        for words in (["repair"], ["rm"], ["prune", "--keep", "1"]):
+            err = run(words[0], where, *words[1:], status=1)[1]
+            check("none", "no job has snapshots here" in err, err)
+        check("nothing is left", os.listdir(where) == before, os.listdir(where))
+    os.rmdir(empty)
 
 
 def test_wrong_calls(directory):
@@ -265,6 +323,8 @@ def main():
         test_verify(directory, job)
         test_verify_beside_a_job(directory, job)
         test_lost(directory, job)
+        test_cannot_be_opened(directory, job)
+        test_no_job(directory, job)
         test_wrong_calls(directory)
         test_prune(directory, job)
         test_rm(directory, job)

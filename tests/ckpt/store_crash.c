@@ -159,8 +159,10 @@ static void stop(const struct disk *disk, size_t steps, size_t deed, bool done, 
     io.sync = no_sync; /* only for speed */
     store_sample_directory(directory);
     disk_remains(disk, steps, loss, seed, directory);
-    if (store_open(&store, directory, STORE_WRITE, &io, error) < 0) {
-        complain("open", deed, steps, loss, error);
+    int status = store_open(&store, directory, STORE_WRITE, &io, error);
+    if (status < 0) {
+        if (status != -ENOENT || deed > 0 || done) /* else there is no job yet */
+            complain("open", deed, steps, loss, error);
         store_sample_remove(directory);
         return;
     }

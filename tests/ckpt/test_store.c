@@ -94,6 +94,30 @@ START_TEST(a_job_is_chosen_by_name_or_age)
 }
 END_TEST
 
+/* A job in a job would never be listed, and --restart of its path would go on with the outer one.
+ */
+START_TEST(jobs_are_not_made_in_jobs)
+{
+    struct store *other;
+    char path[300], own[300], expected[600];
+
+    store_close(store); /* the lock */
+    store = NULL;
+    ck_assert_int_eq(store_open(&other, directory, STORE_READ, NULL, complaint), 0);
+    ck_assert_int_eq(store_job_open(other, NULL, complaint), 0);
+    snprintf(path, sizeof(path), "%s/%s/", directory, store_job_name(other));
+    ck_assert_ptr_nonnull(realpath(directory, own));
+    snprintf(expected, sizeof(expected),
+             "%s: %s is a job in this directory; give the directory alone", own,
+             store_job_name(other));
+    store_close(other);
+    ck_assert_int_eq(store_open(&other, path, STORE_CREATE, NULL, complaint), -EEXIST);
+    ck_assert_str_eq(complaint, expected);
+    strcat(path, "lock");
+    ck_assert_int_eq(access(path, F_OK), -1);
+}
+END_TEST
+
 START_TEST(the_clock_may_go_back)
 {
     static const uint8_t second[WIRE_JOB_SIZE] = {0xab, 0xcd};
@@ -140,6 +164,63 @@ START_TEST(a_job_that_cannot_be_read_is_not_passed_over)
     ck_assert_int_eq(store_job_open(store, "abcd00000000", complaint), 0);
     ck_assert_int_eq(store_repair(store, NULL, NULL, complaint), 0);
     ck_assert_int_eq(store_job_open(store, NULL, complaint), 0);
+}
+END_TEST
+
+static int open_failure; /* of the second job's directory */
+
+static int open_with_failure(void *context, int at, const char *name, int flags, mode_t mode)
+{
+    return strcmp(name, "abcd00000000") == 0 ? open_failure
+                                             : store_io_system.open(context, at, name, flags, mode);
+}
+
+/* The same if not even its directory can be opened; but what is gone, or no directory, is no job.
+ */
+START_TEST(a_job_that_cannot_be_opened_is_not_passed_over)
+{
+    static const uint8_t second[WIRE_JOB_SIZE] = {0xab, 0xcd};
+    struct store_io io = store_io_system;
+    char first_name[STORE_NAME_MAX + 1], path[300];
+
+    strcpy(first_name, store_job_name(store));
+    snprintf(path, sizeof(path), "%s/0123456789ab", directory);
+    close(open(path, O_WRONLY | O_CREAT, 0600));
+    snprintf(path, sizeof(path), "%s/0123456789ac", directory);
+    ck_assert_int_eq(symlink(directory, path), 0);
+    ck_assert_int_eq(store_job_create(store, second, 2000, complaint), 0);
+    ck_assert_int_eq(chmod(path_of("."), 0770), 0);
+    ck_assert_int_eq(store_job_open(store, NULL, complaint), -EPERM);
+    ck_assert_ptr_nonnull(strstr(complaint, "job abcd00000000 may be the newest"));
+    ck_assert_ptr_nonnull(strstr(complaint, "writable by others"));
+    ck_assert_ptr_nonnull(strstr(complaint, "DIR/JOB"));
+    ck_assert_int_eq(store_job_open(store, first_name, complaint), 0);
+    ck_assert_int_eq(store_job_open(store, "abcd00000000", complaint), -EPERM);
+    io.open = open_with_failure;
+    store_close(store);
+    ck_assert_int_eq(store_open(&store, directory, STORE_WRITE, &io, complaint), 0);
+    open_failure = -EMFILE;
+    ck_assert_int_eq(store_job_open(store, NULL, complaint), -EMFILE);
+    open_failure = -ENOENT;
+    ck_assert_int_eq(store_job_open(store, NULL, complaint), 0);
+    ck_assert_str_eq(store_job_name(store), first_name);
+}
+END_TEST
+
+/* It is listed, so that whoever asks for all jobs hears of it. */
+START_TEST(a_job_that_cannot_be_opened_is_listed)
+{
+    struct store_job *jobs;
+    size_t count;
+
+    ck_assert_int_eq(chmod(path_of("."), 0770), 0);
+    ck_assert_int_eq(store_jobs(store, &jobs, &count, complaint), 0);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_str_eq(jobs[0].name, store_job_name(store));
+    ck_assert_uint_eq(jobs[0].started, 0);
+    free(jobs);
+    ck_assert_int_eq(store_job_open(store, NULL, complaint), -EPERM);
+    ck_assert_ptr_nonnull(strstr(complaint, "writable by others"));
 }
 END_TEST
 
@@ -445,8 +526,11 @@ int main(void)
     tcase_add_test(tests, a_missing_directory_is_made_only_when_asked);
     tcase_add_test(tests, a_directory_that_others_may_write_to_is_refused);
     tcase_add_test(tests, a_job_is_chosen_by_name_or_age);
+    tcase_add_test(tests, jobs_are_not_made_in_jobs);
     tcase_add_test(tests, the_clock_may_go_back);
     tcase_add_test(tests, a_job_that_cannot_be_read_is_not_passed_over);
+    tcase_add_test(tests, a_job_that_cannot_be_opened_is_not_passed_over);
+    tcase_add_test(tests, a_job_that_cannot_be_opened_is_listed);
     tcase_add_test(tests, an_empty_directory_has_no_job);
     tcase_add_test(tests, the_newest_is_found);
     tcase_add_loop_test(tests, an_older_one_is_used_when_the_newest_is_damaged, 0, SPOILED);

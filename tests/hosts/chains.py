@@ -67,6 +67,18 @@ def as_many_as_on_one_host():
         place.check_clean()
 
 
+def the_newest_alone():
+    """With one snapshot to keep there is no second chain; processes of process 0's host build on
+    snapshot 0, those of the other one begin at the first barrier, and all begin anew together."""
+    with LoopbackPlace(hosts=2) as place:
+        job = place.ticker(P, 50, options=("--every", "1", "--keep", "1")).wait(0)
+        kept = snapshots(place.store)
+        check(len(kept) <= 16, len(kept), "snapshots are kept:", kept, job)
+        made = generations(place, kept[-1][0])
+        check(kept[-1][0] > 40 and max(made) > 0, "no chain that could be too long:", kept, made, job)
+        place.check_clean()
+
+
 def a_damaged_base_of_one_host():
     """A restart goes on from the newest snapshot that does not need it."""
     reference = Reference.of(P, SUPERSTEPS, "-a")
@@ -122,4 +134,4 @@ def bases_are_removed():
 
 
 if __name__ == "__main__":
-    main([as_many_as_on_one_host, a_damaged_base_of_one_host, bases_are_removed], together=3)
+    main([as_many_as_on_one_host, the_newest_alone, a_damaged_base_of_one_host, bases_are_removed], together=3)

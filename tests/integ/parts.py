@@ -24,6 +24,9 @@ shift
 [ ! -e "$here/hangs.$host" ] || exec sleep 1000
 [ ! -e "$here/garbles.$host" ] || { echo "what?"; exit 0; }
 [ ! -e "$here/chats.$host" ] || echo "welcome to $host"
+if [ -e "$here/writes.$host" ]; then
+    for job in "$here"/store/*/; do mkdir "${job}99.1" && rmdir "${job}99.1"; done
+fi
 TMPDIR="$here/tmp.$host" BSPZERO_HOST_NAME=$host
 export TMPDIR BSPZERO_HOST_NAME
 words=()
@@ -137,6 +140,23 @@ def verified():
         check(result.out.endswith(f"{parts.count} snapshots, 1 damaged file\n"), result)
 
 
+def hosts_of_each_job():
+    """What is missing is said to be of the hosts of its own job."""
+    directory = tempfile.mkdtemp(prefix="parts-", dir=scratch)
+    store, known = os.path.join(directory, "store"), {}
+    for hosts in ("h0, h1", "h2, h3"):
+        expect(bsprun("--launcher", RSH, "--hosts", hosts.replace(", ", ":1,") + ":1", "--ckpt", store,
+                      "--every", 1, PROG, "turns", 4), 0)
+        (job,) = set(os.listdir(store)) - set(known) - {"lock"}
+        known[job] = hosts
+    Parts.drop(store, "1.img")
+    out = run([BSPCKPT, "verify", "--local", store]).out
+    for job, hosts in known.items():
+        named = re.findall(rf"^{job}/.*; the job has run on (.*)$", out, re.M)
+        check(named and set(named) == {hosts}, job, "is of", hosts, "and not of", named, out)
+    shutil.rmtree(directory)
+
+
 def removed():
     """Everywhere, and what the hosts share is removed once."""
     for shared in (False, True):
@@ -202,6 +222,27 @@ def cannot_be_read_there():
         result = parts.bspckpt("verify", parts.store, status=1)
         check(re.search(r"^bspckpt: host h0: .*store.h0", result.err, re.M), result)
         os.chmod(directory, 0o700)
+        os.chmod(os.path.join(directory, parts.job), 0o770)
+        message = rf"^bspckpt: host h0: .*store\.h0: job {parts.job}: it is not yours"
+        result = parts.bspckpt("ls", parts.store, status=1)
+        check(re.search(message, result.err, re.M) and "bspckpt" not in result.out, result)
+        result = parts.bspckpt("ls", parts.store, "--json", status=1)
+        check(re.search(message, result.err, re.M), result)
+        found = {entry.get("host"): entry for entry in json.loads(result.out)}
+        check(found["h0"]["jobs"] == [] and found["h1"]["jobs"][0]["job"] == parts.job, found)
+        os.chmod(os.path.join(directory, parts.job), 0o700)
+
+
+def beside_a_job():
+    """What hosts share is shown once, also while a job takes snapshots there."""
+    with Parts() as parts:
+        for host in OTHERS:
+            parts.mark("shares", host)
+        parts.mark("writes", "h1")
+        for words in ([], ["--json"]):
+            result = parts.bspckpt("ls", parts.store, *words)
+            check("h0" not in result.out and "on host h1" not in result.out and '"host"' not in result.out,
+                  "it is shown as another host's", result)
 
 
 def as_the_job_was_started():
@@ -217,5 +258,5 @@ def as_the_job_was_started():
 
 
 if __name__ == "__main__":
-    main([listed, verified, removed, hidden, not_reached, chatty_shells, cannot_be_read_there,
-          as_the_job_was_started])
+    main([listed, verified, hosts_of_each_job, removed, hidden, not_reached, chatty_shells, cannot_be_read_there,
+          beside_a_job, as_the_job_was_started])

@@ -159,6 +159,21 @@ def both_records_lost():
         place.check_files(reference)
 
 
+def a_damaged_record_of_the_end():
+    """Whether the job has ended is not known; whoever knows is told what to do."""
+    reference = Reference.of(2, 12)
+    with Place() as place:
+        stopped(place)
+        file = place.write(os.path.join(place.store, jobs(place.store)[0], "finished"), "yes")
+        os.chmod(file, 0o600)
+        refused(place, place.restart, "not a record of the end", "to continue the job, remove finished")
+        os.unlink(file)
+        job = place.restart().wait(0)
+        check(reference.out.endswith(job.out()), "stdout is no tail\n", job)
+        place.check_files(reference)
+        place.check_clean()
+
+
 def a_newest_job_that_cannot_be_read():
     """It may be the one that is meant, so no other is continued in its place."""
     reference = Reference.of(2, 12)
@@ -179,6 +194,26 @@ def a_newest_job_that_cannot_be_read():
         job = place.restart().wait(0)
         check(job.out() and reference.out.endswith(job.out()), "stdout is no tail\n", job)
         place.check_files(reference)
+        place.check_clean()
+
+
+def a_newest_job_that_cannot_be_opened():
+    """The same if it is its directory: others may write to it, or the user may not look into it."""
+    with Place() as place:
+        place.ticker(2, 5, "-x", 3).wait(3)
+        older = jobs(place.store)[0]
+        for name in listing(place.files):
+            os.unlink(os.path.join(place.files, name))
+        stopped(place)
+        newest, = (name for name in jobs(place.store) if name != older)
+        for mode in (0o770,) if ROOT else (0o770, 0o000, 0o300, 0o600):
+            os.chmod(os.path.join(place.store, newest), mode)
+            witness = place.witness()
+            job = place.restart().wait(1)
+            os.chmod(os.path.join(place.store, newest), 0o700)
+            check(f"job {newest} may be the newest" in job.said() and reasons(job) == 1, oct(mode), job)
+            check(job.out() == b"" and place.witness() == witness, "something was done\n", job)
+        place.restart().wait(0)
         place.check_clean()
 
 
@@ -211,6 +246,35 @@ def damaged_while_it_runs():
         job.check_all(reference)
         place.check_files(reference)
         place.check_clean()
+
+
+def all_lost_while_it_runs():
+    """The job ends, and what is said last is what is wrong here: there is no other host."""
+    for what, pattern in (("images", "no snapshot can be used: snapshot 6.1 cannot be used: "),
+                          ("snapshots", "job [0-9a-f]+ has no snapshot"), ("records", ": term: ")):
+        with Place() as place:
+            for pid in range(2):
+                place.hold(pid, 6)
+            job = place.ticker(2, 12, options=["--every", "1", "--keep", "all"])
+            ranks = [place.wait_executed(pid, 6) for pid in range(2)]
+            place.wait_committed(6)
+            for name in snapshots(place.store):
+                if what == "images":
+                    for file in listing(directory(place, name)):
+                        if file.endswith(".img"):
+                            os.unlink(os.path.join(directory(place, name), file))
+                elif what == "snapshots":
+                    shutil.rmtree(directory(place, name))
+            for name in ("term", "term.copy") if what == "records" else ():
+                os.unlink(os.path.join(place.store, jobs(place.store)[0], name))
+            kill_copies(job.agent())
+            send(ranks[1], signal.SIGKILL)
+            place.release(0, 6)
+            place.release(1, 6)
+            job.wait()
+            check(job.status not in (0, 123), "status", job)
+            check(re.search(pattern + f".*; bspckpt verify {place.store} ", job.said()), what, job)
+            check("this host" not in job.said(), what, "are on another host", job)
 
 
 def full_ones(place):
@@ -459,6 +523,24 @@ def a_full_disk():
         check(re.search("restart would continue from superstep [1-9]", job.said()), "from where?\n", job)
 
 
+def a_restart_on_a_full_disk():
+    """What could not be written is said once; it was no snapshot."""
+    with Place() as place:
+        stopped(place)
+        os.rename(place.store, place.path("kept"))
+        os.mkdir(place.store, 0o700)
+        script = ('mount -t tmpfs -o size=12m,mode=700 none "$1" || exit 77; cp -a "$2/." "$1"; '
+                  'dd if=/dev/zero of="$1/full" bs=4k 2>/dev/null; shift 2; exec "$@"')
+        unshare = [shutil.which("unshare") or "unshare", "-m" if ROOT else "-rm"]
+        inside = [*unshare, "/bin/sh", "-c", script, "sh", place.store, place.path("kept")]
+        trial = subprocess.run([*BEFORE, *inside, "true"], capture_output=True, check=False)
+        if trial.returncode:
+            return "skipped: no private mounts here"
+        job = place.start(*inside, BSPRUN, "--restart", place.store).wait(1)
+        check("cannot note the term: No space left on device" in job.said(), job)
+        check("a snapshot could not be written" not in job.said() and reasons(job) == 1, job)
+
+
 def a_directory_that_disappears():
     for rule in ("stop", "first", "continue"):
         with Place() as place:
@@ -599,12 +681,14 @@ def words_that_make_no_sense():
 
 if __name__ == "__main__":
     main([*((name, damaged(how)) for name, how in DAMAGES.items()), an_image_of_another_owner,
-          a_lost_record, both_records_lost, a_newest_job_that_cannot_be_read, all_damaged, damaged_while_it_runs, a_damaged_base,
+          a_lost_record, both_records_lost, a_damaged_record_of_the_end,
+          a_newest_job_that_cannot_be_read, a_newest_job_that_cannot_be_opened, all_damaged, damaged_while_it_runs,
+          all_lost_while_it_runs, a_damaged_base,
           a_damaged_base_while_it_runs, another_program, a_program_of_others,
           another_version_of_the_library,
           another_number_of_processes, another_command, missing_data_file, shortened_input_file,
           shortened_output_file,
           a_directory_of_others, no_directory_at_all, a_readonly_directory, a_full_disk,
-          a_directory_that_disappears, a_stop_that_cannot_be_saved,
+          a_restart_on_a_full_disk, a_directory_that_disappears, a_stop_that_cannot_be_saved,
           a_snapshot_that_is_asked_for_and_fails, a_umask_that_takes_all, what_cannot_be_kept,
           what_is_excluded, words_that_make_no_sense], together=3)

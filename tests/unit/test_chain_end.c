@@ -2,6 +2,7 @@
 #include <check.h>
 
 #include "bsprun/agent/snapshot/chain_end.h"
+#include "ckpt/format/layout.h"
 #include "ckpt/manifest.h"
 #include "ckpt/store.h"
 #include "tests/unit/suite.h"
@@ -43,6 +44,22 @@ START_TEST(while_processes_wait)
 }
 END_TEST
 
+/* With one snapshot to keep chains are as long as images permit, and end together on all hosts,
+ * whichever bases they have. */
+START_TEST(the_newest_alone)
+{
+    struct chain_end chain = chain_end_next((struct chain_end){.length = 9}, 0, true);
+
+    for (uint64_t superstep = 1; superstep < 100; superstep++) {
+        bool full = chain_end_is_due(chain, 1, false);
+
+        ck_assert(full == (superstep % BSPZ_IMAGE_CHAIN_MAX == 0));
+        ck_assert(full == chain_end_is_due(chain, 1, true)); /* it cannot be longer by one */
+        chain = chain_end_next(chain, superstep - 1, full);
+    }
+}
+END_TEST
+
 /* Every host goes on from the longest chain of all. */
 START_TEST(after_a_restore)
 {
@@ -61,7 +78,7 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {one_job, while_processes_wait, after_a_restore};
+    const TTest *const tests[] = {one_job, while_processes_wait, the_newest_alone, after_a_restore};
 
     return suite_run_tests("chain end", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* chain_end.c - see chain_end.h. */
 #include "bsprun/agent/snapshot/chain_end.h"
 
+#include "ckpt/format/layout.h"
 #include "ckpt/manifest.h"
 #include "ckpt/store.h"
 
@@ -26,11 +27,13 @@ struct chain_end chain_end_next(struct chain_end before, uint64_t superstep, boo
 }
 
 /* There shall be two chains that share no image, as soon as there are two snapshots at barriers;
- * later chains begin after a fixed number of images.  With keep 1 there is no second chain. */
+ * later chains begin after a fixed number of images.  With keep 1 there is no second chain, and an
+ * image may have as many bases as its format permits; then all are full together: one process that
+ * began anew later than others would make every snapshot a base of the next one, for ever. */
 bool chain_end_is_due(struct chain_end chain, uint32_t keep, bool last)
 {
     if (keep == 1)
-        return false;
+        return chain.length + 1 >= BSPZ_IMAGE_CHAIN_MAX;
     return last ? chain.length >= STORE_CHAIN_MOST
                 : chain.on_first || chain.length + 1 >= STORE_CHAIN_MOST;
 }
