@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/bspcc/dump_names.h"
 #include "tools/bspcc/link_object.h"
 #include "tools/bspcc/literate.h"
 #include "tools/bspcc/plain_calls.h"
@@ -297,8 +298,13 @@ static void add_dependency_names(struct arguments *command, const struct request
 
 /* Compiles every source to an object in the temporary directory. */
 static int compile_each(const struct request *request, const struct layout *layout,
-                        struct arguments *compiled)
+                        const bool needs[TOOL_COUNT], struct arguments *compiled)
 {
+    bool names[TOOL_COUNT];
+
+    for (int tool = 0; tool < TOOL_COUNT; tool++)
+        names[tool] =
+            needs[tool] && !request->own_dump_names && takes_dump_names(&request->compiler[tool]);
     for (size_t i = 0; i < request->item_count; i++) {
         const struct item *item = &request->items[i];
         if (item->kind != ITEM_SOURCE)
@@ -310,6 +316,8 @@ static int compile_each(const struct request *request, const struct layout *layo
         start_compile(&command, request, layout, item->language.tool);
         add_items(&command, request, &selection);
         add_dependency_names(&command, request, item);
+        if (names[item->language.tool])
+            add_dump_names(&command, request, item);
         arguments_add(&command, "-c");
         add_output(&command, object);
         arguments_add(compiled, object);
@@ -334,7 +342,7 @@ static int link_program(struct request *request, const struct layout *layout,
     if (at_once && tools == 1) {
         start_compile(&command, request, layout, tool);
     } else if (!at_once) {
-        int status = compile_each(request, layout, &compiled);
+        int status = compile_each(request, layout, needs, &compiled);
         if (status != 0)
             return status;
         selection.compiled = &compiled;

@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -112,7 +113,8 @@ static void die_of(int number)
     _exit(128 + number);
 }
 
-static pid_t start(struct arguments *command, const sigset_t *mask)
+static pid_t start(struct arguments *command, const sigset_t *mask,
+                   const posix_spawn_file_actions_t *files)
 {
     posix_spawnattr_t attributes;
     sigset_t defaults;
@@ -125,14 +127,15 @@ static pid_t start(struct arguments *command, const sigset_t *mask)
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attributes, mask);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
-    int error = posix_spawnp(&child, command->items[0], NULL, &attributes, command->items, environ);
+    int error =
+        posix_spawnp(&child, command->items[0], files, &attributes, command->items, environ);
     posix_spawnattr_destroy(&attributes);
     if (error != 0)
         fail("cannot run %s: %s", command->items[0], strerror(error));
     return child;
 }
 
-int run(struct arguments *command, bool show)
+static int run_with(struct arguments *command, bool show, const posix_spawn_file_actions_t *files)
 {
     sigset_t wanted, before;
     int status, received = 0;
@@ -149,7 +152,7 @@ int run(struct arguments *command, bool show)
         if (sigismember(&wanted, number) == 1)
             sigdelset(&before, number);
 
-    pid_t child = start(command, &before);
+    pid_t child = start(command, &before, files);
     while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
         int number = sigwaitinfo(&wanted, NULL);
         if (number > 0 && number != SIGCHLD) {
@@ -167,6 +170,23 @@ int run(struct arguments *command, bool show)
         return 128 + WTERMSIG(status);
     }
     return WEXITSTATUS(status);
+}
+
+int run(struct arguments *command, bool show)
+{
+    return run_with(command, show, NULL);
+}
+
+int run_unheard(struct arguments *command)
+{
+    posix_spawn_file_actions_t files;
+
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+    int status = run_with(command, false, &files);
+    posix_spawn_file_actions_destroy(&files);
+    return status;
 }
 
 char *temporary_path(const char *name)

@@ -15,6 +15,9 @@ void become(struct arguments *command, bool show) __attribute__((noreturn));
  * removed and this process dies of the signal too. */
 int run(struct arguments *command, bool show);
 
+/* The same, and nobody sees what the command prints. */
+int run_unheard(struct arguments *command);
+
 /* A path in the private directory, which is made on first use (below $TMPDIR, else /tmp). */
 char *temporary_path(const char *name);
 

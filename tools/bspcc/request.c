@@ -267,6 +267,7 @@ static void apply_switch(struct request *request, const struct own_option *optio
 
     switch (what) {
     case OWN_KEEP:
+        request->save_temps_here = false;
         add_item(request, (struct item){.kind = ITEM_COMPILE_OPTION, .text = "-save-temps=obj"});
         break;
     case OWN_VERBOSE:
@@ -349,6 +350,10 @@ static void note_option(struct request *request, const char *word)
         request->dependency_file = true;
     if (strncmp(word, "-MT", 3) == 0 || strncmp(word, "-MQ", 3) == 0)
         request->dependency_target = true;
+    if (strncmp(word, "-save-temps", 11) == 0)
+        request->save_temps_here = strcmp(word, "-save-temps=cwd") == 0;
+    if (strncmp(word, "-dumpdir", 8) == 0 || strncmp(word, "-dumpbase", 9) == 0)
+        request->own_dump_names = true;
 }
 
 static size_t parse_option(struct request *request, char *const *words, size_t count)

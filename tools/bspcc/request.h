@@ -58,6 +58,8 @@ struct request {
     bool debug;             /* -debug */
     bool help, manual, log; /* -help, -man, -showlog */
     bool c_standard;        /* the user chose -std= or -ansi */
+    bool save_temps_here;   /* -save-temps=cwd */
+    bool own_dump_names;    /* -dumpdir, -dumpbase */
     bool write_dependencies, dependency_file, dependency_target; /* -MD/-MMD, -MF, -MT/-MQ */
 
     struct baked baked;
