@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/bspcc/dependencies.h"
 #include "tools/bspcc/dump_names.h"
 #include "tools/bspcc/link_object.h"
 #include "tools/bspcc/literate.h"
@@ -37,10 +38,9 @@ static void replace_literate(struct request *request)
         const char *directory =
             slash == NULL ? "."
                           : format_text("%.*s", (int)(slash - item->original), item->original);
-        /* Two sources of one name would need directories of their own, but their objects clash
-         * anyway. */
-        item->text =
-            temporary_path(format_text("%.*s.%s", stem, base, item->language.extracted_suffix));
+        /* Sources of one name, and headers, can be in several directories. */
+        const char *inside = temporary_subdirectory(format_text("%zu", i));
+        item->text = format_text("%s/%.*s.%s", inside, stem, base, item->language.extracted_suffix);
         bool fortran = item->language.tool == TOOL_FORTRAN;
         extract_program(item->original, item->text, fortran ? "#" : "#line");
 
@@ -48,7 +48,7 @@ static void replace_literate(struct request *request)
         arguments_add(flags, fortran ? "-I" : "-iquote");
         arguments_add(flags, directory[0] != '\0' ? directory : "/");
         if (!fortran)
-            extract_headers(directory[0] != '\0' ? directory : "/");
+            extract_headers(directory[0] != '\0' ? directory : "/", inside);
     }
 }
 
@@ -251,6 +251,21 @@ static void start_compile(struct arguments *command, const struct request *reque
     add_include_path(command, layout, tool);
 }
 
+/* -M on the standard output names what was extracted, too. */
+static int run_for_user(const struct request *request, struct arguments *command)
+{
+    bool show = request->verbose || request->debug;
+    const char *unused;
+
+    if (!request->only_dependencies || request->output != NULL ||
+        request->dependency_file != NULL || !extracted(0, &unused, &unused))
+        return run(command, show);
+    const char *list = temporary_path("dependencies");
+    int status = run_into(command, show, list);
+    show_dependencies(list);
+    return status;
+}
+
 /* -c, -S, -E, ...: one call for each compiler needed. */
 static int compile_only(struct request *request, const struct layout *layout,
                         const bool needs[TOOL_COUNT], int tools)
@@ -267,7 +282,7 @@ static int compile_only(struct request *request, const struct layout *layout,
         start_compile(&command, request, layout, tool);
         add_items(&command, request, &selection);
         add_output(&command, request->output);
-        int one = run(&command, request->verbose || request->debug);
+        int one = run_for_user(request, &command);
         if (one > status)
             status = one;
     }
@@ -286,7 +301,7 @@ static void add_dependency_names(struct arguments *command, const struct request
 
     if (!request->write_dependencies)
         return;
-    if (!request->dependency_file) {
+    if (request->dependency_file == NULL) {
         arguments_add(command, "-MF");
         arguments_add(command, format_text("%.*s.d", stem, base));
     }
@@ -396,6 +411,8 @@ int carry_out(struct request *request, const struct layout *layout)
     replace_literate(request);
     int status = request->compile_only ? compile_only(request, layout, needs, tools)
                                        : link_program(request, layout, needs, tools);
+    if (literate)
+        mend_dependencies(request);
     remove_temporary_directory();
     return status;
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -177,6 +178,18 @@ int run(struct arguments *command, bool show)
     return run_with(command, show, NULL);
 }
 
+int run_into(struct arguments *command, bool show, const char *output)
+{
+    posix_spawn_file_actions_t files;
+
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC,
+                                     0600);
+    int status = run_with(command, show, &files);
+    posix_spawn_file_actions_destroy(&files);
+    return status;
+}
+
 int run_unheard(struct arguments *command)
 {
     posix_spawn_file_actions_t files;
@@ -209,17 +222,33 @@ char *temporary_path(const char *name)
     return format_text("%s/%s", directory, name);
 }
 
+char *temporary_subdirectory(const char *name)
+{
+    char *path = temporary_path(name);
+
+    if (mkdir(path, 0700) != 0)
+        fail("cannot make the directory %s: %s", path, strerror(errno));
+    return path;
+}
+
+static void remove_directory(const char *path)
+{
+    DIR *listing = opendir(path);
+    struct dirent *entry;
+
+    if (listing == NULL)
+        return;
+    while ((entry = readdir(listing)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            unlinkat(dirfd(listing), entry->d_name, 0) != 0 && errno == EISDIR)
+            remove_directory(format_text("%s/%s", path, entry->d_name));
+    closedir(listing);
+    rmdir(path);
+}
+
 void remove_temporary_directory(void)
 {
-    DIR *listing = directory != NULL ? opendir(directory) : NULL;
-
-    if (listing != NULL) {
-        struct dirent *entry;
-        while ((entry = readdir(listing)) != NULL)
-            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                unlinkat(dirfd(listing), entry->d_name, 0);
-        closedir(listing);
-        rmdir(directory);
-    }
+    if (directory != NULL)
+        remove_directory(directory);
     directory = NULL;
 }

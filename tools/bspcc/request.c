@@ -335,8 +335,10 @@ static enum item_kind kind_of_option(const char *word)
 }
 
 /* Records properties of options that are passed on. */
-static void note_option(struct request *request, const char *word)
+static void note_option(struct request *request, char *const *words, size_t count)
 {
+    const char *word = words[0];
+
     if (is_one_of(word, compile_only_words, LENGTH(compile_only_words)))
         request->compile_only = true;
     if (is_one_of(word, no_libbsp_words, LENGTH(no_libbsp_words)))
@@ -346,8 +348,14 @@ static void note_option(struct request *request, const char *word)
         request->c_standard = true;
     if (strcmp(word, "-MD") == 0 || strcmp(word, "-MMD") == 0)
         request->write_dependencies = true;
+    if (strcmp(word, "-M") == 0 || strcmp(word, "-MM") == 0)
+        request->only_dependencies = true;
     if (strncmp(word, "-MF", 3) == 0)
-        request->dependency_file = true;
+        request->dependency_file = word[3] != '\0' || count < 2 ? word + 3 : words[1];
+    if (strncmp(word, "-Wp,-MD,", 8) == 0 || strncmp(word, "-Wp,-MMD,", 9) == 0) {
+        const char *file = strchr(word + 4, ',') + 1;
+        request->dependency_file = format_text("%.*s", (int)strcspn(file, ","), file);
+    }
     if (strncmp(word, "-MT", 3) == 0 || strncmp(word, "-MQ", 3) == 0)
         request->dependency_target = true;
     if (strncmp(word, "-save-temps", 11) == 0)
@@ -362,7 +370,7 @@ static size_t parse_option(struct request *request, char *const *words, size_t c
 
     if (strcmp(word, "-lbsp") == 0)
         return 1; /* every link gets libbsp in the right place */
-    note_option(request, word);
+    note_option(request, words, count);
     for (size_t i = 0; i < LENGTH(two_word_options); i++)
         if (strcmp(word, two_word_options[i].name) == 0 && count > 1) {
             add_item(
