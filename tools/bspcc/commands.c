@@ -172,7 +172,7 @@ static const char *make_link_object(const struct request *request, const struct 
 
     write_link_options(&request->baked, libgfortran, format_text("%s/bspnode", layout->bindir),
                        source);
-    arguments_add_all(&command, &request->compiler[TOOL_C]);
+    arguments_begin(&command, &request->compiler[TOOL_C]);
     const char *const words[] = {"-w", "-fPIC", "-fno-lto", "-x", "c", "-c", source, "-o", object};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         arguments_add(&command, words[i]);
@@ -241,7 +241,7 @@ static void add_output(struct arguments *command, const char *output)
 static void start_compile(struct arguments *command, const struct request *request,
                           const struct layout *layout, enum tool tool)
 {
-    arguments_add_all(command, &request->compiler[tool]);
+    arguments_begin(command, &request->compiler[tool]);
     add_dialect(command, request, tool);
     if (tool != TOOL_FORTRAN)
         add_plain_calls(command, request);
@@ -363,8 +363,8 @@ static int link_program(struct request *request, const struct layout *layout,
         selection.compiled = &compiled;
     }
     if (command.count == 0)
-        arguments_add_all(&command,
-                          request->linker.count > 0 ? &request->linker : &request->compiler[tool]);
+        arguments_begin(&command,
+                        request->linker.count > 0 ? &request->linker : &request->compiler[tool]);
     if (add_items(&command, request, &selection)) {
         arguments_add(&command, "-x");
         arguments_add(&command, "none");
@@ -395,7 +395,7 @@ int carry_out(struct request *request, const struct layout *layout)
     struct selection everything = {.compiles = true, .links = true, .all_sources = true};
     if (!any_input || (request->compile_only && tools == 0)) {
         /* --version, -print-..., -v and mistakes: left to the compiler */
-        arguments_add_all(&command, &request->compiler[request->default_tool]);
+        arguments_begin(&command, &request->compiler[request->default_tool]);
         add_items(&command, request, &everything);
         add_output(&command, request->output);
         become(&command, request->verbose || request->debug);

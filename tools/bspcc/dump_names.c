@@ -33,7 +33,7 @@ bool takes_dump_names(const struct arguments *compiler)
                                  "-dumpbase-ext", ".s",        "-c",        "-x",
                                  "assembler",     "/dev/null", "-o",        object};
 
-    arguments_add_all(&command, compiler);
+    arguments_begin(&command, compiler);
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         arguments_add(&command, words[i]);
     return run_unheard(&command) == 0;

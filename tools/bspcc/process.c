@@ -69,9 +69,9 @@ static void shorten(struct arguments *command)
         return;
 
     char *path = temporary_path("words");
-    if (!arguments_write(command, 1, path))
+    if (!arguments_write(command, command->program, path))
         fail("cannot write %s: %s", path, strerror(errno));
-    command->count = 1;
+    command->count = command->program;
     arguments_add(command, format_text("@%s", path));
 }
 
