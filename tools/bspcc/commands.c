@@ -238,10 +238,27 @@ static void add_output(struct arguments *command, const char *output)
     arguments_add(command, output);
 }
 
+/* Some compilers warn of options for languages when they only assemble. */
+static bool only_assembles(const struct request *request, const struct selection *selection)
+{
+    for (size_t i = 0; i < request->item_count; i++) {
+        const struct item *item = &request->items[i];
+        if (item->kind == ITEM_SOURCE && item->language.kind != SOURCE_ASSEMBLER &&
+            is_selected(item, selection))
+            return false;
+    }
+    return true;
+}
+
 static void start_compile(struct arguments *command, const struct request *request,
-                          const struct layout *layout, enum tool tool)
+                          const struct layout *layout, enum tool tool,
+                          const struct selection *selection)
 {
     arguments_begin(command, &request->compiler[tool]);
+    if (only_assembles(request, selection)) {
+        arguments_add_all(command, &request->flags[tool]);
+        return;
+    }
     add_dialect(command, request, tool);
     if (tool != TOOL_FORTRAN)
         add_plain_calls(command, request);
@@ -279,7 +296,7 @@ static int compile_only(struct request *request, const struct layout *layout,
             continue;
         struct arguments command = {0};
         struct selection selection = {.compiles = true, .all_sources = tools == 1, .tool = tool};
-        start_compile(&command, request, layout, tool);
+        start_compile(&command, request, layout, tool, &selection);
         add_items(&command, request, &selection);
         add_output(&command, request->output);
         int one = run_for_user(request, &command);
@@ -328,7 +345,7 @@ static int compile_each(const struct request *request, const struct layout *layo
         struct selection selection = {
             .compiles = true, .tool = item->language.tool, .source = item};
         const char *object = temporary_path(format_text("source%zu.o", i));
-        start_compile(&command, request, layout, item->language.tool);
+        start_compile(&command, request, layout, item->language.tool, &selection);
         add_items(&command, request, &selection);
         add_dependency_names(&command, request, item);
         if (names[item->language.tool])
@@ -355,7 +372,7 @@ static int link_program(struct request *request, const struct layout *layout,
     struct arguments compiled = {0}, command = {0};
 
     if (at_once && tools == 1) {
-        start_compile(&command, request, layout, tool);
+        start_compile(&command, request, layout, tool, &selection);
     } else if (!at_once) {
         int status = compile_each(request, layout, needs, &compiled);
         if (status != 0)
@@ -382,7 +399,7 @@ int carry_out(struct request *request, const struct layout *layout)
 
     for (size_t i = 0; i < request->item_count; i++) {
         const struct item *item = &request->items[i];
-        any_input = any_input || item->kind == ITEM_SOURCE || item->kind == ITEM_OBJECT;
+        any_input = any_input || is_input(item);
         if (item->kind != ITEM_SOURCE)
             continue;
         literate = literate || item->language.extracted_suffix != NULL;
@@ -402,7 +419,7 @@ int carry_out(struct request *request, const struct layout *layout)
     }
     if (request->compile_only && tools == 1 && !literate) {
         enum tool tool = needs[TOOL_C] ? TOOL_C : needs[TOOL_CXX] ? TOOL_CXX : TOOL_FORTRAN;
-        start_compile(&command, request, layout, tool);
+        start_compile(&command, request, layout, tool, &everything);
         add_items(&command, request, &everything);
         add_output(&command, request->output);
         become(&command, request->verbose || request->debug);

@@ -169,13 +169,15 @@ static const struct {
 };
 
 /* The same for options that must match completely. */
-static const char *const link_words[] = {"-static", "-static-pie", "-shared", "-s",           "-r",
-                                         "-pie",    "-no-pie",     "-nopie",  "-nostartfiles"};
+static const char *const link_words[] = {"-static", "-static-pie",  "-shared", "--shared",
+                                         "-s",      "-r",           "-pie",    "-no-pie",
+                                         "-nopie",  "-nostartfiles"};
 
 static const char *const compile_only_words[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"};
 
-static const char *const no_libbsp_words[] = {
-    "-shared", "-r", "-Wl,-r", "-Wl,-shared", "-nolibc", "-nostdlib", "-nodefaultlibs"};
+static const char *const no_libbsp_words[] = {"-shared", "--shared",    "-r",
+                                              "-Wl,-r",  "-Wl,-shared", "-Wl,--shared",
+                                              "-nolibc", "-nostdlib",   "-nodefaultlibs"};
 
 #define LENGTH(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -368,8 +370,11 @@ static size_t parse_option(struct request *request, char *const *words, size_t c
 {
     const char *word = words[0];
 
+    /* Every link gets libbsp in the right place. */
     if (strcmp(word, "-lbsp") == 0)
-        return 1; /* every link gets libbsp in the right place */
+        return 1;
+    if (strcmp(word, "-l") == 0 && count > 1 && strcmp(words[1], "bsp") == 0)
+        return 2;
     note_option(request, words, count);
     for (size_t i = 0; i < LENGTH(two_word_options); i++)
         if (strcmp(word, two_word_options[i].name) == 0 && count > 1) {
@@ -444,6 +449,28 @@ static const char *default_device(const struct request *request)
                                                           : BSPZ_DEVICE;
 }
 
+bool is_input(const struct item *item)
+{
+    return item->kind == ITEM_SOURCE || item->kind == ITEM_OBJECT ||
+           (item->kind == ITEM_LINK_OPTION && strncmp(item->text, "-l", 2) == 0);
+}
+
+/* Of headers alone no program is made: the compiler does not link. */
+static bool has_only_headers(const struct request *request)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < request->item_count; i++) {
+        const struct item *item = &request->items[i];
+        if (!is_input(item))
+            continue;
+        if (item->kind != ITEM_SOURCE || item->language.kind != SOURCE_HEADER)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 void request_parse(struct request *request, const char *called, const struct arguments *words)
 {
     struct language forced = {.tool = TOOL_C};
@@ -475,6 +502,8 @@ void request_parse(struct request *request, const char *called, const struct arg
     }
     if (request->mpi)
         request->shared_libbsp = false;
+    if (has_only_headers(request))
+        request->compile_only = true;
     if (request->baked.device == NULL)
         request->baked.device = default_device(request);
 }

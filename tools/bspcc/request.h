@@ -72,6 +72,9 @@ struct request {
     struct arguments link_flags;           /* -ldflags */
 };
 
+/* Whether the compiler counts this as an input file: a library is one, too. */
+bool is_input(const struct item *item);
+
 /* `called` is argv[0]'s last component; `words` the expanded arguments after it. */
 void request_parse(struct request *request, const char *called, const struct arguments *words);
 
