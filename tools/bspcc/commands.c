@@ -42,13 +42,18 @@ static void replace_literate(struct request *request)
         const char *inside = temporary_subdirectory(format_text("%zu", i));
         item->text = format_text("%s/%.*s.%s", inside, stem, base, item->language.extracted_suffix);
         bool fortran = item->language.tool == TOOL_FORTRAN;
+        if (directory[0] == '\0')
+            directory = "/";
         extract_program(item->original, item->text, fortran ? "#" : "#line");
-
-        struct arguments *flags = &request->flags[item->language.tool];
-        arguments_add(flags, fortran ? "-I" : "-iquote");
-        arguments_add(flags, directory[0] != '\0' ? directory : "/");
-        if (!fortran)
-            extract_headers(directory[0] != '\0' ? directory : "/", inside);
+        arguments_add(&request->flags[item->language.tool], fortran ? "-I" : "-iquote");
+        arguments_add(&request->flags[item->language.tool], directory);
+        if (fortran)
+            continue;
+        extract_headers(directory, inside);
+        for (int tool = TOOL_C; tool <= TOOL_CXX; tool++) { /* sources of other directories */
+            arguments_add(&request->flags[tool], "-iquote");
+            arguments_add(&request->flags[tool], inside);
+        }
     }
 }
 

@@ -10,11 +10,13 @@
 #include "tools/bspcc/dump_names.h"
 #include "tools/bspcc/literate.h"
 
-/* A name as compilers quote it in a rule of make. */
+/* A name as compilers write it in a rule of make: quoted, and without "./". */
 static char *quoted(const char *name)
 {
     char *text = allocate(2 * strlen(name) + 1), *end = text;
 
+    while (strncmp(name, "./", 2) == 0)
+        name += 1 + strspn(name + 1, "/");
     for (; *name != '\0'; name++) {
         if (strchr(" \t#", *name) != NULL)
             *end++ = '\\';
