@@ -160,6 +160,23 @@ static bool is_plain_form(const char *name, const char *entry)
     return strncmp(name, entry, length) == 0 && name[length + strspn(name + length, "_")] == '\0';
 }
 
+/* Whether it is the function that bsp.h defines for the call in C++, of the same name and with the
+ * line and the file at the end: "_Z8bsp_synciPKc".  Without optimisation it is not inlined. */
+static bool is_inline_form(const char *name, const char *entry)
+{
+    size_t length = strlen(entry), whole = strlen(name);
+    char start[NAME_MOST];
+
+    if (length <= 4 || strcmp(entry + length - 4, "_cpp") != 0) {
+        entry = "bsp_sync_cpp"; /* which leaves no frame */
+        length = strlen(entry);
+    }
+    length -= 4;
+    int size = snprintf(start, sizeof start, "_Z%zu%.*s", length, (int)length, entry);
+    return strncmp(name, start, (size_t)size) == 0 && whole > 4 &&
+           strcmp(name + whole - 4, "iPKc") == 0;
+}
+
 void bspz_stack_name(void *const *frames, int count, char *text, size_t size)
 {
     struct executable executable;
@@ -180,7 +197,7 @@ void bspz_stack_name(void *const *frames, int count, char *text, size_t size)
         name_of(&executable, frames[i], name);
         if (strncmp(name, "__libc_start", 12) == 0) /* of a program whose main has no name */
             break;
-        if (i == first && entry[0] && is_plain_form(name, entry))
+        if (i == first && entry[0] && (is_plain_form(name, entry) || is_inline_form(name, entry)))
             continue;
         if (name[0] && used + strlen(name) + 3 < size)
             used += (size_t)snprintf(text + used, size - used, "%s, ", name);

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/base/params.h"
-#include "tools/bspparam/database.h"
 #include "tests/unit/suite.h"
+#include "tools/bspparam/database.h"
 
 static char scratch[] = "/tmp/bsp-params.XXXXXX";
 
@@ -224,6 +225,83 @@ START_TEST(storing_where_it_cannot_be_fails)
 }
 END_TEST
 
+/* A line of each of 20 numbers of processes, under a name of its own. */
+static void store_rows(const char *path, int writer)
+{
+    for (int i = 1; i <= 20; i++) {
+        struct bspz_params_row row = {"", i, {20, 200, 2, 2}};
+
+        snprintf(row.host, sizeof(row.host), "host%d", writer);
+        if (database_store(path, &row, 1) != 0)
+            _exit(1);
+    }
+    _exit(0);
+}
+
+START_TEST(many_store_at_the_same_time)
+{
+    enum { WRITERS = 4 };
+    char path[256];
+    struct row_list list;
+
+    snprintf(path, sizeof(path), "%s/parameters", scratch);
+    for (int writer = 0; writer < WRITERS; writer++) {
+        pid_t child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0)
+            store_rows(path, writer);
+    }
+    for (int writer = 0; writer < WRITERS; writer++) {
+        int status;
+        ck_assert_int_gt(wait(&status), 0);
+        ck_assert_int_eq(status, 0);
+    }
+    ck_assert_int_eq(database_read(path, &list), 0);
+    ck_assert_uint_eq(list.count, 20 * WRITERS);
+    free(list.rows);
+}
+END_TEST
+
+/* A link that leads nowhere, and a file of which nothing can be read: nothing is replaced. */
+START_TEST(a_database_that_cannot_be_read_stays)
+{
+    static const struct {
+        const char *target;
+        int error;
+    } cases[] = {{"parameters", ELOOP}, {"/proc/self/mem", EIO}};
+    struct bspz_params_row row = {"a", 2, {20, 200, 2, 2}};
+    char path[256], target[256];
+    struct row_list list;
+
+    snprintf(path, sizeof(path), "%s/parameters", scratch);
+    ck_assert_int_eq(symlink(cases[_i].target, path), 0);
+    ck_assert_int_eq(database_store(path, &row, 1), cases[_i].error);
+    ck_assert_int_eq((int)readlink(path, target, sizeof(target)), (int)strlen(cases[_i].target));
+    ck_assert_int_eq(database_read(path, &list), cases[_i].error);
+    free(list.rows);
+    ck_assert_int_eq(database_read(scratch, &list), EISDIR);
+    free(list.rows);
+}
+END_TEST
+
+START_TEST(who_may_write_the_directory_may_lock)
+{
+    static const struct {
+        mode_t directory, lock;
+    } cases[] = {{0755, 0600}, {0775, 0660}, {0777, 0666}, {01777, 0600}};
+    struct bspz_params_row row = {"a", 2, {20, 200, 2, 2}};
+    char path[256], lock[512];
+    struct stat status;
+
+    snprintf(path, sizeof(path), "%s/parameters", scratch);
+    snprintf(lock, sizeof(lock), "%s.lock", path);
+    ck_assert_int_eq(chmod(scratch, cases[_i].directory), 0);
+    ck_assert_int_eq(database_store(path, &row, 1), 0);
+    ck_assert_int_eq(stat(lock, &status), 0);
+    ck_assert_uint_eq(status.st_mode & 0777, cases[_i].lock);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *all = suite_create("machine parameters");
@@ -241,6 +319,9 @@ static Suite *suite(void)
     tcase_add_test(files, search_prefers_the_own_host);
     tcase_add_test(files, storing_keeps_what_others_wrote);
     tcase_add_test(files, storing_where_it_cannot_be_fails);
+    tcase_add_test(files, many_store_at_the_same_time);
+    tcase_add_loop_test(files, a_database_that_cannot_be_read_stays, 0, 2);
+    tcase_add_loop_test(files, who_may_write_the_directory_may_lock, 0, 4);
     suite_add_tcase(all, files);
     return all;
 }

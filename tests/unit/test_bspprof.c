@@ -8,6 +8,7 @@
 
 #include "tests/unit/suite.h"
 #include "tools/bspprof/arguments.h"
+#include "tools/bspprof/centres.h"
 #include "tools/bspprof/strata.h"
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
@@ -113,6 +114,55 @@ START_TEST(bands_have_all_processes)
             ck_assert_uint_lt(strata_band(&strata, band), strata_band(&strata, band + 1));
         strata_free(&strata);
     }
+}
+END_TEST
+
+/* ---- Cost centres --------------------------------------------------------------------------- */
+
+static void add_centre(struct centres *centres, uint32_t statement, uint64_t h)
+{
+    const struct run_superstep one = {.statement = statement, .h = h};
+    ck_assert(centres_add(centres, &one));
+}
+
+/* The centres of statements 1 and 2, each with both sizes, and of 3 with none, in at most so many.
+ */
+static void gather(struct centres *centres, uint64_t small, uint64_t large, uint64_t most)
+{
+    centres_begin(centres, 1, true);
+    for (uint32_t statement = 1; statement <= 2; statement++) {
+        add_centre(centres, statement, small);
+        add_centre(centres, statement, large);
+    }
+    add_centre(centres, 3, 0);
+    centres_list(centres, most);
+}
+
+START_TEST(buckets_grow_as_far_as_they_put_together)
+{
+    struct centres centres;
+    gather(&centres, 10, 20, 5); /* few enough */
+    ck_assert_uint_eq(centres.bucket, 1);
+    ck_assert_uint_eq(centres.count, 5);
+    centres_free(&centres);
+    gather(&centres, 10, 20, 3);
+    ck_assert_uint_eq(centres.bucket, 32);
+    ck_assert_uint_eq(centres.count, 3);
+    centres_free(&centres);
+    gather(&centres, 10, 20, 1); /* three statements remain */
+    ck_assert_uint_eq(centres.bucket, 32);
+    ck_assert_uint_eq(centres.count, 3);
+    for (uint32_t i = 0; i < centres.count; i++)
+        ck_assert_uint_eq(centres.table[i].h, centres.table[i].statement == 3 ? 0 : 32);
+    centres_free(&centres);
+    gather(&centres, 10, 10, 1); /* one size: nothing can be put together */
+    ck_assert_uint_eq(centres.bucket, 1);
+    ck_assert_uint_eq(centres.count, 3);
+    centres_free(&centres);
+    gather(&centres, 0, UINT64_C(1) << 40, 1); /* 0 stays by itself */
+    ck_assert_uint_eq(centres.bucket, 1);
+    ck_assert_uint_eq(centres.count, 5);
+    centres_free(&centres);
 }
 END_TEST
 
@@ -289,6 +339,7 @@ int main(void)
     const TTest *const tests[] = {a_short_run_is_shown_superstep_by_superstep,
                                   a_long_run_is_gathered,
                                   bands_have_all_processes,
+                                  buckets_grow_as_far_as_they_put_together,
                                   spreads_and_marks_are_read,
                                   wrong_spreads_and_marks_are_told,
                                   call_stacks_are_read,

@@ -133,6 +133,44 @@ START_TEST(some_are_given_up)
     ck_assert(batch_run(&setup, &batch, NULL, NULL));
     ck_assert_uint_eq(batch.finished, 0);
     ck_assert_double_eq(batch.failures, JOB_FAILURES_MOST);
+    ck_assert_double_eq(batch.utilisation, 0); /* nothing was saved */
+    ck_assert_double_eq_tol(batch.down + batch.lost, batch.seconds, 1e-6);
+}
+END_TEST
+
+static struct batch_result batch_of_trace(struct batch_setup setup, const char *text)
+{
+    char error[TRACE_ERROR];
+    struct trace trace;
+    struct batch_result batch;
+    ck_assert_msg(trace_parse("t", text, NULL, &trace, error), "%s", error);
+    setup.law = (struct lives_law){.kind = LIVES_TRACE, .trace = &trace};
+    setup.hosts = trace.host_count;
+    ck_assert(batch_run(&setup, &batch, NULL, NULL));
+    trace_free(&trace);
+    return batch;
+}
+
+/* Of a job that is given up, what a committed snapshot has; of others all. */
+START_TEST(what_is_saved_is_useful)
+{
+    struct batch_setup setup = base_setup(50 * S);
+    setup.job.limit_ns = 1000 * S;
+    const char *text = TRACE("a,0,99\n"); /* nobody comes */
+    struct batch_result batch = batch_of_trace(setup, text);
+    ck_assert_uint_eq(batch.finished, 0);
+    ck_assert_double_eq(batch.useful, 50);
+    ck_assert_double_eq(batch.utilisation, 50.0 / 1000);
+    ck_assert_double_eq(batch.lost, 1000 - 50 - 20);
+    setup.job.commit_ns = 30 * S; /* it fails before the commit */
+    batch = batch_of_trace(setup, text);
+    ck_assert_double_eq(batch.useful, 0);
+    ck_assert_double_eq(batch.lost, 1000 - 20);
+    batch = batch_of_trace(setup, TRACE("a,0,\n"));
+    ck_assert_uint_eq(batch.finished, 1);
+    ck_assert_double_eq(batch.useful, 200);
+    ck_assert_double_eq(batch.utilisation, 200.0 / 260);
+    ck_assert_double_eq(batch.lost, 0);
 }
 END_TEST
 
@@ -288,6 +326,7 @@ int main(void)
                                   with_failures,
                                   in_restores,
                                   some_are_given_up,
+                                  what_is_saved_is_useful,
                                   means_are_those_of_the_model,
                                   utilisations_are_those_of_the_model,
                                   a_seed_repeats_a_run,

@@ -78,8 +78,27 @@ START_TEST(what_is_wrong_with_a_trace_is_said)
     expect_wrong("host,up,down\n,1,3\n", NULL, "t.csv:2: the name of the host is empty");
     expect_wrong("host,up,down\n\"a\",1,3\n", NULL,
                  "t.csv:2: quotes are not supported: host,up,down");
-    expect_wrong("host,up,down\na,1,3\nc,1,3\n", "a,b", "t.csv:3: unknown host c: --hosts has a,b");
+    expect_wrong("host,up,down\nc,1,3\n", "a,b", "t.csv: there is no host a, which --hosts names");
+    expect_wrong("host,up,down\na,1,3\nc,1\n", "a", "t.csv:3: 2 columns, there should be 3");
     expect_wrong("host,up,down\na,1,3\n", "a,b", "t.csv: there is no host b, which --hosts names");
+}
+END_TEST
+
+/* As if the lines of the others were not there: the job begins with the first of these. */
+START_TEST(only_some_hosts_are_used)
+{
+    struct trace trace;
+    const char *text = "host,up,down\nc,1,9\nb,4,5\nc,8,\na,6,8\nb,6,7\nab,2,3\n";
+    ck_assert(trace_parse("t.csv", text, "a,b", &trace, error));
+    ck_assert_uint_eq(trace.host_count, 2);
+    ck_assert_str_eq(trace.names[0], "b");
+    ck_assert_str_eq(trace.names[1], "a");
+    ck_assert_uint_eq(trace.life_count, 3);
+    ck_assert_uint_eq(trace.first[1], 2);
+    ck_assert_uint_eq(trace.lives[0].up_ns, 0);
+    ck_assert_uint_eq(trace.lives[1].up_ns, 2 * S);
+    ck_assert_uint_eq(trace.lives[2].down_ns, 4 * S);
+    trace_free(&trace);
 }
 END_TEST
 
@@ -152,8 +171,8 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {a_trace_is_read, what_is_wrong_with_a_trace_is_said,
-                                  many_hosts_are_kept_apart, a_real_job_is_read,
-                                  what_is_no_real_job_is_said};
+    const TTest *const tests[] = {a_trace_is_read,          what_is_wrong_with_a_trace_is_said,
+                                  only_some_hosts_are_used, many_hosts_are_kept_apart,
+                                  a_real_job_is_read,       what_is_no_real_job_is_said};
     return suite_run_tests("bspsim trace", tests, sizeof(tests) / sizeof(tests[0]), NULL, NULL);
 }

@@ -85,6 +85,12 @@ void arguments_add_all(struct arguments *list, const struct arguments *more)
         arguments_add(list, more->items[i]);
 }
 
+void arguments_begin(struct arguments *command, const struct arguments *program)
+{
+    arguments_add_all(command, program);
+    command->program = program->count;
+}
+
 /* Copies the word that starts at *text to `word`, which is large enough, and moves *text past
  * it. */
 static void take_word(const char **text, char *word)

@@ -15,6 +15,7 @@ struct arguments {
     char **items;
     size_t count;
     size_t capacity;
+    size_t program; /* of a command: how many words at its beginning are the program's name */
 };
 
 void *allocate(size_t size) __attribute__((returns_nonnull)); /* zeroed */
@@ -29,6 +30,8 @@ void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn
 extern const char *program_name;
 
 void arguments_add(struct arguments *list, const char *word);
+/* Makes the words the program of an empty command: they are never put into a response file. */
+void arguments_begin(struct arguments *command, const struct arguments *program);
 void arguments_add_all(struct arguments *list, const struct arguments *more);
 
 /* Splits text at white space as the compilers do: '...' and "..." group, a backslash takes the

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/bspcc/dependencies.h"
+#include "tools/bspcc/dump_names.h"
 #include "tools/bspcc/link_object.h"
 #include "tools/bspcc/literate.h"
 #include "tools/bspcc/plain_calls.h"
@@ -36,18 +38,22 @@ static void replace_literate(struct request *request)
         const char *directory =
             slash == NULL ? "."
                           : format_text("%.*s", (int)(slash - item->original), item->original);
-        /* Two sources of one name would need directories of their own, but their objects clash
-         * anyway. */
-        item->text =
-            temporary_path(format_text("%.*s.%s", stem, base, item->language.extracted_suffix));
+        /* Sources of one name, and headers, can be in several directories. */
+        const char *inside = temporary_subdirectory(format_text("%zu", i));
+        item->text = format_text("%s/%.*s.%s", inside, stem, base, item->language.extracted_suffix);
         bool fortran = item->language.tool == TOOL_FORTRAN;
+        if (directory[0] == '\0')
+            directory = "/";
         extract_program(item->original, item->text, fortran ? "#" : "#line");
-
-        struct arguments *flags = &request->flags[item->language.tool];
-        arguments_add(flags, fortran ? "-I" : "-iquote");
-        arguments_add(flags, directory[0] != '\0' ? directory : "/");
-        if (!fortran)
-            extract_headers(directory[0] != '\0' ? directory : "/");
+        arguments_add(&request->flags[item->language.tool], fortran ? "-I" : "-iquote");
+        arguments_add(&request->flags[item->language.tool], directory);
+        if (fortran)
+            continue;
+        extract_headers(directory, inside);
+        for (int tool = TOOL_C; tool <= TOOL_CXX; tool++) { /* sources of other directories */
+            arguments_add(&request->flags[tool], "-iquote");
+            arguments_add(&request->flags[tool], inside);
+        }
     }
 }
 
@@ -171,7 +177,7 @@ static const char *make_link_object(const struct request *request, const struct 
 
     write_link_options(&request->baked, libgfortran, format_text("%s/bspnode", layout->bindir),
                        source);
-    arguments_add_all(&command, &request->compiler[TOOL_C]);
+    arguments_begin(&command, &request->compiler[TOOL_C]);
     const char *const words[] = {"-w", "-fPIC", "-fno-lto", "-x", "c", "-c", source, "-o", object};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         arguments_add(&command, words[i]);
@@ -237,10 +243,27 @@ static void add_output(struct arguments *command, const char *output)
     arguments_add(command, output);
 }
 
-static void start_compile(struct arguments *command, const struct request *request,
-                          const struct layout *layout, enum tool tool)
+/* Some compilers warn of options for languages when they only assemble. */
+static bool only_assembles(const struct request *request, const struct selection *selection)
 {
-    arguments_add_all(command, &request->compiler[tool]);
+    for (size_t i = 0; i < request->item_count; i++) {
+        const struct item *item = &request->items[i];
+        if (item->kind == ITEM_SOURCE && item->language.kind != SOURCE_ASSEMBLER &&
+            is_selected(item, selection))
+            return false;
+    }
+    return true;
+}
+
+static void start_compile(struct arguments *command, const struct request *request,
+                          const struct layout *layout, enum tool tool,
+                          const struct selection *selection)
+{
+    arguments_begin(command, &request->compiler[tool]);
+    if (only_assembles(request, selection)) {
+        arguments_add_all(command, &request->flags[tool]);
+        return;
+    }
     add_dialect(command, request, tool);
     if (tool != TOOL_FORTRAN)
         add_plain_calls(command, request);
@@ -248,6 +271,21 @@ static void start_compile(struct arguments *command, const struct request *reque
     if (request->mpi)
         add_mpi_path(command, layout);
     add_include_path(command, layout, tool);
+}
+
+/* -M on the standard output names what was extracted, too. */
+static int run_for_user(const struct request *request, struct arguments *command)
+{
+    bool show = request->verbose || request->debug;
+    const char *unused;
+
+    if (!request->only_dependencies || request->output != NULL ||
+        request->dependency_file != NULL || !extracted(0, &unused, &unused))
+        return run(command, show);
+    const char *list = temporary_path("dependencies");
+    int status = run_into(command, show, list);
+    show_dependencies(list);
+    return status;
 }
 
 /* -c, -S, -E, ...: one call for each compiler needed. */
@@ -263,10 +301,10 @@ static int compile_only(struct request *request, const struct layout *layout,
             continue;
         struct arguments command = {0};
         struct selection selection = {.compiles = true, .all_sources = tools == 1, .tool = tool};
-        start_compile(&command, request, layout, tool);
+        start_compile(&command, request, layout, tool, &selection);
         add_items(&command, request, &selection);
         add_output(&command, request->output);
-        int one = run(&command, request->verbose || request->debug);
+        int one = run_for_user(request, &command);
         if (one > status)
             status = one;
     }
@@ -285,7 +323,7 @@ static void add_dependency_names(struct arguments *command, const struct request
 
     if (!request->write_dependencies)
         return;
-    if (!request->dependency_file) {
+    if (request->dependency_file == NULL) {
         arguments_add(command, "-MF");
         arguments_add(command, format_text("%.*s.d", stem, base));
     }
@@ -297,8 +335,13 @@ static void add_dependency_names(struct arguments *command, const struct request
 
 /* Compiles every source to an object in the temporary directory. */
 static int compile_each(const struct request *request, const struct layout *layout,
-                        struct arguments *compiled)
+                        const bool needs[TOOL_COUNT], struct arguments *compiled)
 {
+    bool names[TOOL_COUNT];
+
+    for (int tool = 0; tool < TOOL_COUNT; tool++)
+        names[tool] =
+            needs[tool] && !request->own_dump_names && takes_dump_names(&request->compiler[tool]);
     for (size_t i = 0; i < request->item_count; i++) {
         const struct item *item = &request->items[i];
         if (item->kind != ITEM_SOURCE)
@@ -307,9 +350,11 @@ static int compile_each(const struct request *request, const struct layout *layo
         struct selection selection = {
             .compiles = true, .tool = item->language.tool, .source = item};
         const char *object = temporary_path(format_text("source%zu.o", i));
-        start_compile(&command, request, layout, item->language.tool);
+        start_compile(&command, request, layout, item->language.tool, &selection);
         add_items(&command, request, &selection);
         add_dependency_names(&command, request, item);
+        if (names[item->language.tool])
+            add_dump_names(&command, request, item);
         arguments_add(&command, "-c");
         add_output(&command, object);
         arguments_add(compiled, object);
@@ -332,16 +377,16 @@ static int link_program(struct request *request, const struct layout *layout,
     struct arguments compiled = {0}, command = {0};
 
     if (at_once && tools == 1) {
-        start_compile(&command, request, layout, tool);
+        start_compile(&command, request, layout, tool, &selection);
     } else if (!at_once) {
-        int status = compile_each(request, layout, &compiled);
+        int status = compile_each(request, layout, needs, &compiled);
         if (status != 0)
             return status;
         selection.compiled = &compiled;
     }
     if (command.count == 0)
-        arguments_add_all(&command,
-                          request->linker.count > 0 ? &request->linker : &request->compiler[tool]);
+        arguments_begin(&command,
+                        request->linker.count > 0 ? &request->linker : &request->compiler[tool]);
     if (add_items(&command, request, &selection)) {
         arguments_add(&command, "-x");
         arguments_add(&command, "none");
@@ -359,7 +404,7 @@ int carry_out(struct request *request, const struct layout *layout)
 
     for (size_t i = 0; i < request->item_count; i++) {
         const struct item *item = &request->items[i];
-        any_input = any_input || item->kind == ITEM_SOURCE || item->kind == ITEM_OBJECT;
+        any_input = any_input || is_input(item);
         if (item->kind != ITEM_SOURCE)
             continue;
         literate = literate || item->language.extracted_suffix != NULL;
@@ -372,14 +417,14 @@ int carry_out(struct request *request, const struct layout *layout)
     struct selection everything = {.compiles = true, .links = true, .all_sources = true};
     if (!any_input || (request->compile_only && tools == 0)) {
         /* --version, -print-..., -v and mistakes: left to the compiler */
-        arguments_add_all(&command, &request->compiler[request->default_tool]);
+        arguments_begin(&command, &request->compiler[request->default_tool]);
         add_items(&command, request, &everything);
         add_output(&command, request->output);
         become(&command, request->verbose || request->debug);
     }
     if (request->compile_only && tools == 1 && !literate) {
         enum tool tool = needs[TOOL_C] ? TOOL_C : needs[TOOL_CXX] ? TOOL_CXX : TOOL_FORTRAN;
-        start_compile(&command, request, layout, tool);
+        start_compile(&command, request, layout, tool, &everything);
         add_items(&command, request, &everything);
         add_output(&command, request->output);
         become(&command, request->verbose || request->debug);
@@ -388,6 +433,8 @@ int carry_out(struct request *request, const struct layout *layout)
     replace_literate(request);
     int status = request->compile_only ? compile_only(request, layout, needs, tools)
                                        : link_program(request, layout, needs, tools);
+    if (literate)
+        mend_dependencies(request);
     remove_temporary_directory();
     return status;
 }

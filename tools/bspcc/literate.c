@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "tools/bspcc/arguments.h"
-#include "tools/bspcc/process.h"
+
+/* What was extracted from what. */
+static struct arguments documents, programs;
 
 static bool begins_with(const char *line, const char *start)
 {
@@ -95,13 +97,23 @@ void extract_program(const char *document, const char *program, const char *mark
     fclose(from);
     if (fclose(to) != 0)
         fail("cannot write %s: %s", program, strerror(errno));
+    arguments_add(&documents, document);
+    arguments_add(&programs, program);
 }
 
-bool extract_headers(const char *directory)
+bool extracted(size_t number, const char **document, const char **program)
+{
+    if (number >= programs.count)
+        return false;
+    *document = documents.items[number];
+    *program = programs.items[number];
+    return true;
+}
+
+void extract_headers(const char *directory, const char *to)
 {
     DIR *listing = opendir(directory);
     struct dirent *entry;
-    bool any = false;
 
     while (listing != NULL && (entry = readdir(listing)) != NULL) {
         const char *dot = strrchr(entry->d_name, '.');
@@ -112,10 +124,8 @@ bool extract_headers(const char *directory)
         if (access(plain, F_OK) == 0)
             continue;
         extract_program(format_text("%s/%s", directory, entry->d_name),
-                        temporary_path(format_text("%.*s.h", stem, entry->d_name)), "#line");
-        any = true;
+                        format_text("%s/%.*s.h", to, stem, entry->d_name), "#line");
     }
     if (listing != NULL)
         closedir(listing);
-    return any;
 }

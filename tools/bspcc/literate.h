@@ -3,6 +3,7 @@
 #define BSPZ_BSPCC_LITERATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Extracts the program in document to the file program, so that line n of the one is line n of the
  * other.  Program text is what stands between lines that begin with \begin{code} and \end{code} (or
@@ -14,8 +15,12 @@
  * is left open or closed twice. */
 void extract_program(const char *document, const char *program, const char *marker);
 
-/* Extracts every literate header (NAME.lh) of the directory to NAME.h in the temporary directory,
- * unless the directory has a NAME.h as well.  True when there was any. */
-bool extract_headers(const char *directory);
+/* Extracts every literate header (NAME.lh) of the directory to NAME.h in the directory `to`, unless
+ * the directory has a NAME.h as well. */
+void extract_headers(const char *directory, const char *to);
+
+/* The document and the program of the extraction with this number, from 0 on.  False: there have
+ * not been so many. */
+bool extracted(size_t number, const char **document, const char **program);
 
 #endif

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "include/bsp.h"
+#include "lib/base/stdout.h"
 #include "tools/bspcc/arguments.h"
 #include "tools/bspcc/commands.h"
 #include "tools/bspcc/layout.h"
@@ -49,10 +50,13 @@ static const char help_text[] =
 
 static void show_manual(const struct layout *layout)
 {
-    char *page = format_text("%s/../share/man/man1/bspcc.1", layout->bindir);
+    static const char *const suffixes[] = {"", ".gz", ".bz2", ".xz", ".zst"}; /* of packages */
 
-    if (access(page, R_OK) == 0)
-        execlp("man", "man", "-l", page, (char *)NULL);
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        char *page = format_text("%s/../share/man/man1/bspcc.1%s", layout->bindir, suffixes[i]);
+        if (access(page, R_OK) == 0)
+            execlp("man", "man", "-l", page, (char *)NULL);
+    }
     printf(help_text, program_name);
 }
 
@@ -70,22 +74,19 @@ int main(int argc, char **argv)
     request_parse(&request, program_name, &words);
     layout_find(&layout);
 
-    if (request.help) {
+    if (request.help)
         printf(help_text, program_name);
-        return 0;
-    }
-    if (request.log) {
+    else if (request.log)
         printf("%s of bspzero %s\n", program_name, BSPZERO_VERSION);
-        return 0;
-    }
-    if (request.manual) {
+    else if (request.manual)
         show_manual(&layout);
-        return 0;
-    }
+    if (request.help || request.log || request.manual)
+        return bspz_stdout_flushed(program_name) ? 0 : 1;
     if (words.count == 0)
         fail("no input files; %s -help lists the options", program_name);
     if (request.debug)
         fprintf(stderr, "%s: headers %s, library %s, programs %s\n", program_name,
                 layout.includedir, layout.libdir, layout.bindir);
-    return carry_out(&request, &layout);
+    int status = carry_out(&request, &layout);
+    return bspz_stdout_flushed(program_name) || status != 0 ? status : 1;
 }

@@ -9,11 +9,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,9 +69,9 @@ static void shorten(struct arguments *command)
         return;
 
     char *path = temporary_path("words");
-    if (!arguments_write(command, 1, path))
+    if (!arguments_write(command, command->program, path))
         fail("cannot write %s: %s", path, strerror(errno));
-    command->count = 1;
+    command->count = command->program;
     arguments_add(command, format_text("@%s", path));
 }
 
@@ -112,7 +114,8 @@ static void die_of(int number)
     _exit(128 + number);
 }
 
-static pid_t start(struct arguments *command, const sigset_t *mask)
+static pid_t start(struct arguments *command, const sigset_t *mask,
+                   const posix_spawn_file_actions_t *files)
 {
     posix_spawnattr_t attributes;
     sigset_t defaults;
@@ -125,14 +128,15 @@ static pid_t start(struct arguments *command, const sigset_t *mask)
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     posix_spawnattr_setsigmask(&attributes, mask);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
-    int error = posix_spawnp(&child, command->items[0], NULL, &attributes, command->items, environ);
+    int error =
+        posix_spawnp(&child, command->items[0], files, &attributes, command->items, environ);
     posix_spawnattr_destroy(&attributes);
     if (error != 0)
         fail("cannot run %s: %s", command->items[0], strerror(error));
     return child;
 }
 
-int run(struct arguments *command, bool show)
+static int run_with(struct arguments *command, bool show, const posix_spawn_file_actions_t *files)
 {
     sigset_t wanted, before;
     int status, received = 0;
@@ -149,7 +153,7 @@ int run(struct arguments *command, bool show)
         if (sigismember(&wanted, number) == 1)
             sigdelset(&before, number);
 
-    pid_t child = start(command, &before);
+    pid_t child = start(command, &before, files);
     while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
         int number = sigwaitinfo(&wanted, NULL);
         if (number > 0 && number != SIGCHLD) {
@@ -167,6 +171,35 @@ int run(struct arguments *command, bool show)
         return 128 + WTERMSIG(status);
     }
     return WEXITSTATUS(status);
+}
+
+int run(struct arguments *command, bool show)
+{
+    return run_with(command, show, NULL);
+}
+
+int run_into(struct arguments *command, bool show, const char *output)
+{
+    posix_spawn_file_actions_t files;
+
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC,
+                                     0600);
+    int status = run_with(command, show, &files);
+    posix_spawn_file_actions_destroy(&files);
+    return status;
+}
+
+int run_unheard(struct arguments *command)
+{
+    posix_spawn_file_actions_t files;
+
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+    int status = run_with(command, false, &files);
+    posix_spawn_file_actions_destroy(&files);
+    return status;
 }
 
 char *temporary_path(const char *name)
@@ -189,17 +222,33 @@ char *temporary_path(const char *name)
     return format_text("%s/%s", directory, name);
 }
 
+char *temporary_subdirectory(const char *name)
+{
+    char *path = temporary_path(name);
+
+    if (mkdir(path, 0700) != 0)
+        fail("cannot make the directory %s: %s", path, strerror(errno));
+    return path;
+}
+
+static void remove_directory(const char *path)
+{
+    DIR *listing = opendir(path);
+    struct dirent *entry;
+
+    if (listing == NULL)
+        return;
+    while ((entry = readdir(listing)) != NULL)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            unlinkat(dirfd(listing), entry->d_name, 0) != 0 && errno == EISDIR)
+            remove_directory(format_text("%s/%s", path, entry->d_name));
+    closedir(listing);
+    rmdir(path);
+}
+
 void remove_temporary_directory(void)
 {
-    DIR *listing = directory != NULL ? opendir(directory) : NULL;
-
-    if (listing != NULL) {
-        struct dirent *entry;
-        while ((entry = readdir(listing)) != NULL)
-            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-                unlinkat(dirfd(listing), entry->d_name, 0);
-        closedir(listing);
-        rmdir(directory);
-    }
+    if (directory != NULL)
+        remove_directory(directory);
     directory = NULL;
 }

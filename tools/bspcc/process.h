@@ -15,8 +15,17 @@ void become(struct arguments *command, bool show) __attribute__((noreturn));
  * removed and this process dies of the signal too. */
 int run(struct arguments *command, bool show);
 
+/* The same, with the standard output in this file. */
+int run_into(struct arguments *command, bool show, const char *output);
+
+/* The same, and nobody sees what the command prints. */
+int run_unheard(struct arguments *command);
+
 /* A path in the private directory, which is made on first use (below $TMPDIR, else /tmp). */
 char *temporary_path(const char *name);
+
+/* A directory in there, which is made. */
+char *temporary_subdirectory(const char *name);
 
 /* Removes the private directory and its contents; harmless when there is none. */
 void remove_temporary_directory(void);

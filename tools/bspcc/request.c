@@ -169,13 +169,15 @@ static const struct {
 };
 
 /* The same for options that must match completely. */
-static const char *const link_words[] = {"-static", "-static-pie", "-shared", "-s",           "-r",
-                                         "-pie",    "-no-pie",     "-nopie",  "-nostartfiles"};
+static const char *const link_words[] = {"-static", "-static-pie",  "-shared", "--shared",
+                                         "-s",      "-r",           "-pie",    "-no-pie",
+                                         "-nopie",  "-nostartfiles"};
 
 static const char *const compile_only_words[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"};
 
-static const char *const no_libbsp_words[] = {
-    "-shared", "-r", "-Wl,-r", "-Wl,-shared", "-nolibc", "-nostdlib", "-nodefaultlibs"};
+static const char *const no_libbsp_words[] = {"-shared", "--shared",    "-r",
+                                              "-Wl,-r",  "-Wl,-shared", "-Wl,--shared",
+                                              "-nolibc", "-nostdlib",   "-nodefaultlibs"};
 
 #define LENGTH(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -267,6 +269,7 @@ static void apply_switch(struct request *request, const struct own_option *optio
 
     switch (what) {
     case OWN_KEEP:
+        request->save_temps_here = false;
         add_item(request, (struct item){.kind = ITEM_COMPILE_OPTION, .text = "-save-temps=obj"});
         break;
     case OWN_VERBOSE:
@@ -334,8 +337,10 @@ static enum item_kind kind_of_option(const char *word)
 }
 
 /* Records properties of options that are passed on. */
-static void note_option(struct request *request, const char *word)
+static void note_option(struct request *request, char *const *words, size_t count)
 {
+    const char *word = words[0];
+
     if (is_one_of(word, compile_only_words, LENGTH(compile_only_words)))
         request->compile_only = true;
     if (is_one_of(word, no_libbsp_words, LENGTH(no_libbsp_words)))
@@ -345,19 +350,32 @@ static void note_option(struct request *request, const char *word)
         request->c_standard = true;
     if (strcmp(word, "-MD") == 0 || strcmp(word, "-MMD") == 0)
         request->write_dependencies = true;
+    if (strcmp(word, "-M") == 0 || strcmp(word, "-MM") == 0)
+        request->only_dependencies = true;
     if (strncmp(word, "-MF", 3) == 0)
-        request->dependency_file = true;
+        request->dependency_file = word[3] != '\0' || count < 2 ? word + 3 : words[1];
+    if (strncmp(word, "-Wp,-MD,", 8) == 0 || strncmp(word, "-Wp,-MMD,", 9) == 0) {
+        const char *file = strchr(word + 4, ',') + 1;
+        request->dependency_file = format_text("%.*s", (int)strcspn(file, ","), file);
+    }
     if (strncmp(word, "-MT", 3) == 0 || strncmp(word, "-MQ", 3) == 0)
         request->dependency_target = true;
+    if (strncmp(word, "-save-temps", 11) == 0)
+        request->save_temps_here = strcmp(word, "-save-temps=cwd") == 0;
+    if (strncmp(word, "-dumpdir", 8) == 0 || strncmp(word, "-dumpbase", 9) == 0)
+        request->own_dump_names = true;
 }
 
 static size_t parse_option(struct request *request, char *const *words, size_t count)
 {
     const char *word = words[0];
 
+    /* Every link gets libbsp in the right place. */
     if (strcmp(word, "-lbsp") == 0)
-        return 1; /* every link gets libbsp in the right place */
-    note_option(request, word);
+        return 1;
+    if (strcmp(word, "-l") == 0 && count > 1 && strcmp(words[1], "bsp") == 0)
+        return 2;
+    note_option(request, words, count);
     for (size_t i = 0; i < LENGTH(two_word_options); i++)
         if (strcmp(word, two_word_options[i].name) == 0 && count > 1) {
             add_item(
@@ -431,6 +449,28 @@ static const char *default_device(const struct request *request)
                                                           : BSPZ_DEVICE;
 }
 
+bool is_input(const struct item *item)
+{
+    return item->kind == ITEM_SOURCE || item->kind == ITEM_OBJECT ||
+           (item->kind == ITEM_LINK_OPTION && strncmp(item->text, "-l", 2) == 0);
+}
+
+/* Of headers alone no program is made: the compiler does not link. */
+static bool has_only_headers(const struct request *request)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < request->item_count; i++) {
+        const struct item *item = &request->items[i];
+        if (!is_input(item))
+            continue;
+        if (item->kind != ITEM_SOURCE || item->language.kind != SOURCE_HEADER)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 void request_parse(struct request *request, const char *called, const struct arguments *words)
 {
     struct language forced = {.tool = TOOL_C};
@@ -462,6 +502,8 @@ void request_parse(struct request *request, const char *called, const struct arg
     }
     if (request->mpi)
         request->shared_libbsp = false;
+    if (has_only_headers(request))
+        request->compile_only = true;
     if (request->baked.device == NULL)
         request->baked.device = default_device(request);
 }

@@ -46,19 +46,24 @@ struct request {
     struct item *items;
     size_t item_count;
 
-    enum tool default_tool; /* from the name of the driver */
-    const char *output;     /* -o */
-    bool compile_only;      /* -c, -S, -E, -M, ... */
-    bool no_libbsp;         /* -shared, -r, -nostdlib, -nodefaultlibs */
-    bool shared_libbsp;     /* -fshared-libbsp */
-    bool mpi;               /* called bspmpicc: the MPI subset */
-    bool force_cxx;         /* -c++ */
-    bool force_fortran;     /* -f77 */
-    bool verbose;           /* -v */
-    bool debug;             /* -debug */
-    bool help, manual, log; /* -help, -man, -showlog */
-    bool c_standard;        /* the user chose -std= or -ansi */
-    bool write_dependencies, dependency_file, dependency_target; /* -MD/-MMD, -MF, -MT/-MQ */
+    enum tool default_tool;      /* from the name of the driver */
+    const char *output;          /* -o */
+    bool compile_only;           /* -c, -S, -E, -M, ... */
+    bool no_libbsp;              /* -shared, -r, -nostdlib, -nodefaultlibs */
+    bool shared_libbsp;          /* -fshared-libbsp */
+    bool mpi;                    /* called bspmpicc: the MPI subset */
+    bool force_cxx;              /* -c++ */
+    bool force_fortran;          /* -f77 */
+    bool verbose;                /* -v */
+    bool debug;                  /* -debug */
+    bool help, manual, log;      /* -help, -man, -showlog */
+    bool c_standard;             /* the user chose -std= or -ansi */
+    bool save_temps_here;        /* -save-temps=cwd */
+    bool own_dump_names;         /* -dumpdir, -dumpbase */
+    bool write_dependencies;     /* -MD, -MMD */
+    bool only_dependencies;      /* -M, -MM */
+    bool dependency_target;      /* -MT, -MQ */
+    const char *dependency_file; /* -MF, or of -Wp,-MD */
 
     struct baked baked;
     struct arguments compiler[TOOL_COUNT]; /* command words, e.g. {"gcc"} */
@@ -66,6 +71,9 @@ struct request {
     struct arguments linker;               /* -overrideld; empty: the compiler links */
     struct arguments link_flags;           /* -ldflags */
 };
+
+/* Whether the compiler counts this as an input file: a library is one, too. */
+bool is_input(const struct item *item);
 
 /* `called` is argv[0]'s last component; `words` the expanded arguments after it. */
 void request_parse(struct request *request, const char *called, const struct arguments *words);

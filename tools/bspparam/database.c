@@ -2,6 +2,7 @@
 #include "tools/bspparam/database.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,8 @@ int database_read(const char *path, struct row_list *list)
         }
         list->rows[list->count++] = row;
     }
+    if (error == 0 && !feof(file))
+        error = errno;
     free(line);
     fclose(file);
     return error;
@@ -77,7 +80,7 @@ static bool is_replaced(const char *line, const struct bspz_params_row *rows, si
     return false;
 }
 
-static void copy_others(FILE *from, FILE *to, const struct bspz_params_row *rows, size_t count)
+static int copy_others(FILE *from, FILE *to, const struct bspz_params_row *rows, size_t count)
 {
     char *line = NULL;
     size_t capacity = 0;
@@ -89,16 +92,35 @@ static void copy_others(FILE *from, FILE *to, const struct bspz_params_row *rows
         if (strchr(line, '\n') == NULL)
             fputc('\n', to);
     }
+    int error = feof(from) ? 0 : errno;
     free(line);
+    return error;
 }
 
-int database_store(const char *path, const struct bspz_params_row *rows, size_t count)
+/* The database is replaced by what was read from it and these rows: a database that cannot be read
+ * must stay as it is. */
+static int write_fresh(const char *path, FILE *to, const struct bspz_params_row *rows, size_t count)
+{
+    FILE *from = fopen(path, "re");
+    int error = from != NULL || errno == ENOENT ? 0 : errno;
+
+    if (from != NULL) {
+        error = copy_others(from, to, rows, count);
+        fclose(from);
+    } else if (error == 0) {
+        fputs(new_database, to);
+    }
+    for (size_t i = 0; i < count; i++)
+        fprintf(to, "%s %d %.6g %.6g %.6g %d\n", rows[i].host, rows[i].processes, rows[i].params.s,
+                rows[i].params.l, rows[i].params.g, rows[i].params.n_half);
+    return error;
+}
+
+static int replace(const char *path, const struct bspz_params_row *rows, size_t count)
 {
     char fresh[PATH_MAX];
-    int error = make_directories(path);
+    int error;
 
-    if (error != 0)
-        return error;
     if (snprintf(fresh, sizeof(fresh), "%s.XXXXXX", path) >= (int)sizeof(fresh))
         return ENAMETOOLONG;
     int fd = mkstemp(fresh);
@@ -111,24 +133,67 @@ int database_store(const char *path, const struct bspz_params_row *rows, size_t 
         unlink(fresh);
         return error;
     }
-    FILE *from = fopen(path, "re");
-    if (from != NULL) {
-        copy_others(from, to, rows, count);
-        fclose(from);
-    } else {
-        fputs(new_database, to);
-    }
-    for (size_t i = 0; i < count; i++)
-        fprintf(to, "%s %d %.6g %.6g %.6g %d\n", rows[i].host, rows[i].processes, rows[i].params.s,
-                rows[i].params.l, rows[i].params.g, rows[i].params.n_half);
-
-    bool bad = fchmod(fd, 0644) != 0 || fflush(to) != 0 || fsync(fd) != 0;
-    error = bad ? errno : 0;
+    error = write_fresh(path, to, rows, count);
+    if (error == 0 && (fchmod(fd, 0644) != 0 || fflush(to) != 0 || fsync(fd) != 0))
+        error = errno;
     if (fclose(to) != 0 && error == 0)
         error = errno;
     if (error == 0 && rename(fresh, path) != 0)
         error = errno;
     if (error != 0)
         unlink(fresh);
+    return error;
+}
+
+/* Who may replace the database may lock it: in a directory of a group its members. */
+static mode_t mode_of_lock(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char directory[PATH_MAX];
+    struct stat status;
+
+    snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - path) + 1 : 1,
+             slash ? path : ".");
+    if (stat(directory, &status) != 0 || (status.st_mode & S_ISVTX))
+        return 0600;
+    mode_t writers = status.st_mode & 0022;
+    return 0600 | writers | writers << 1;
+}
+
+/* Others that store at the same time, also on other hosts: only the locks of fcntl hold on NFS.
+ * The file of the lock stays, since whoever waits for it has it open. */
+static int take_lock(const char *path, int *lock)
+{
+    char name[PATH_MAX];
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    struct stat status;
+
+    if (snprintf(name, sizeof(name), "%s.lock", path) >= (int)sizeof(name))
+        return ENAMETOOLONG;
+    *lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (*lock < 0)
+        return errno;
+    if (fstat(*lock, &status) == 0 && status.st_uid == geteuid())
+        (void)fchmod(*lock, mode_of_lock(path));
+    while (fcntl(*lock, F_SETLKW, &all) != 0)
+        if (errno != EINTR)
+            return 0; /* a file system without locks: what was measured is stored all the same */
+    return 0;
+}
+
+int database_store(const char *path, const struct bspz_params_row *rows, size_t count)
+{
+    struct stat status;
+    int lock, error = make_directories(path);
+
+    if (error != 0)
+        return error;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        return EISDIR;
+    error = take_lock(path, &lock);
+    if (error != 0)
+        return error;
+    error = replace(path, rows, count);
+    close(lock);
     return error;
 }

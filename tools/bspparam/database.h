@@ -17,7 +17,8 @@ int database_read(const char *path, struct row_list *list);
 
 /* Puts the given rows into the database: lines for the same host and number of processes are
  * dropped, all others stay, comments too.  Missing directories are made; the file is replaced
- * atomically. 0, or an errno value. */
+ * atomically, and PATH.lock, which stays, keeps processes apart that store at the same time.  0, or
+ * an errno value: the database is as it was. */
 int database_store(const char *path, const struct bspz_params_row *rows, size_t count);
 
 #endif

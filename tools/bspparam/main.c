@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/base/params.h"
+#include "lib/base/stdout.h"
 #include "tools/bspparam/database.h"
 #include "tools/bspparam/probe.h"
 
@@ -101,10 +102,10 @@ static void parse(struct options *options, int argc, char **argv)
             options->probe = value_of(argc, argv, &i);
         else if (strcmp(word, "-help") == 0 || strcmp(word, "-h") == 0) {
             fputs(help_text, stdout);
-            exit(0);
+            exit(bspz_stdout_flushed("bspparam") ? 0 : 1);
         } else if (strcmp(word, "-version") == 0) {
             puts("bspparam (bspzero) " BSPZ_VERSION);
-            exit(0);
+            exit(bspz_stdout_flushed("bspparam") ? 0 : 1);
         } else
             usage("what is this", argv[i]);
     }
@@ -179,8 +180,16 @@ static int show(const struct options *options)
         return 0;
     print_head();
     print_row("(assumed)", options->processes != 0 ? options->processes : 1, &bspz_params_assumed);
-    fprintf(stderr, "bspparam: %s has no entry for this machine; `bspparam -measure` measures it\n",
-            options->path);
+    if (options->processes == 0)
+        fprintf(stderr,
+                "bspparam: %s has no entry for this machine; `bspparam -measure` measures it\n",
+                options->path);
+    else
+        fprintf(stderr,
+                "bspparam: %s has no entry for this machine and %d process%s; `bspparam -measure "
+                "-np %d` measures it\n",
+                options->path, options->processes, options->processes == 1 ? "" : "es",
+                options->processes);
     return 0;
 }
 
@@ -254,6 +263,14 @@ static bool measure_one(const struct options *options, int processes, struct bsp
     return true;
 }
 
+/* What cannot be printed is measured and stored all the same, and is said once. */
+static bool output_is_lost;
+
+static void flush_output(void)
+{
+    output_is_lost = output_is_lost || !bspz_stdout_flushed("bspparam");
+}
+
 /* Measures, prints and stores. */
 static bool measure_row(const struct options *options, const char *host, int processes)
 {
@@ -263,7 +280,7 @@ static bool measure_row(const struct options *options, const char *host, int pro
     if (!measure_one(options, processes, &row.params))
         return false;
     print_row(host, processes, &row.params);
-    fflush(stdout);
+    flush_output();
     int error = database_store(options->path, &row, 1);
     if (error != 0)
         fprintf(stderr, "bspparam: cannot store in %s: %s\n", options->path, strerror(error));
@@ -300,5 +317,7 @@ int main(int argc, char **argv)
             usage("no such probe", options.probe);
         return 0;
     }
-    return options.measure ? measure(&options) : show(&options);
+    int status = options.measure ? measure(&options) : show(&options);
+    flush_output();
+    return output_is_lost ? 1 : status;
 }

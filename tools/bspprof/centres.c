@@ -79,10 +79,26 @@ bool centres_add(struct centres *centres, const struct run_superstep *one)
     return true;
 }
 
+/* Whether buckets can put any together.  0 stays by itself, however large they are. */
+static bool has_several_sizes(const struct centres *centres)
+{
+    uint64_t size = 0;
+    for (uint32_t i = 0; i < centres->room; i++) {
+        const struct centre *centre = &centres->table[i];
+        if (centre->sums.supersteps == 0 || centre->h == 0)
+            continue;
+        if (size != 0 && centre->h != size)
+            return true;
+        size = centre->h;
+    }
+    return false;
+}
+
 void centres_list(struct centres *centres, uint64_t most)
 {
     uint32_t count = 0;
-    while (centres->count > most && centres->bucket < (UINT64_C(1) << 62) &&
+    while (centres->count > most && has_several_sizes(centres) &&
+           centres->bucket < (UINT64_C(1) << 62) &&
            rebuild(centres, centres->room, 2 * centres->bucket))
         ;
     for (uint32_t i = 0; i < centres->room; i++)

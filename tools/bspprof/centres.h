@@ -29,7 +29,7 @@ void centres_free(struct centres *centres);
 /* False: out of memory. */
 bool centres_add(struct centres *centres, const struct run_superstep *one);
 
-/* Makes buckets larger until there are at most so many, or until h no longer tells any apart, and
+/* Makes buckets larger until there are at most so many, or until there is only one h beside 0, and
  * puts the centres into table[0 .. count).  Nothing may be added afterwards. */
 void centres_list(struct centres *centres, uint64_t most);
 

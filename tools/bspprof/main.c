@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/page/page.h"
 #include "tools/bspprof/bspprof_script.h"
@@ -100,9 +101,27 @@ static char *output_name(const struct arguments *arguments)
                                                                                           : name;
 }
 
+/* Whatever it is called: links, other spellings, and the name that is made of the profile's. */
+static bool is_profile(const struct arguments *arguments, const char *name)
+{
+    struct stat output, profile;
+    if (stat(name, &output) != 0)
+        return false;
+    for (unsigned i = 0; i < arguments->file_count; i++)
+        if (stat(arguments->files[i], &profile) == 0 && profile.st_dev == output.st_dev &&
+            profile.st_ino == output.st_ino)
+            return true;
+    return false;
+}
+
 static int write_file(const struct job *job, const char *name)
 {
     struct output output;
+    if (is_profile(job->arguments, name))
+        return bspprof_command_fail(STATUS_WRONG,
+                                    "%s: this is the profile itself: give the output another name "
+                                    "with -o",
+                                    name);
     if (!output_begin(&output, name))
         return bspprof_command_fail(STATUS_BAD, "%s: %s", name, strerror(errno));
     bool good = write_output(output.file, job);

@@ -20,14 +20,14 @@ static double quantile(const double *sorted, uint32_t count, double share)
     return sorted[below] + (sorted[above] - sorted[below]) * (place - below);
 }
 
-static void add(struct batch_result *result, const struct job_setup *setup,
-                const struct job_result *job)
+static void add(struct batch_result *result, const struct job_result *job)
 {
-    uint64_t known_ns = job->saving_ns + job->down_ns + job->waiting_ns + setup->work_ns;
+    uint64_t known_ns = job->saving_ns + job->down_ns + job->waiting_ns + job->useful_ns;
     result->finished += job->finished;
     result->failures += (double)job->failures;
     result->snapshots += (double)job->snapshots;
     result->restores += (double)job->restores;
+    result->useful += (double)job->useful_ns / NS;
     result->saving += (double)job->saving_ns / NS;
     result->down += (double)job->down_ns / NS;
     result->waiting += (double)job->waiting_ns / NS;
@@ -36,7 +36,7 @@ static void add(struct batch_result *result, const struct job_setup *setup,
     observed_error_add(&result->estimate, &job->error);
 }
 
-static void conclude(struct batch_result *result, const struct job_setup *setup, double *seconds)
+static void conclude(struct batch_result *result, double *seconds)
 {
     uint32_t runs = result->runs;
     double sum = 0, squares = 0;
@@ -46,12 +46,12 @@ static void conclude(struct batch_result *result, const struct job_setup *setup,
     for (uint32_t i = 0; i < runs; i++)
         squares += (seconds[i] - result->seconds) * (seconds[i] - result->seconds);
     result->error = runs > 1 ? sqrt(squares / (runs - 1) / runs) : 0;
-    result->utilisation = (double)setup->work_ns / NS / result->seconds;
-    result->utilisation_error = result->utilisation * result->error / result->seconds;
-    double *means[] = {&result->failures, &result->snapshots, &result->restores, &result->saving,
-                       &result->down,     &result->waiting,   &result->lost};
+    double *means[] = {&result->failures, &result->snapshots, &result->restores, &result->useful,
+                       &result->saving,   &result->down,      &result->waiting,  &result->lost};
     for (size_t i = 0; i < sizeof(means) / sizeof(means[0]); i++)
         *means[i] /= runs;
+    result->utilisation = result->useful / result->seconds;
+    result->utilisation_error = result->utilisation * result->error / result->seconds;
     qsort(seconds, runs, sizeof(*seconds), ascending);
     result->low = quantile(seconds, runs, 0.05);
     result->median = quantile(seconds, runs, 0.5);
@@ -70,12 +70,12 @@ bool batch_run(const struct batch_setup *setup, struct batch_result *result,
         struct job_result job;
         job_run(&setup->job, &lives, setup->seed, i, &job);
         seconds[i] = (double)job.total_ns / NS;
-        add(&got, &setup->job, &job);
+        add(&got, &job);
         if (each)
             each(context, i, &job);
     }
     if (good) {
-        conclude(&got, &setup->job, seconds);
+        conclude(&got, seconds);
         *result = got;
     }
     lives_free(&lives);

@@ -18,7 +18,8 @@ struct batch_result {
     uint32_t runs, finished;
     double seconds, error;    /* the mean time to solution, and its standard error */
     double low, median, high; /* quantiles of 5, 50 and 95 % */
-    double utilisation;       /* total work divided by total time */
+    double useful;            /* seconds of work that no failure undid */
+    double utilisation;       /* these divided by all */
     double utilisation_error; /* its standard error */
     double failures, snapshots, restores;
     double saving, down, waiting, lost; /* seconds in snapshots, being restored, ... */

@@ -293,6 +293,7 @@ void job_run(const struct job_setup *setup, struct lives *lives, uint64_t seed, 
             runs = fall_back(&job);
     }
     result->finished = result->finished && job.now_ns <= setup->limit_ns;
+    result->useful_ns = result->finished ? setup->work_ns : job.saved_work;
     result->total_ns = job.now_ns < setup->limit_ns ? job.now_ns : setup->limit_ns;
     result->error = job.observed.error;
 }

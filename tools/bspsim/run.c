@@ -51,7 +51,7 @@ static void print_share(const char *name, double seconds, double all)
 static void print_text(const struct batch_setup *setup, const struct batch_result *result)
 {
     char mean[COMMAND_TIME_MAX], low[COMMAND_TIME_MAX], high[COMMAND_TIME_MAX];
-    double work = (double)setup->job.work_ns / NS, bias, spread;
+    double bias, spread;
     printf("%u job%s, seed %llu: %s (5 %%: %s, 95 %%: %s), utilisation %.4f +- %.4f\n",
            result->runs, result->runs == 1 ? "" : "s", (unsigned long long)setup->seed,
            bspsim_command_time(result->seconds, mean), bspsim_command_time(result->low, low),
@@ -60,7 +60,7 @@ static void print_text(const struct batch_setup *setup, const struct batch_resul
         printf("%u of them %s given up before they ended: the times are too low\n",
                result->runs - result->finished,
                result->runs - result->finished == 1 ? "was" : "were");
-    print_share("useful", fmin(work, result->seconds), result->seconds);
+    print_share("useful", fmin(result->useful, result->seconds), result->seconds);
     print_share("in snapshots", result->saving, result->seconds);
     print_share("lost by failures", result->lost, result->seconds);
     print_share("being restored", result->down, result->seconds);

@@ -144,22 +144,24 @@ static bool add_host(struct reading *reading, struct field name, uint32_t *place
     return true;
 }
 
-static bool find_host(struct reading *reading, struct field name, uint32_t *host)
+static bool is_name(struct reading *reading, struct field name)
 {
     if (name.length == 0 || name.length > NAME_MAX_SIZE)
         return wrong(reading, reading->line, "the name of the host is %s",
                      name.length == 0 ? "empty" : "too long");
     if (memchr(name.text, '"', name.length))
         return wrong(reading, reading->line, "quotes are not supported: host,up,down");
+    return true;
+}
+
+static bool find_host(struct reading *reading, struct field name, uint32_t *host)
+{
     uint64_t place = digest_of(name) & (NAMES - 1);
     for (; reading->table[place]; place = (place + 1) & (NAMES - 1)) {
         *host = reading->table[place] - 1;
         if (is(name, reading->trace->names[*host]))
             return true;
     }
-    if (reading->hosts && !is_in_list(reading->hosts, name))
-        return wrong(reading, reading->line, "unknown host %.*s: --hosts has %.200s",
-                     (int)name.length, name.text, reading->hosts);
     if (!add_host(reading, name, &reading->table[place]))
         return false;
     *host = reading->table[place] - 1;
@@ -207,7 +209,12 @@ static bool take_life(struct reading *reading, const struct field *fields, int c
         return wrong(reading, reading->line, "%d column%s, there should be %d", count,
                      count == 1 ? "" : "s", reading->widest + 1);
     struct field last = fields[reading->places[COLUMN_DOWN]];
-    if (!find_host(reading, fields[reading->places[COLUMN_HOST]], &life.host) ||
+    struct field name = fields[reading->places[COLUMN_HOST]];
+    if (!is_name(reading, name))
+        return false;
+    if (reading->hosts && !is_in_list(reading->hosts, name))
+        return true;
+    if (!find_host(reading, name, &life.host) ||
         !take_seconds(reading, COLUMN_UP, fields[reading->places[COLUMN_UP]], &up) ||
         (last.length > 0 && !take_seconds(reading, COLUMN_DOWN, last, &down)) ||
         !make_room(reading))
@@ -311,9 +318,11 @@ static bool read_all(struct reading *reading, const char *text)
     }
     if (!reading->has_header)
         return wrong(reading, 0, "empty: the first line names the columns host,up,down");
+    if (!has_all_hosts(reading))
+        return false;
     if (reading->trace->life_count == 0)
         return wrong(reading, 0, "it contains no life of a host");
-    return has_all_hosts(reading) && put_in_order(reading);
+    return put_in_order(reading);
 }
 
 bool trace_parse(const char *file, const char *text, const char *hosts, struct trace *trace,
