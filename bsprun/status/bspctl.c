@@ -170,9 +170,11 @@ static int carry_out(const struct words *words, const struct command *command)
     for (int i = words->count - 1; i >= 2; i--) /* the host first */
         length +=
             snprintf(request + length, sizeof request - (size_t)length, " %s", words->items[i]);
-    int fd = jobs_ask((pid_t)atoi(job), request);
+    enum jobs_silence why;
+    int fd = jobs_ask((pid_t)atoi(job), request, ANSWER_MS, &why);
     if (fd < 0)
-        return fail(job, "it is not running on this host, or is not yours");
+        return why == JOBS_GONE ? fail(job, "it is not running on this host, or is not yours")
+                                : fail_unanswered(job, false);
     int status = command->is_question ? show(fd, job) : await(fd, words);
     close(fd);
     return status;

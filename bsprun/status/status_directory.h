@@ -17,7 +17,7 @@
 #define STATUS_PATH_MAX (sizeof(((struct sockaddr_un *)0)->sun_path))
 
 /* The line that a client gets in place of an answer when bsprun has as many as it serves. */
-#define STATUS_BUSY "too many commands ask it at once; try again"
+#define STATUS_BUSY     "too many commands ask it at once; try again"
 
 /* Makes a listening socket (close-on-exec, non-blocking) for this process's job, and returns its
  * path; or -errno.  Removes sockets of killed jobs. */
@@ -26,8 +26,9 @@ int status_directory_listen(char path[STATUS_PATH_MAX]);
 void status_directory_leave(const char *path);
 
 /* The sockets of this user's jobs: calls job(context, fd, os_pid) with a connection to each, which
- * the callee closes; os_pid is that of bsprun.  Removes those of killed jobs.  Returns the number
- * of jobs. */
+ * the callee closes; os_pid is that of bsprun.  fd -1: it accepts no more connections now, as it is
+ * stopped, hangs, or many come at once.  Removes those of killed jobs.  Returns the number of
+ * jobs. */
 int status_directory_jobs(void (*job)(void *context, int fd, pid_t os_pid), void *context);
 
 #endif

@@ -6,16 +6,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bsprun/status/jobs.h"
 #include "lib/base/clock.h"
 
 #define KEPT_BYTES (1u << 20) /* of memory, for the next answer */
 
-bool watch_inquiry_ask(struct watch_inquiry *inquiry, pid_t job, const char *request)
+bool watch_inquiry_ask(struct watch_inquiry *inquiry, pid_t job, const char *request,
+                       enum jobs_silence *why)
 {
     watch_inquiry_drop(inquiry);
     inquiry->asked_ns = bspz_now_ns();
-    inquiry->fd = jobs_ask(job, request);
+    inquiry->fd = jobs_ask(job, request, 0, why);
     return inquiry->fd >= 0;
 }
 

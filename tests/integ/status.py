@@ -499,6 +499,29 @@ def a_stopped_bsprun():
         check(not os.path.exists(place.path), place.sockets())
 
 
+def a_stopped_bsprun_that_many_have_asked():
+    """It has not ended: that is not said, it is asked again when it goes on, and it can be killed."""
+    with Place() as place, place.job("-np", 1, PROG, "wait", 0) as job:
+        job.wait_for(r"^ready (\d+) (\d+)\r?$", 1)
+        with subprocess.Popen([BSPSTAT, "--json", "--follow", "--interval=0.1"], stdout=subprocess.PIPE, text=True,
+                              env=dict(os.environ, **place.env)) as reader:
+            check(json.loads(reader.stdout.readline())["pid"] == job.os_pid, "no line")
+            place.stop(job)
+            ctl = subprocess.Popen([os.path.join(BIN, "bspctl"), str(job.os_pid), "hosts"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True, env=dict(os.environ, **place.env))
+            expect(place.stat(), 1, out="^$", err=f"^bspstat: job {job.os_pid} does not answer$")
+            said = ctl.communicate()[0]
+            check(ctl.returncode == 1 and said == f"bspctl: job {job.os_pid}: it does not answer\n", said)
+            os.kill(job.os_pid, signal.SIGCONT)
+            wait_until(lambda: place.stat(job.os_pid).status == 0, "an answer")
+            place.stop(job)
+            expect(place.kill("-f"), 0, out=f"^job {job.os_pid} has ended$", no_err=True)
+            check(job.finish() == -signal.SIGKILL, job.text())
+            lines = [json.loads(line) for line in reader.stdout]
+            check([line.get("ended") for line in lines].count(True) == 1, lines)
+            check(len(lines) > 1 and lines[-1].get("ended") and reader.wait() == 0, lines)
+
+
 def stale_sockets_are_swept():
     with Place() as place:
         os.mkdir(place.path, 0o700)
@@ -611,5 +634,5 @@ if __name__ == "__main__":
           jobs_that_end_meanwhile, long_answers,
           a_full_disk, too_long_a_directory, a_rate, before_begin, with_snapshots,
           saved_however_long_it_takes, saved_in_a_hurry, ended_without_the_snapshot, stopped_without_the_snapshot, over_several_hosts, several_jobs,
-          a_job_that_ignores_signals, a_stopped_bsprun, stale_sockets_are_swept, whose_directory,
+          a_job_that_ignores_signals, a_stopped_bsprun, a_stopped_bsprun_that_many_have_asked, stale_sockets_are_swept, whose_directory,
           rights, bad_questions, programs_without_bsprun, wrong_calls])
