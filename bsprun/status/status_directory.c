@@ -290,6 +290,15 @@ int status_directory_listen(char path[STATUS_PATH_MAX])
     return error;
 }
 
+bool status_directory_is_gone(const char *path)
+{
+    const char *chosen = getenv("BSPZERO_STATUS_DIR");
+
+    if (chosen && chosen[0])
+        return false;
+    return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 void status_directory_leave(const char *path)
 {
     char directory[STATUS_PATH_MAX];

@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -522,6 +523,26 @@ def a_stopped_bsprun_that_many_have_asked():
             check(len(lines) > 1 and lines[-1].get("ended") and reader.wait() == 0, lines)
 
 
+def after_a_logout():
+    """$XDG_RUNTIME_DIR is removed with the last session of the user, and made anew by the next; the job goes on."""
+    with Place() as place:
+        runtime = os.path.join(place.directory, "run")
+        place.env = {"BSPZERO_STATUS_DIR": None, "XDG_RUNTIME_DIR": runtime}
+        place.path = os.path.join(runtime, "bspzero")
+        os.mkdir(runtime, 0o700)
+        with place.job("-np", 1, PROG, "wait", 0) as job:
+            job.wait_for(r"^ready (\d+) (\d+)\r?$", 1)
+            check(len(place.sockets()) == 1, place.sockets())
+            for _ in range(2):
+                shutil.rmtree(runtime)
+                os.mkdir(runtime, 0o700)
+                wait_until(place.sockets, "another socket")
+                wait_until(lambda: place.stat(job.os_pid).status == 0, "an answer")
+            expect(place.kill(job.os_pid), 0, out=f"^job {job.os_pid} has ended$", no_err=True)
+            job.finish()
+        check(not os.path.exists(place.path), place.sockets())
+
+
 def stale_sockets_are_swept():
     with Place() as place:
         os.mkdir(place.path, 0o700)
@@ -634,5 +655,5 @@ if __name__ == "__main__":
           jobs_that_end_meanwhile, long_answers,
           a_full_disk, too_long_a_directory, a_rate, before_begin, with_snapshots,
           saved_however_long_it_takes, saved_in_a_hurry, ended_without_the_snapshot, stopped_without_the_snapshot, over_several_hosts, several_jobs,
-          a_job_that_ignores_signals, a_stopped_bsprun, a_stopped_bsprun_that_many_have_asked, stale_sockets_are_swept, whose_directory,
+          a_job_that_ignores_signals, a_stopped_bsprun, a_stopped_bsprun_that_many_have_asked, after_a_logout, stale_sockets_are_swept, whose_directory,
           rights, bad_questions, programs_without_bsprun, wrong_calls])
