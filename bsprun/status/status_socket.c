@@ -21,7 +21,7 @@
 #include "lib/base/clock.h"
 
 #define CLIENTS_MAX 16u
-#define REQUEST_MAX 320u /* a host's name, too */
+#define REQUEST_MAX 800u /* a host's name, too, or numbers of replicas */
 #define DEADLINE_MS 10000u
 #define ANSWER_MS   1000u /* timeout for agents */
 #define RATE_MS     250u  /* least time between the two samples of a rate */

@@ -290,6 +290,18 @@ def long_answers():
         ctl_with_answers((b"ok\n", line), ("--wait", "drain", "h"), "x{%d,}" % min(length, 1300))
 
 
+def long_lists_of_replicas():
+    """As long as bsprun takes one: it says what is wrong with it, and not that it is no host."""
+    longest = ",".join(f"{pid}-{pid + 1}=2" for pid in range(1000, 1128, 2))
+    with Place() as place:
+        with place.job("--ckpt", os.path.join(place.directory, "ckpt"), "-np", 2, PROG, "wait", 0) as job:
+            job.wait_for(r"^ready (\d+) (\d+)\r?$", 2)
+            expect(place.ctl(job.os_pid, "replicas", longest), 1, err=f"^bspctl: job {job.os_pid}: (?!it has ended)")
+            expect(place.ctl(job.os_pid, "replicas", longest + ",2000-2001=2"), 2, err="give a number from 1 to 4, or one for each")
+            job.signal(signal.SIGKILL)
+            job.finish()
+
+
 def a_full_disk():
     with Place() as place, place.job("-np", 2, PROG, "wait", 1) as job:
         job.wait_ready(2)
@@ -652,7 +664,7 @@ def wrong_calls():
 
 if __name__ == "__main__":
     main([what_is_shown, stopped_by_a_signal, metrics, times, times_of_a_whole_job, followed, more_clients_than_are_answered,
-          jobs_that_end_meanwhile, long_answers,
+          jobs_that_end_meanwhile, long_answers, long_lists_of_replicas,
           a_full_disk, too_long_a_directory, a_rate, before_begin, with_snapshots,
           saved_however_long_it_takes, saved_in_a_hurry, ended_without_the_snapshot, stopped_without_the_snapshot, over_several_hosts, several_jobs,
           a_job_that_ignores_signals, a_stopped_bsprun, a_stopped_bsprun_that_many_have_asked, after_a_logout, stale_sockets_are_swept, whose_directory,
