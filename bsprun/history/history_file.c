@@ -25,8 +25,8 @@
 #include "bsprun/history/history.h"
 #include "lib/base/io.h"
 
-#define LEVELS   3 /* most levels of directories that are created */
-#define TRIES    100
+#define LEVELS   3   /* most levels of directories that are created */
+#define TRIES    750 /* who waits for the end of the writing does so for 2 s */
 #define PAUSE_NS 2000000
 #define TAIL     ".new" /* of the file that takes the place of the old one */
 
@@ -61,6 +61,12 @@ bool history_path(const char *(*lookup)(const char *name), char path[HISTORY_PAT
     return false;
 }
 
+/* Others use these directories, too: a user mask must not leave their owner without access. */
+static int make_directory(const char *directory)
+{
+    return mkdir(directory, 0700) == 0 ? chmod(directory, 0700) : -1;
+}
+
 /* Creates only a few levels, so that a missing home directory is not created. */
 static void make_directories(const char *path, int levels)
 {
@@ -70,9 +76,9 @@ static void make_directories(const char *path, int levels)
     if (!slash || slash == path || levels == 0)
         return;
     snprintf(directory, sizeof directory, "%.*s", (int)(slash - path), path);
-    if (mkdir(directory, 0700) != 0 && errno == ENOENT) {
+    if (make_directory(directory) != 0 && errno == ENOENT) {
         make_directories(directory, levels - 1);
-        mkdir(directory, 0700);
+        make_directory(directory);
     }
 }
 
@@ -191,6 +197,8 @@ static int open_locked(const char *path, char *why, size_t size)
             close(fd);
             return -1;
         }
+        if (status.st_size == 0)
+            fchmod(fd, 0600); /* it may be new, and a user mask has had its part in it */
         bool locked = flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK;
         if (locked && is_still_there(fd, path))
             return fd;
@@ -261,7 +269,7 @@ static int replace_file(const char *path, const char *text, size_t size)
     int fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -1;
-    bool good = bspz_write_all(fd, text, size) == 0 && fsync(fd) == 0;
+    bool good = fchmod(fd, 0600) == 0 && bspz_write_all(fd, text, size) == 0 && fsync(fd) == 0;
     good = close(fd) == 0 && good;
     if (good && rename(other, path) == 0)
         return 0;

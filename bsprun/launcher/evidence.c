@@ -71,9 +71,14 @@ bool evidence_fault(struct evidence *evidence, enum estimate_kind kind, uint64_t
     return true;
 }
 
+uint32_t evidence_new(const struct evidence *evidence, enum estimate_kind kind)
+{
+    return evidence->seen.failures[kind] - evidence->handed[kind];
+}
+
 bool evidence_change(struct evidence *evidence, enum estimate_kind from, enum estimate_kind to)
 {
-    if (evidence->seen.failures[from] <= evidence->handed[from])
+    if (evidence_new(evidence, from) == 0)
         return false;
     evidence->seen.failures[from]--;
     evidence->seen.failures[to]++;

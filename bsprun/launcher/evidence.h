@@ -67,7 +67,9 @@ enum estimate_kind evidence_kind(const struct evidence *evidence, enum evidence_
 bool evidence_fault(struct evidence *evidence, enum estimate_kind kind, uint64_t silence_ms,
                     uint64_t together_ms, struct evidence_time now);
 
-/* Changes the kind of the newest failure.  False: it was reported already, or there was none. */
+/* Failures of that kind that were not passed on yet. */
+uint32_t evidence_new(const struct evidence *evidence, enum estimate_kind kind);
+/* Changes the kind of the newest of them.  False: there is none. */
 bool evidence_change(struct evidence *evidence, enum estimate_kind from, enum estimate_kind to);
 
 /* The processes run, again or for the first time. */

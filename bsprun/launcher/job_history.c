@@ -2,9 +2,9 @@
  * later ones.
  *
  * Happy path: the history is read before the job begins -> it is the prior of the estimates, and of
- * what others leave of each host.  New observations are appended when a host is lost, from time to
- * time with a snapshot, and at the end; by a thread, as the home directory may be slow or
- * unavailable.
+ * what others leave of each host.  New observations are appended when a host is lost, or an agent
+ * as soon as it is certain that its host is not, from time to time with a snapshot, and at the end;
+ * by a thread, as the home directory may be slow or unavailable.
  *
  * What can fail: access to the file (history_file.c): one line, and the job goes on without.  If
  * its file system does not answer, bsprun ends nevertheless.
@@ -121,11 +121,12 @@ static void read_prior(struct job_history *own, struct estimate *prior)
 }
 
 int job_history_open(struct job_history *history, struct common *common,
-                     const struct agents *agents, const struct evidence *evidence,
-                     struct estimate *prior)
+                     const struct agents *agents, const bool *agent_ended,
+                     const struct evidence *evidence, struct estimate *prior)
 {
     history->common = common;
     history->agents = agents;
+    history->agent_ended = agent_ended;
     history->evidence = evidence;
     history->lives_since_ms = calloc(agents->room, sizeof *history->lives_since_ms);
     if (!history->lives_since_ms || host_shares_open(&history->shares, agents->room) != 0)
@@ -193,6 +194,16 @@ static void tell_lives(struct job_history *history)
         add(history, all);
 }
 
+/* Ends of agents that may turn out to be failures of their hosts. */
+static uint32_t count_unsure(const struct job_history *history)
+{
+    uint32_t most = evidence_new(history->evidence, ESTIMATE_PROCESS), count = 0;
+
+    for (uint32_t i = 0; i < history->agents->count && count < most; i++)
+        count += history->agent_ended[i];
+    return history->state == JOB_HISTORY_ENDED ? 0 : count;
+}
+
 /* Records the other kinds: the exposure since the last time. */
 static void tell_rates(struct job_history *history, const struct estimate *now)
 {
@@ -248,16 +259,14 @@ static bool begin_writing(struct job_history *own)
     return own->writing;
 }
 
-/* tells: why it failed, as long as that is of interest. */
-static void end_writing(struct job_history *own, bool tells)
+static void end_writing(struct job_history *own)
 {
     char why[512];
 
     close(own->done);
     if (history_append_end(own->writing, why, sizeof why) != 0) {
         own->state = JOB_HISTORY_OFF; /* later records would be incomplete */
-        if (tells)
-            notices_say(&own->common->notices, "%s", why);
+        notices_say(&own->common->notices, "%s", why);
     }
     own->writing = NULL;
 }
@@ -268,7 +277,7 @@ static void on_poll_closed(uv_handle_t *handle)
 {
     struct job_history *own = handle->data;
 
-    end_writing(own, !life_is_said(&own->common->life));
+    end_writing(own);
     write_more(own);
 }
 
@@ -290,21 +299,19 @@ static void write_more(struct job_history *own)
     uv_unref((uv_handle_t *)&own->poll);
 }
 
-static bool has_written(const struct job_history *own)
+static void await_writing(const struct job_history *own)
 {
     struct pollfd done = {.fd = own->done, .events = POLLIN};
-    int ready;
 
-    do {
-        ready = poll(&done, 1, WAIT_MS);
-    } while (ready < 0 && errno == EINTR);
-    return ready > 0;
+    while (poll(&done, 1, WAIT_MS) < 0 && errno == EINTR)
+        ;
 }
 
 void job_history_free(struct job_history *history)
 {
     while (history->writing) {
-        end_writing(history, !has_written(history));
+        await_writing(history);
+        end_writing(history);
         if (history->size > 0 && history->state != JOB_HISTORY_OFF)
             begin_writing(history);
     }
@@ -319,6 +326,8 @@ static void flush(struct job_history *own)
 
     if (own->state == JOB_HISTORY_OFF)
         return;
+    now.rates[ESTIMATE_PROCESS].seen -= count_unsure(own);
+    own->owes = false;
     tell_lives(own);
     tell_rates(own, &now);
     tell_shares(own);
@@ -348,6 +357,8 @@ void job_history_running(struct job_history *history)
         hosts += agents_is_up(&agents->items[i]);
     if (history->flushed_ms == 0)
         history->flushed_ms = launcher_now_ms();
+    if (history->owes)
+        flush(history);
     if (history->state != JOB_HISTORY_ON)
         return;
     history->state = JOB_HISTORY_BEGUN;
@@ -361,7 +372,15 @@ void job_history_lost(struct job_history *history, const struct launcher_agent *
     /* A failure of the agent is not a failure of its host. */
     if (agent && kind != ESTIMATE_PROCESS)
         tell_life(history, agent, true, kind);
-    flush(history);
+    history->owes = kind == ESTIMATE_PROCESS && count_unsure(history) > 0;
+    if (!history->owes)
+        flush(history);
+}
+
+void job_history_left(struct job_history *history, const struct launcher_agent *agent)
+{
+    tell_life(history, agent, false, ESTIMATE_HOST);
+    history->lives_since_ms[agent->host] = 0;
 }
 
 void job_history_saved(struct job_history *history)

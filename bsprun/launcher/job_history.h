@@ -22,12 +22,14 @@ struct job_history {
     enum job_history_state state;
     char path[HISTORY_PATH_MAX], site[HISTORY_NAME_MAX + 1];
     uint64_t *lives_since_ms; /* by host: start of the time not yet recorded; 0: not up */
+    const bool *agent_ended;  /* by host: possibly with the host; the caller's */
     struct host_shares shares;
     uint64_t image_bytes;           /* of the newest snapshot */
     char lines[HISTORY_APPEND_MAX]; /* to be written */
     size_t size;
     struct estimate told; /* recorded up to here */
     uint64_t flushed_ms;  /* when; 0: not yet */
+    bool owes;            /* a loss is not recorded yet, as its kind may change */
 
     struct history_writing *writing; /* NULL: none */
     int done;                        /* readable when that has ended */
@@ -36,8 +38,8 @@ struct job_history {
 
 /* Adds the history of earlier jobs to the prior. 0 or -ENOMEM. */
 int job_history_open(struct job_history *history, struct common *common,
-                     const struct agents *agents, const struct evidence *evidence,
-                     struct estimate *prior);
+                     const struct agents *agents, const bool *agent_ended,
+                     const struct evidence *evidence, struct estimate *prior);
 /* After the loop; also when all is zero.  Waits for what is being written, but not for ever. */
 void job_history_free(struct job_history *history);
 
@@ -48,6 +50,8 @@ void job_history_running(struct job_history *history);
 /* A failure of that kind, on that host or (NULL) on no particular one. */
 void job_history_lost(struct job_history *history, const struct launcher_agent *agent,
                       enum estimate_kind kind);
+/* The host has left the job, and is not watched any more. */
+void job_history_left(struct job_history *history, const struct launcher_agent *agent);
 /* A snapshot is committed and known to all: records observations if the last record is old. */
 void job_history_saved(struct job_history *history);
 /* The job is over; preempted: its hosts were taken away.  A second call has no effect. */

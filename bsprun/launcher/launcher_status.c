@@ -146,20 +146,21 @@ static uint32_t drop_those_behind(struct wire_where *rows, uint32_t count)
     return kept;
 }
 
-/* The answers of all agents combined; the caller frees them.  NULL: no memory. */
+/* The answers of all agents combined, but not what hosts said that answer no more; the caller frees
+ * them.  NULL: no memory. */
 static struct wire_where *gather_places(const struct launcher *launcher, uint32_t *count)
 {
     uint32_t all = 0;
 
     for (uint32_t i = 0; i < launcher->agents.count; i++)
-        all += launcher->places[i].count;
+        all += launcher->places[i].answered ? launcher->places[i].count : 0;
     struct wire_where *rows = calloc(all + 1, sizeof *rows);
 
     *count = 0;
     for (uint32_t i = 0; rows && i < launcher->agents.count; i++) {
         const struct host_places *places = &launcher->places[i];
 
-        for (uint32_t j = 0; j < places->count; j++)
+        for (uint32_t j = 0; places->answered && j < places->count; j++)
             rows[(*count)++] = places->items[j];
     }
     if (rows && replica_view_any(&launcher->replicas))

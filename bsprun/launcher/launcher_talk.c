@@ -160,8 +160,8 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
     for (uint32_t i = 0; i < launcher->agents.count; i++)
         launcher->savers[i] = job_machine_member(launcher->machine, i);
     note_snapshot(launcher, &message->saved);
-    owners_committed(&launcher->owners, &launcher->agents,
-                     launcher->saved_ms - message->saved.commit_ns / 1000000u);
+    owners_snapshot_over(&launcher->owners, &launcher->agents,
+                         launcher->saved_ms - message->saved.commit_ns / 1000000u);
     account_saved(&launcher->account, name,
                   launcher->saved_ms - message->saved.commit_ns / 1000000u);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_COMMITTED,
@@ -175,13 +175,15 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
 /* Who waits for it need not wait for another one. */
 static void tell_unsaved(struct launcher *launcher, const struct wire_message *message)
 {
+    uint64_t age_ms = message->unsaved.age_ns / 1000000u;
     char text[512];
 
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_UNSAVED,
                                                 .term = message->envelope.term,
-                                                .age_ms = message->unsaved.age_ns / 1000000u});
+                                                .age_ms = age_ms});
     if (job_machine_owes_snapshot(launcher->machine))
         return;
+    owners_snapshot_over(&launcher->owners, &launcher->agents, launcher_now_ms() - age_ms);
     snprintf(text, sizeof text, "no snapshot after superstep %llu: %.400s",
              (unsigned long long)message->envelope.superstep, message->unsaved.text);
     for (char *at = text; (at = strchr(at, '\n'));)

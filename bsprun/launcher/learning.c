@@ -57,6 +57,8 @@ void learning_saw(struct learning *learning, const struct launcher_agent *agent,
     if (agent && (how == EVIDENCE_AGENT_ENDED || how == EVIDENCE_CUT))
         learning->agent_ended[agent->host] = how == EVIDENCE_AGENT_ENDED;
     learning_watch(learning);
+    if (agent && agent->dismissed)
+        job_history_left(&learning->history, agent);
     if (!counts(learning) ||
         (agent && (agent->dismissed || !job_machine_member(learning->machine, agent->host))))
         return;
@@ -129,7 +131,8 @@ int learning_open(struct learning *learning, struct common *common, const struct
     learning->account = account;
     learning->agent_ended = calloc(agents->room, sizeof *learning->agent_ended);
     if (!learning->agent_ended ||
-        job_history_open(&learning->history, common, agents, &learning->evidence, &prior) != 0)
+        job_history_open(&learning->history, common, agents, learning->agent_ended,
+                         &learning->evidence, &prior) != 0)
         return -ENOMEM;
     if (mtbf_ns > 0)
         estimate_prior(&prior, ESTIMATE_HOST, (double)mtbf_ns / 1e9, ESTIMATE_GIVEN_LIVES);

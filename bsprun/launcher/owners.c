@@ -63,7 +63,7 @@ void owners_running(struct owners *owners, struct agents *agents)
         give_way_again(owners, agents);
 }
 
-void owners_committed(struct owners *owners, struct agents *agents, uint64_t begun_ms)
+void owners_snapshot_over(struct owners *owners, struct agents *agents, uint64_t begun_ms)
 {
     if (owners->asked && !owners->move && begun_ms >= owners->asked_ms)
         give_way_again(owners, agents);

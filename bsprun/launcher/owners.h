@@ -46,10 +46,10 @@ void owners_asked(struct owners *owners, struct agents *agents, bool move, uint6
 /* The owner of a host is active, and its agent gives way: the same, if that has not happened
  * yet. */
 void owners_let_go(struct owners *owners, struct launcher_agent *agent);
-/* A term runs, or a snapshot that was begun at that time is committed: if that was asked for,
- * processes give way again. */
+/* A term runs, or a snapshot that was begun at that time is committed, or has failed: if that was
+ * asked for, processes give way again. */
 void owners_running(struct owners *owners, struct agents *agents);
-void owners_committed(struct owners *owners, struct agents *agents, uint64_t begun_ms);
+void owners_snapshot_over(struct owners *owners, struct agents *agents, uint64_t begun_ms);
 
 /* The user has drained the host, perhaps after it was for its owner, or wants it used again. */
 void owners_taken(struct owners *owners, uint32_t host);

@@ -21,6 +21,7 @@
 #define LINE_MOST    2048u /* of an answer, the rest of which is cut off */
 #define ALREADY      "already "
 #define HOST_MOST    255u
+#define LIST_MOST    768u /* 64 numbers of replicas, each of processes of four digits */
 
 static const char help[] =
     "Usage: bspctl [--wait] JOB COMMAND [PID] [HOST]\n"
@@ -151,14 +152,14 @@ static int await(int fd, const struct words *words)
 }
 
 /* A request is a line of words. */
-static bool is_host_name(const char *word)
+static bool is_plain(const char *word, size_t most)
 {
     size_t length = strlen(word);
 
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)word[i] <= ' ' || word[i] == 0x7f)
             return false;
-    return length > 0 && length <= HOST_MOST;
+    return length > 0 && length <= most;
 }
 
 static int carry_out(const struct words *words, const struct command *command)
@@ -170,9 +171,11 @@ static int carry_out(const struct words *words, const struct command *command)
     for (int i = words->count - 1; i >= 2; i--) /* the host first */
         length +=
             snprintf(request + length, sizeof request - (size_t)length, " %s", words->items[i]);
-    int fd = jobs_ask((pid_t)atoi(job), request);
+    enum jobs_silence why;
+    int fd = jobs_ask((pid_t)atoi(job), request, ANSWER_MS, &why);
     if (fd < 0)
-        return fail(job, "it is not running on this host, or is not yours");
+        return why == JOBS_GONE ? fail(job, "it is not running on this host, or is not yours")
+                                : fail_unanswered(job, false);
     int status = command->is_question ? show(fd, job) : await(fd, words);
     close(fd);
     return status;
@@ -212,8 +215,10 @@ static int check_and_carry_out(const struct words *words)
         return usage(words->items[1], command->wanted);
     if (command->words == 2 && !jobs_is_name(words->items[2]) && strcmp(words->items[2], "0") != 0)
         return usage(words->items[2], "a pid is a number");
-    if (command->words > 0 && !is_host_name(words->items[words->count - 1]))
-        return usage(words->items[words->count - 1], "not a host name");
+    bool is_list = strcmp(command->word, "replicas") == 0;
+    const char *last = words->items[words->count - 1];
+    if (command->words > 0 && !is_plain(last, is_list ? LIST_MOST : HOST_MOST))
+        return usage(last, is_list ? command->wanted : "not a host name");
     return carry_out(words, command);
 }
 

@@ -14,6 +14,7 @@
 
 #include "bsprun/process.h"
 #include "bsprun/status/jobs.h"
+#include "lib/base/clock.h"
 #include "lib/base/stdout.h"
 
 #define STATUS_USAGE 2
@@ -45,13 +46,15 @@ enum answer { ANSWER_GONE, ANSWER_ENDED, ANSWER_UNSAVED, ANSWER_REFUSED, ANSWER_
  * says so just before that. */
 static enum answer ask(pid_t job, const char *request, int milliseconds)
 {
-    int fd = jobs_ask(job, request);
+    uint64_t until = bspz_now_ns() + (uint64_t)milliseconds * BSPZ_NS_PER_MS;
     enum answer answer = ANSWER_STAYS;
+    enum jobs_silence why;
     bool ended;
 
+    int fd = jobs_ask(job, request, milliseconds, &why);
     if (fd < 0)
-        return ANSWER_GONE;
-    char *text = jobs_read(fd, milliseconds, &ended);
+        return why == JOBS_GONE ? ANSWER_GONE : ANSWER_STAYS;
+    char *text = jobs_read(fd, milliseconds < 0 ? -1 : bspz_ms_until(until), &ended);
     bool accepted = text && strncmp(text, ACCEPTED, sizeof ACCEPTED - 1) == 0;
     const char *line = text && accepted ? text + sizeof ACCEPTED - 1 : text;
     if (line && *line) {

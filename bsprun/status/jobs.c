@@ -16,6 +16,7 @@
 #include "lib/base/stdout.h"
 
 #define ANSWER_MS 10000
+#define PAUSE_NS  50000000 /* between attempts to connect */
 
 /* ---- Finding --------------------------------------------------------------------------------- */
 
@@ -58,7 +59,8 @@ static void note(void *context, int fd, pid_t os_pid)
 {
     struct search *search = context;
 
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     if (!jobs_add(search->jobs, os_pid))
         search->short_of_memory = true;
 }
@@ -92,27 +94,47 @@ void jobs_free(struct job_list *jobs)
 struct question {
     pid_t job;
     int fd;
+    bool found;
 };
 
 static void keep_if_meant(void *context, int fd, pid_t os_pid)
 {
     struct question *question = context;
 
+    question->found = question->found || os_pid == question->job;
     if (os_pid == question->job && question->fd < 0)
         question->fd = fd;
-    else
+    else if (fd >= 0)
         close(fd);
 }
 
-int jobs_ask(pid_t job, const char *request)
+/* Tries again for so long while bsprun accepts no connection: many may come at once. */
+static void connect_within(struct question *question, int milliseconds)
 {
-    struct question question = {job, -1};
+    const struct timespec pause = {0, PAUSE_NS};
+    uint64_t until = bspz_now_ns() + (uint64_t)milliseconds * BSPZ_NS_PER_MS;
+
+    for (;;) {
+        question->found = false;
+        status_directory_jobs(keep_if_meant, question);
+        if (question->fd >= 0 || !question->found || (milliseconds >= 0 && bspz_now_ns() >= until))
+            return;
+        nanosleep(&pause, NULL);
+    }
+}
+
+int jobs_ask(pid_t job, const char *request, int milliseconds, enum jobs_silence *why)
+{
+    struct question question = {job, -1, false};
     char *line;
     int length = asprintf(&line, "%s\n", request);
 
+    *why = JOBS_GONE;
     if (length < 0)
         return -1;
-    status_directory_jobs(keep_if_meant, &question);
+    connect_within(&question, milliseconds);
+    if (question.found)
+        *why = JOBS_SILENT;
     /* What bsprun sent before it closed the connection can be read even when this fails. */
     if (question.fd >= 0)
         (void)!send(question.fd, line, (size_t)length, MSG_NOSIGNAL);
@@ -150,9 +172,10 @@ char *jobs_read(int fd, int milliseconds, bool *ended)
 
 char *jobs_answer(pid_t job, const char *request, enum jobs_silence *why)
 {
-    int fd = jobs_ask(job, request);
+    uint64_t until = bspz_now_ns() + ANSWER_MS * BSPZ_NS_PER_MS;
+    int fd = jobs_ask(job, request, ANSWER_MS, why);
     bool ended = false;
-    char *text = fd < 0 ? NULL : jobs_read(fd, ANSWER_MS, &ended);
+    char *text = fd < 0 ? NULL : jobs_read(fd, bspz_ms_until(until), &ended);
     bool is_busy = text && strcmp(text, STATUS_BUSY "\n") == 0;
 
     if (fd >= 0)
@@ -160,7 +183,8 @@ char *jobs_answer(pid_t job, const char *request, enum jobs_silence *why)
     if (text && *text && !is_busy)
         return text;
     free(text);
-    *why = is_busy ? JOBS_BUSY : fd < 0 || ended ? JOBS_GONE : JOBS_SILENT;
+    if (fd >= 0)
+        *why = is_busy ? JOBS_BUSY : ended ? JOBS_GONE : JOBS_SILENT;
     return NULL;
 }
 

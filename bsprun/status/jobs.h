@@ -23,20 +23,21 @@ bool jobs_find(struct job_list *jobs);
 bool jobs_add(struct job_list *jobs, pid_t job);
 void jobs_free(struct job_list *jobs);
 
-/* Sends a request to bsprun (see status_socket.h).  Returns a connection for the answer, which a
- * bsprun with too many clients may have closed already; or -1: no such job (any more). */
-int jobs_ask(pid_t job, const char *request);
-
-/* Reads until the end, or for at most so many milliseconds (negative: no limit).  `ended`: the end
- * was reached.  To be freed, NULL: no memory. */
-char *jobs_read(int fd, int milliseconds, bool *ended);
-
 /* Why a job has given no answer. */
 enum jobs_silence {
     JOBS_GONE,   /* it has ended, or is not the user's */
     JOBS_SILENT, /* it does not answer in time */
     JOBS_BUSY    /* bsprun has as many clients as it serves */
 };
+
+/* Sends a request to bsprun (see status_socket.h).  Returns a connection for the answer, which a
+ * bsprun with too many clients may have closed already; or -1 and *why: GONE, or SILENT, if it
+ * accepts no connection within so many milliseconds (negative: no limit). */
+int jobs_ask(pid_t job, const char *request, int milliseconds, enum jobs_silence *why);
+
+/* Reads until the end, or for at most so many milliseconds (negative: no limit).  `ended`: the end
+ * was reached.  To be freed, NULL: no memory. */
+char *jobs_read(int fd, int milliseconds, bool *ended);
 
 /* Asks and reads the answer, waiting 10 s at most.  NULL: there is none, and *why says why.  To be
  * freed. */

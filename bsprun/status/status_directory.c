@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,15 +123,18 @@ static bool address_of(struct sockaddr_un *address, const char *directory, const
            (int)STATUS_PATH_MAX;
 }
 
-/* A connection, or -1; removes the socket of a killed job, and counts it. */
-static int connect_to(const struct sockaddr_un *address, int *removed)
+/* A connection, or -1; removes the socket of a killed job, and counts it.  `full`: it has as many
+ * connections waiting as it may. */
+static int connect_to(const struct sockaddr_un *address, int *removed, bool *full)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
+    *full = false;
     if (fd < 0)
         return -1;
     if (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0)
         return fd;
+    *full = errno == EAGAIN;
     if (errno == ECONNREFUSED && unlink(address->sun_path) == 0)
         ++*removed;
     close(fd);
@@ -146,6 +150,28 @@ static pid_t listener(int fd)
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid())
         return -1;
     return peer.pid;
+}
+
+/* The process that a socket is named after, if it is a bsprun of the user's; else -1.  Without a
+ * connection there is nothing better, and it may be killed. */
+static pid_t named_process(const char *socket_name)
+{
+    static const char program[] = "bsprun";
+    int os_pid = atoi(socket_name + sizeof JOB_PREFIX - 1);
+    char path[32], target[PATH_MAX];
+    struct stat status;
+
+    snprintf(path, sizeof path, "/proc/%d", os_pid);
+    if (os_pid <= 0 || stat(path, &status) != 0 || status.st_uid != geteuid())
+        return -1;
+    snprintf(path, sizeof path, "/proc/%d/exe", os_pid);
+    ssize_t size = readlink(path, target, sizeof target - 1);
+    target[size < 0 ? 0 : size] = '\0';
+    const char *name = strrchr(target, '/');
+    size_t length = sizeof program - 1;
+    bool same = name && strncmp(name + 1, program, length) == 0 &&
+                (name[1 + length] == '\0' || name[1 + length] == ' '); /* " (deleted)" */
+    return same ? os_pid : -1;
 }
 
 static bool has_prefix(const char *name, const char *prefix)
@@ -179,10 +205,12 @@ static int visit(const char *directory, void (*job)(void *context, int fd, pid_t
             remove_if_old(address.sun_path);
         if (!has_prefix(entry->d_name, JOB_PREFIX))
             continue;
-        int fd = connect_to(&address, &removed);
-        pid_t os_pid = fd < 0 ? -1 : listener(fd);
+        bool full;
+        int fd = connect_to(&address, &removed, &full);
+        pid_t os_pid = fd >= 0 ? listener(fd) : full ? named_process(entry->d_name) : -1;
         if (job && os_pid > 0) {
-            fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+            if (fd >= 0)
+                fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
             job(context, fd, os_pid);
             count++;
         } else if (fd >= 0) {
@@ -260,6 +288,15 @@ int status_directory_listen(char path[STATUS_PATH_MAX])
             close(fd);
         }
     return error;
+}
+
+bool status_directory_is_gone(const char *path)
+{
+    const char *chosen = getenv("BSPZERO_STATUS_DIR");
+
+    if (chosen && chosen[0])
+        return false;
+    return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
 void status_directory_leave(const char *path)

@@ -21,11 +21,12 @@
 #include "lib/base/clock.h"
 
 #define CLIENTS_MAX 16u
-#define REQUEST_MAX 320u /* a host's name, too */
+#define REQUEST_MAX 800u /* a host's name, too, or numbers of replicas */
 #define DEADLINE_MS 10000u
 #define ANSWER_MS   1000u /* timeout for agents */
 #define RATE_MS     250u  /* least time between the two samples of a rate */
 #define RATE_OLD_MS 5000u /* an older sample is not used */
+#define CHECK_MS    10000u
 
 enum client_state {
     CLIENT_READING,
@@ -66,7 +67,9 @@ struct status_socket {
     uv_loop_t *loop;
     char path[STATUS_PATH_MAX];
     uv_pipe_t server;
+    bool serves;      /* the handle of the server is open, or closes */
     uv_timer_t timer; /* timeout of agents, or time of the second sample */
+    uv_timer_t check; /* whether the socket can still be found */
     unsigned open_handles;
     bool closing;
     struct client *clients;
@@ -75,6 +78,7 @@ struct status_socket {
     bool looking;
     uint32_t awaited;           /* answers still awaited */
     bool heard[WIRE_HOSTS_MAX]; /* hosts that have answered */
+    bool answered;              /* any of them has */
     bool second;                /* this is the second sample */
     struct look last;
     double rate;
@@ -360,6 +364,7 @@ static void look(struct status_socket *status)
 {
     free_ranks(status);
     memset(status->heard, 0, sizeof status->heard);
+    status->answered = false;
     status->looking = true;
     status->awaited = status->calls->ask(status->context, is_asked(status));
     uv_timer_start(&status->timer, on_no_answer, status->awaited > 0 ? ANSWER_MS : 0, 0);
@@ -405,8 +410,10 @@ void status_socket_take(struct status_socket *status, const struct wire_status *
 {
     if (!status || !status->looking || status->heard[message->host])
         return;
-    status->heard[message->host] = true;
-    status->processes = message->processes;
+    /* The agent of a host that joins knows of none yet. */
+    if (!status->answered || message->processes > status->processes)
+        status->processes = message->processes;
+    status->heard[message->host] = status->answered = true;
     if (message->seconds > status->seconds)
         status->seconds = message->seconds;
     for (uint32_t i = 0; i < message->ranks.count; i++)
@@ -578,32 +585,81 @@ static void on_connection(uv_stream_t *server, int error)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-struct status_socket *status_socket_open(uv_loop_t *loop, const struct status_calls *calls,
-                                         void *context)
+static void on_server_closed(uv_handle_t *handle)
 {
-    struct status_socket *status = calloc(1, sizeof *status);
-    int fd = status ? status_directory_listen(status->path) : -ENOMEM;
+    struct status_socket *status = handle->data;
 
-    if (fd < 0) {
-        free(status);
-        return NULL;
-    }
-    status->calls = calls;
-    status->context = context;
-    status->loop = loop;
-    uv_timer_init(loop, &status->timer);
-    uv_pipe_init(loop, &status->server, 0);
-    status->open_handles = 2;
-    status->server.data = status->timer.data = status;
-    uv_unref((uv_handle_t *)&status->timer);
+    status->serves = false;
+    on_own_handle_closed(handle);
+}
+
+static bool serve(struct status_socket *status)
+{
+    int fd = status_directory_listen(status->path);
+
+    if (fd < 0)
+        return false;
+    uv_pipe_init(status->loop, &status->server, 0);
+    status->server.data = status;
+    status->serves = true;
+    status->open_handles++;
     if (uv_pipe_open(&status->server, fd) != 0)
         close(fd);
     else if (uv_listen((uv_stream_t *)&status->server, (int)CLIENTS_MAX, on_connection) == 0) {
         uv_unref((uv_handle_t *)&status->server);
-        return status;
+        return true;
     }
-    status_socket_close(status);
-    return NULL;
+    status_directory_leave(status->path);
+    uv_close((uv_handle_t *)&status->server, on_server_closed);
+    return false;
+}
+
+static void on_lost_server_closed(uv_handle_t *handle)
+{
+    struct status_socket *status = handle->data;
+
+    status->serves = false;
+    status->open_handles--;
+    if (status->closing)
+        free_if_closed(status);
+    else
+        serve(status);
+}
+
+/* A socket that has been removed, or could not be made then, is made where that is possible now. */
+static void on_check(uv_timer_t *timer)
+{
+    struct status_socket *status = timer->data;
+
+    if (!status->serves)
+        serve(status);
+    else if (!uv_is_closing((uv_handle_t *)&status->server) &&
+             status_directory_is_gone(status->path))
+        uv_close((uv_handle_t *)&status->server, on_lost_server_closed);
+}
+
+struct status_socket *status_socket_open(uv_loop_t *loop, const struct status_calls *calls,
+                                         void *context)
+{
+    struct status_socket *status = calloc(1, sizeof *status);
+
+    if (!status)
+        return NULL;
+    status->calls = calls;
+    status->context = context;
+    status->loop = loop;
+    if (!serve(status) && !status->serves) {
+        free(status);
+        return NULL;
+    }
+    uv_timer_init(loop, &status->timer);
+    uv_timer_init(loop, &status->check);
+    status->open_handles += 2;
+    status->timer.data = status->check.data = status;
+    uv_timer_start(&status->check, on_check, CHECK_MS, CHECK_MS);
+    uv_unref((uv_handle_t *)&status->timer);
+    uv_unref((uv_handle_t *)&status->check);
+    return status;
 }
 
 void status_socket_close(struct status_socket *status)
@@ -612,8 +668,10 @@ void status_socket_close(struct status_socket *status)
         return;
     status->closing = true;
     status_directory_leave(status->path);
-    uv_close((uv_handle_t *)&status->server, on_own_handle_closed);
+    if (status->serves && !uv_is_closing((uv_handle_t *)&status->server))
+        uv_close((uv_handle_t *)&status->server, on_server_closed);
     uv_close((uv_handle_t *)&status->timer, on_own_handle_closed);
+    uv_close((uv_handle_t *)&status->check, on_own_handle_closed);
     for (struct client *client = status->clients; client; client = client->next)
         if (client->state != CLIENT_STAYING)
             drop(client);

@@ -28,6 +28,7 @@
 
 #define STATUS_USAGE 2
 #define SILENT_NS    (10 * BSPZ_NS_PER_S)
+#define SILENT_TEXT  "the job does not answer"
 
 enum { FD_KEYS, FD_SIGNALS, FD_STATUS, FD_REQUEST, FDS };
 
@@ -100,24 +101,29 @@ static void end_job(struct watch *watch)
     watch->over = watch->named;
 }
 
+/* There is no new status: that is said until there is one again. */
+static void say_trouble(struct watch *watch, const char *trouble)
+{
+    watch->trouble = trouble;
+    watch_view_say(&watch->view, trouble);
+}
+
 static void ask_status(struct watch *watch)
 {
+    enum jobs_silence why;
     struct job_list found;
 
     if (!watch->named && jobs_find(&found)) {
         jobs_free(&watch->jobs);
         watch->jobs = found;
     }
-    if (!watch_inquiry_ask(&watch->status, watch->job, "json"))
-        end_job(watch);
+    if (!watch_inquiry_ask(&watch->status, watch->job, "json", &why)) {
+        if (why == JOBS_GONE)
+            end_job(watch);
+        else
+            say_trouble(watch, SILENT_TEXT);
+    }
     watch->next_ns = watch->status.asked_ns + watch->step_ns;
-}
-
-/* There is no new status: that is said until there is one again. */
-static void say_trouble(struct watch *watch, const char *trouble)
-{
-    watch->trouble = trouble;
-    watch_view_say(&watch->view, trouble);
 }
 
 static void take_facts(struct watch *watch, const char *text)
@@ -163,7 +169,7 @@ static void take_time(struct watch *watch)
         return;
     if (watch->status.fd >= 0 && now - watch->status.asked_ns >= SILENT_NS) {
         watch_inquiry_drop(&watch->status);
-        say_trouble(watch, "the job does not answer");
+        say_trouble(watch, SILENT_TEXT);
     }
     if (watch->status.fd < 0 && now >= watch->next_ns)
         ask_status(watch);
@@ -183,10 +189,13 @@ static void say(struct watch *watch, const char *what)
 
 static void request(struct watch *watch, enum watch_action what, const char *word)
 {
+    enum jobs_silence why;
+
     watch->requested = what;
     watch->agreed = false;
-    say(watch, watch_inquiry_ask(&watch->request, watch->job, word) ? "requested"
-                                                                    : "the job does not run");
+    say(watch, watch_inquiry_ask(&watch->request, watch->job, word, &why) ? "requested"
+               : why == JOBS_GONE                                         ? "the job does not run"
+                                                                          : SILENT_TEXT);
 }
 
 /* "ok" and later the outcome, or a refusal (status_socket.h). */

@@ -3,18 +3,19 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-#include "bsprun/status/jobs.h"
 #include "lib/base/clock.h"
 
 #define KEPT_BYTES (1u << 20) /* of memory, for the next answer */
 
-bool watch_inquiry_ask(struct watch_inquiry *inquiry, pid_t job, const char *request)
+bool watch_inquiry_ask(struct watch_inquiry *inquiry, pid_t job, const char *request,
+                       enum jobs_silence *why)
 {
     watch_inquiry_drop(inquiry);
     inquiry->asked_ns = bspz_now_ns();
-    inquiry->fd = jobs_ask(job, request);
+    inquiry->fd = jobs_ask(job, request, 0, why);
     return inquiry->fd >= 0;
 }
 
@@ -23,7 +24,9 @@ enum watch_progress watch_inquiry_read(struct watch_inquiry *inquiry)
     char bytes[16384];
     ssize_t got;
 
-    while ((got = read(inquiry->fd, bytes, sizeof bytes)) > 0 || (got < 0 && errno == EINTR))
+    /* The connection stays open until what was requested has happened. */
+    while ((got = recv(inquiry->fd, bytes, sizeof bytes, MSG_DONTWAIT)) > 0 ||
+           (got < 0 && errno == EINTR))
         if (got > 0 && !bspz_buffer_add(&inquiry->text, bytes, (size_t)got))
             return WATCH_NO_MEMORY;
     return got < 0 && errno == EAGAIN ? WATCH_COMES : WATCH_COMPLETE;

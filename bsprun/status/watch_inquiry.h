@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "bsprun/status/jobs.h"
 #include "lib/base/buffer.h"
 
 /* All zero but fd, which is -1: nothing has been asked. */
@@ -18,8 +19,10 @@ struct watch_inquiry {
 
 enum watch_progress { WATCH_COMES, WATCH_COMPLETE, WATCH_NO_MEMORY };
 
-/* Asks; an earlier inquiry is dropped.  False: there is no such job (any more). */
-bool watch_inquiry_ask(struct watch_inquiry *inquiry, pid_t job, const char *request);
+/* Asks; an earlier inquiry is dropped.  False and *why: there is no such job (any more), or it
+ * accepts no connection now. */
+bool watch_inquiry_ask(struct watch_inquiry *inquiry, pid_t job, const char *request,
+                       enum jobs_silence *why);
 /* Reads what has come, to be called when fd is readable. */
 enum watch_progress watch_inquiry_read(struct watch_inquiry *inquiry);
 /* What has come, as a text; until the next call.  NULL: no memory. */

@@ -195,6 +195,23 @@ def removed():
         is_undisturbed(place, job, reference())
 
 
+def progress_after_a_removal():
+    """The processes were on the host that has left."""
+    with LoopbackPlace(2) as place:
+        job = running(place, options=(*SELDOM, "--progress"))
+        _, at = moves(place, job, "remove", "h1")
+        saved = place.committed()
+        at = step_until(place, lambda: place.executed(0, saved + 4), at)
+
+        def shown():
+            status(place, job)  # with its answers there is a line
+            return int(re.findall(r"superstep (\d+), .* p = 4", job.said())[-1])
+
+        wait_until(lambda: shown() > saved + 1, "progress beyond the last snapshot")
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+
+
 def a_spare_joins():
     with LoopbackPlace(3, options=("--spares", "1")) as place:
         job = running(place)
@@ -261,6 +278,19 @@ def a_new_host_comes_while_the_next_term_begins():
         check(places(place, job)["h7"] == ("up", 2), job)
         place.release(0, at)
         ends_well(place, job, reference())
+
+
+def a_host_that_joins_has_no_processes_yet():
+    """What it answers does not count for the job, whichever host answers last."""
+    with LoopbackPlace(2) as place:
+        job = running(place, options=("-vv", "--every", "1000"))
+        ctl = asked(place, job, "add", "h7", "--wait")
+        wait_until(lambda: "host h7 has joined" in job.said(), "the agent")
+        found = [status(place, job)["processes"] for _ in range(20)]
+        check(found == 20 * [4], found)
+        at = step_until_done(place, job, ctl, 3)
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
 
 
 def a_host_that_cannot_join():
@@ -687,9 +717,9 @@ if __name__ == "__main__":
         except Failed as failure:
             sys.exit(str(failure))
         sys.exit(0)
-    main([at_random, drained, the_host_of_process_0, removed, saved_and_placed_anew, a_process_moved,
+    main([at_random, drained, the_host_of_process_0, removed, progress_after_a_removal, saved_and_placed_anew, a_process_moved,
           a_process_is_there_already, a_host_by_another_name, a_spare_joins, new_hosts_join, a_new_host_replaces_a_lost_one,
-          a_new_host_comes_while_the_next_term_begins, a_host_that_cannot_join,
+          a_new_host_comes_while_the_next_term_begins, a_host_that_joins_has_no_processes_yet, a_host_that_cannot_join,
           a_host_where_nothing_can_be_started, a_joining_agent_is_told_to_end,
           a_host_with_a_directory_of_its_own,
           input_while_the_first_host_comes_back,

@@ -19,7 +19,7 @@ import time
 
 import draining
 from draining import (SELDOM, asked, at_work, ends_well, is_undisturbed, moves, places, reference, refused,
-                      running, step_until, step_until_done)
+                      running, said, step_until, step_until_done)
 from loopback import *
 from loopback import (BIN, BSPRUN, BUILD, LoopbackPlace, alive, check, check_said, main, send, state_of,
                       wait_said, wait_until)
@@ -192,6 +192,28 @@ def saved_while_stopped():
         place.quiet("h1")
         place.release(0, at)
         is_undisturbed(place, job, reference())
+
+
+def not_saved_while_stopped():
+    """The snapshot that is asked for fails: they are stopped again nevertheless."""
+    with OwnedPlace(1) as place:
+        job = running(place, options=options("yield", "--on-refuse", "continue"), p=2)
+        ranks = at_work(place, job, "h0")
+        in_the_way = [directory(place, (superstep, 1)) for superstep in range(4, draining.SUPERSTEPS + 1)]
+        for path in in_the_way:
+            open(path, "w").close()
+        place.active("h0")
+        wait_until(lambda: stopped(ranks), "a stop")
+        ctl = asked(place, job, "save", "--wait")
+        at = step_until(place, lambda: ctl.poll() is not None, 3)
+        check("no snapshot after superstep" in said(ctl, 1, job), job)
+        wait_until(lambda: stopped(ranks), "a stop again")
+        becomes(place, job, "h0", "stopped for its owner")
+        for path in in_the_way:
+            os.unlink(path)
+        place.quiet("h0")
+        place.release(0, at)
+        ends_well(place, job, Reference.of(2, draining.SUPERSTEPS, "-a"))
 
 
 def drained_while_stopped():
@@ -624,7 +646,7 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--interactive"]:
         interactive(*map(float, sys.argv[2:]))
         sys.exit(0)
-    main([yields, yields_when_told, without_a_policy, killed_while_stopped, saved_while_stopped,
+    main([yields, yields_when_told, without_a_policy, killed_while_stopped, saved_while_stopped, not_saved_while_stopped,
           drained_while_stopped, restarted, a_stopped_one_is_killed, others_compute, control_z, is_nice,
           a_group_is_idle, leaves_and_comes_back, a_process_is_killed_when_it_has_left,
           drained_by_the_user_meanwhile, nowhere_to_go, the_other_host_is_lost,

@@ -3,6 +3,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -289,6 +290,18 @@ def long_answers():
         ctl_with_answers((b"ok\n", line), ("--wait", "drain", "h"), "x{%d,}" % min(length, 1300))
 
 
+def long_lists_of_replicas():
+    """As long as bsprun takes one: it says what is wrong with it, and not that it is no host."""
+    longest = ",".join(f"{pid}-{pid + 1}=2" for pid in range(1000, 1128, 2))
+    with Place() as place:
+        with place.job("--ckpt", os.path.join(place.directory, "ckpt"), "-np", 2, PROG, "wait", 0) as job:
+            job.wait_for(r"^ready (\d+) (\d+)\r?$", 2)
+            expect(place.ctl(job.os_pid, "replicas", longest), 1, err=f"^bspctl: job {job.os_pid}: (?!it has ended)")
+            expect(place.ctl(job.os_pid, "replicas", longest + ",2000-2001=2"), 2, err="give a number from 1 to 4, or one for each")
+            job.signal(signal.SIGKILL)
+            job.finish()
+
+
 def a_full_disk():
     with Place() as place, place.job("-np", 2, PROG, "wait", 1) as job:
         job.wait_ready(2)
@@ -499,6 +512,49 @@ def a_stopped_bsprun():
         check(not os.path.exists(place.path), place.sockets())
 
 
+def a_stopped_bsprun_that_many_have_asked():
+    """It has not ended: that is not said, it is asked again when it goes on, and it can be killed."""
+    with Place() as place, place.job("-np", 1, PROG, "wait", 0) as job:
+        job.wait_for(r"^ready (\d+) (\d+)\r?$", 1)
+        with subprocess.Popen([BSPSTAT, "--json", "--follow", "--interval=0.1"], stdout=subprocess.PIPE, text=True,
+                              env=dict(os.environ, **place.env)) as reader:
+            check(json.loads(reader.stdout.readline())["pid"] == job.os_pid, "no line")
+            place.stop(job)
+            ctl = subprocess.Popen([os.path.join(BIN, "bspctl"), str(job.os_pid), "hosts"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True, env=dict(os.environ, **place.env))
+            expect(place.stat(), 1, out="^$", err=f"^bspstat: job {job.os_pid} does not answer$")
+            said = ctl.communicate()[0]
+            check(ctl.returncode == 1 and said == f"bspctl: job {job.os_pid}: it does not answer\n", said)
+            os.kill(job.os_pid, signal.SIGCONT)
+            wait_until(lambda: place.stat(job.os_pid).status == 0, "an answer")
+            place.stop(job)
+            expect(place.kill("-f"), 0, out=f"^job {job.os_pid} has ended$", no_err=True)
+            check(job.finish() == -signal.SIGKILL, job.text())
+            lines = [json.loads(line) for line in reader.stdout]
+            check([line.get("ended") for line in lines].count(True) == 1, lines)
+            check(len(lines) > 1 and lines[-1].get("ended") and reader.wait() == 0, lines)
+
+
+def after_a_logout():
+    """$XDG_RUNTIME_DIR is removed with the last session of the user, and made anew by the next; the job goes on."""
+    with Place() as place:
+        runtime = os.path.join(place.directory, "run")
+        place.env = {"BSPZERO_STATUS_DIR": None, "XDG_RUNTIME_DIR": runtime}
+        place.path = os.path.join(runtime, "bspzero")
+        os.mkdir(runtime, 0o700)
+        with place.job("-np", 1, PROG, "wait", 0) as job:
+            job.wait_for(r"^ready (\d+) (\d+)\r?$", 1)
+            check(len(place.sockets()) == 1, place.sockets())
+            for _ in range(2):
+                shutil.rmtree(runtime)
+                os.mkdir(runtime, 0o700)
+                wait_until(place.sockets, "another socket")
+                wait_until(lambda: place.stat(job.os_pid).status == 0, "an answer")
+            expect(place.kill(job.os_pid), 0, out=f"^job {job.os_pid} has ended$", no_err=True)
+            job.finish()
+        check(not os.path.exists(place.path), place.sockets())
+
+
 def stale_sockets_are_swept():
     with Place() as place:
         os.mkdir(place.path, 0o700)
@@ -608,8 +664,8 @@ def wrong_calls():
 
 if __name__ == "__main__":
     main([what_is_shown, stopped_by_a_signal, metrics, times, times_of_a_whole_job, followed, more_clients_than_are_answered,
-          jobs_that_end_meanwhile, long_answers,
+          jobs_that_end_meanwhile, long_answers, long_lists_of_replicas,
           a_full_disk, too_long_a_directory, a_rate, before_begin, with_snapshots,
           saved_however_long_it_takes, saved_in_a_hurry, ended_without_the_snapshot, stopped_without_the_snapshot, over_several_hosts, several_jobs,
-          a_job_that_ignores_signals, a_stopped_bsprun, stale_sockets_are_swept, whose_directory,
+          a_job_that_ignores_signals, a_stopped_bsprun, a_stopped_bsprun_that_many_have_asked, after_a_logout, stale_sockets_are_swept, whose_directory,
           rights, bad_questions, programs_without_bsprun, wrong_calls])

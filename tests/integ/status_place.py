@@ -1,9 +1,11 @@
 """A directory of the sockets of jobs that is the test's own."""
 import os
 import shutil
+import signal
+import socket
 import tempfile
 
-from harness import BSPRUN, Job
+from harness import BSPRUN, Job, process_stat, wait_until
 
 
 class StatusPlace:
@@ -19,3 +21,16 @@ class StatusPlace:
 
     def job(self, *words, **more):
         return Job([BSPRUN, *map(str, words)], env=dict(self.env), **more)
+
+    def stop(self, job):
+        """Stops the only job's bsprun, connects to it and leaves until it has as many connections waiting as it may."""
+        os.kill(job.os_pid, signal.SIGSTOP)
+        wait_until(lambda: process_stat(job.os_pid)[0] == "T", "its stop")
+        [name] = os.listdir(self.path)
+        while True:
+            with socket.socket(socket.AF_UNIX) as client:
+                client.setblocking(False)
+                try:
+                    client.connect(os.path.join(self.path, name))
+                except BlockingIOError:
+                    return

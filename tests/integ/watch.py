@@ -337,6 +337,42 @@ def requests():
             check(job.finish() == 128 + signal.SIGTERM, job.text())
 
 
+def while_a_request_is_carried_out():
+    """The picture goes on, and keys and signals are taken: the superstep that a snapshot would follow does not end."""
+    with StatusPlace() as place:
+        with place.job("--ckpt", os.path.join(place.directory, "ckpt"), "--every", "1h", "-np", 2, PROG, "wait", 1) as job:
+            job.wait_ready(2)
+            for ends, status in ((lambda terminal: terminal.type("q"), 0),
+                                 (lambda terminal: terminal.signal(signal.SIGTERM), 128 + signal.SIGTERM)):
+                with Terminal(place, job.os_pid) as terminal:
+                    terminal.wait_for("^    1 ")
+                    terminal.type("s")
+                    terminal.wait_for("^snapshot: bsprun agrees$")
+                    since = terminal.wait_for(" on 1 host for .*$")[0]
+                    terminal.wait(lambda: terminal.wait_for(" on 1 host for .*$")[0] != since, "a later picture")
+                    ends(terminal)
+                    check(terminal.finish() == status, terminal.process.returncode, terminal.raw)
+            job.signal(signal.SIGKILL)
+            job.finish()
+
+
+def a_stopped_bsprun():
+    """That so many have asked that it accepts no more: the picture stays, and changes again when it goes on."""
+    with StatusPlace() as place, place.job("-np", 2, PROG, "wait", 1) as job:
+        job.wait_ready(2)
+        with Terminal(place, job.os_pid) as terminal:
+            terminal.wait_for("^    1 ")
+            place.stop(job)
+            terminal.wait_for("^the job does not answer$")
+            since = terminal.wait_for(" on 1 host for .*$")[0]
+            job.signal(signal.SIGCONT)
+            terminal.wait(lambda: terminal.wait_for(" on 1 host for .*$")[0] != since, "a later picture")
+            terminal.type("q")
+            check(terminal.finish() == 0, terminal.raw)
+        job.signal(signal.SIGINT)
+        job.finish()
+
+
 def several_jobs():
     """One after the other; the last picture of one that has ended stays until a key."""
     with StatusPlace() as place, Server(place, fake(1, program="./one")) as one, \
@@ -455,5 +491,5 @@ def wrong_calls():
 
 if __name__ == "__main__":
     main([follows_the_size, without_colours_and_in_ascii, a_thousand_processes, the_picture_of_the_guide, what_is_not_understood, requests,
-          several_jobs, leaves_the_terminal_as_it_was, stops_and_goes_on, a_terminal_that_vanishes, no_terminal,
+          while_a_request_is_carried_out, a_stopped_bsprun, several_jobs, leaves_the_terminal_as_it_was, stops_and_goes_on, a_terminal_that_vanishes, no_terminal,
           no_job, wrong_calls])

@@ -6,6 +6,7 @@ from harness import *
 
 BSPSTAT = os.path.join(BIN, "bspstat")
 BSPLOAD = os.path.join(BIN, "bspload")
+BSPCTL = os.path.join(BIN, "bspctl")
 BSPSIM = os.path.join(BIN, "bspsim")
 KINDS = ("host", "process", "preemption", "split")
 
@@ -54,6 +55,7 @@ class Learning(Place):
 
 
 def by_kind(failures):
+    """Of what has a list of all kinds."""
     check([kind["kind"] for kind in failures["kinds"]] == list(KINDS), failures)
     return {kind["kind"]: kind for kind in failures["kinds"]}
 
@@ -157,7 +159,8 @@ def nothing_is_lost_with_processor_zero():
 
 
 def hosts(place, *options, supersteps=60):
-    rsh = place.write("rsh", '#!/bin/sh\nhost=$1\nshift\nBSPZERO_HOST_NAME=$host exec "$@"\n')
+    rsh = place.write("rsh", f'#!/bin/sh\nhost=$1\nshift\n[ -e "{place.path("dead")}.$host" ] && exit 1\n'
+                             'BSPZERO_HOST_NAME=$host exec "$@"\n')
     os.chmod(rsh, 0o755)
     return place.learner(2, supersteps, "-a", "-t", 10,
                          options=("--launcher", rsh, "--hosts", "h0:1,h1:1", "--heartbeat", "2", *options))
@@ -228,6 +231,71 @@ def hosts_and_agents_are_told_apart():
         check(re.search(r"bsprun: history of hosts-of:\S+: 1 job, 1 failure of hosts, one lives ",
                         job.said()), job)
         place.check_clean()
+
+
+def lives(place, host):
+    """Of that host, as recorded: how long, and how each piece of it ended."""
+    return [(float(seconds), end) for seconds, end in
+            re.findall(rf"^life \d+ \S+ {host} ([\d.]+) (\S+) [0-9a-f]+$", place.lines().decode(), re.M)]
+
+
+def a_removed_host_lives_no_more():
+    """As far as the job knows."""
+    with Learning() as place:
+        place.hold(0, 10)
+        began = time.monotonic()
+        job = hosts(place, "-v")
+        place.wait_executed(0, 10)
+        with subprocess.Popen([BSPCTL, "--wait", str(job.os_pid), "remove", "h1"], stderr=subprocess.PIPE,
+                              env=dict(os.environ, **place.env)) as ctl:
+            wait_until(lambda: "bspctl: " in job.said() or ctl.poll() is not None, "the request")
+            place.hold(0, 40)
+            place.release(0, 10)
+            check(ctl.wait(PATIENCE) == 0, ctl.stderr.read(), job)
+        removed = time.monotonic()
+        place.wait_executed(0, 40)
+        time.sleep(2)  # it is the least that has passed, whatever the load
+        place.release(0, 40)
+        job.wait(0)
+        check([end for _, end in lives(place, "h1")] == ["alive"], place.lines())
+        check(lives(place, "h1")[0][0] < removed - began + 1, removed - began, place.lines())
+        check(sum(seconds for seconds, _ in lives(place, "h0")) > 2, place.lines())
+        place.check_clean()
+
+
+def a_host_that_closes_its_connections():
+    """It is a failure of the host, once, when no agent can be started there any more; before that it might be one of the agent,
+    which is not recorded yet."""
+    with Learning() as place:
+        place.hold(0, 40)
+        job = hosts(place, "-v")
+        place.wait_executed(0, 40)
+        place.wait_committed(1)
+        place.write("dead.h1", "")
+        os.kill(agent_of(place, "h1"), signal.SIGKILL)
+        place.wait_executed(0, 40, 2)
+        place.release(0, 40)
+        job.wait(0)
+        check([end for _, end in lives(place, "h1")] == ["host"], place.lines())
+        kinds = by_kind(place.sites()[0])
+        check(kinds["host"]["seen"] == 1 and kinds["process"]["seen"] == 0, kinds, place.lines())
+        check([kind["seen"] for kind in place.report()["failures"]["kinds"]] == [1, 0, 0, 0], place.report())
+        place.check_clean()
+
+
+def an_agent_that_comes_again():
+    """It was a failure of the agent: recorded when the processes run again, so that it is there though bsprun is killed."""
+    with Learning() as place:
+        place.hold(0, 40)
+        job = hosts(place, "-v")
+        place.wait_executed(0, 40)
+        place.wait_committed(1)
+        os.kill(agent_of(place, "h1"), signal.SIGKILL)
+        place.wait_executed(0, 40, 2)
+        wait_until(lambda: re.search(r"^seen \d+ \S+ process 1\.", place.lines().decode(), re.M), "the record")
+        send(job.os_pid, signal.SIGKILL)
+        job.wait(-signal.SIGKILL)
+        wait_until(lambda: not marked(place.mark), "the end of all processes")
 
 
 def the_next_job_begins_with_it():
@@ -348,6 +416,19 @@ def files_that_are_none():
         place.check_clean()
 
 
+def not_to_be_written_at_the_end():
+    """The last records are lost, and that is said."""
+    with Learning() as place:
+        place.hold(0, 3)
+        job = place.learner(1, 5)
+        wait_until(lambda: os.path.exists(place.history) and b"\njob " in place.lines(), "the first record")
+        os.chmod(place.history, 0o666)
+        before = place.lines()
+        place.release(0, 3)
+        one_warning(place, job, "writable by others", before)
+        place.check_clean()
+
+
 def no_home():
     with Learning() as place:
         nowhere = {"XDG_STATE_HOME": "", "HOME": ""}
@@ -412,5 +493,5 @@ def nonsense():
 if __name__ == "__main__":
     main([snapshots_follow_the_life_of_hosts, hardly_any_progress, kills_are_seen,
           nothing_is_lost_with_processor_zero, hosts_and_agents_are_told_apart,
-          the_next_job_begins_with_it, two_jobs_at_once, preempted, files_that_are_none, no_home,
+          a_removed_host_lives_no_more, a_host_that_closes_its_connections, an_agent_that_comes_again, the_next_job_begins_with_it, two_jobs_at_once, preempted, files_that_are_none, not_to_be_written_at_the_end, no_home,
           a_full_disk, killed_while_it_is_written, nonsense], together=3)

@@ -2,10 +2,12 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -659,6 +661,82 @@ START_TEST(kill_of_writers_costs_a_line_each_at_most)
 }
 END_TEST
 
+/* In place of another job that holds the lock: so often it is held. */
+static unsigned held;
+
+int __real_flock(int fd, int operation);
+int __wrap_flock(int fd, int operation);
+int __wrap_flock(int fd, int operation)
+{
+    if (held > 0 && (operation & LOCK_SH)) {
+        held--;
+        errno = EWOULDBLOCK;
+        return -1;
+    }
+    return __real_flock(fd, operation);
+}
+
+/* It may be another job that condenses the file on a slow server, for more than a second. */
+START_TEST(the_lock_is_waited_for)
+{
+    struct history_record record = life("s", 5, true);
+    char why[512];
+
+    held = 600;
+    ck_assert_msg(append_one(&record, why) == 0, "%s", why);
+    held = UINT_MAX;
+    ck_assert_int_eq(append_one(&record, why), -1);
+    ck_assert_ptr_nonnull(strstr(why, "another job holds its lock"));
+}
+END_TEST
+
+/* What was made is made accessible before anything is asserted, which may leave it. */
+static mode_t mode_of(const char *name)
+{
+    struct stat status;
+    bool there = stat(name, &status) == 0;
+
+    if (there)
+        chmod(name, S_ISDIR(status.st_mode) ? 0700 : 0600);
+    return there ? status.st_mode & 0777 : 0;
+}
+
+static int append_unmasked(const struct history_record *record, char why[512])
+{
+    mode_t before = umask(0777);
+    int result = append_one(record, why);
+
+    umask(before);
+    return result;
+}
+
+/* Others use these directories, too. */
+START_TEST(a_user_mask_takes_nothing_from_the_owner)
+{
+    struct history_record record = life("s", 5, true);
+    char why[512], names[3][sizeof path];
+    mode_t modes[3];
+
+    for (int i = 0; i < 3; i++)
+        snprintf(names[i], sizeof names[i], "%s/local%s%s", directory, i > 0 ? "/state" : "",
+                 i > 1 ? "/history" : "");
+    snprintf(path, sizeof path, "%s", names[2]);
+    int result = append_unmasked(&record, why);
+    for (int i = 0; i < 3; i++)
+        modes[i] = mode_of(names[i]);
+    ck_assert_msg(result == 0, "%s", why);
+    ck_assert_uint_eq(modes[0], 0700);
+    ck_assert_uint_eq(modes[1], 0700);
+    ck_assert_uint_eq(modes[2], 0600);
+    ck_assert_int_eq(truncate(path, HISTORY_FILE_MAX + 1), 0);
+    ck_assert_int_eq(append_unmasked(&record, why), 0);
+    struct stat smaller;
+    ck_assert_int_eq(stat(path, &smaller), 0);
+    ck_assert_int_lt(smaller.st_size, HISTORY_FILE_MAX);
+    ck_assert_uint_eq(mode_of(path), 0600);
+}
+END_TEST
+
 /* In place of a server that does not answer: whoever opens a file of that name gets no further
  * before `answer` is closed. */
 #define MUTE "does-not-answer"
@@ -759,6 +837,8 @@ int main(void)
     tcase_add_test(files, a_cut_line_spoils_no_other);
     tcase_add_test(files, files_that_are_none_are_left_alone);
     tcase_add_test(files, a_full_disk_cuts_a_line);
+    tcase_add_test(files, the_lock_is_waited_for);
+    tcase_add_test(files, a_user_mask_takes_nothing_from_the_owner);
     tcase_add_test(files, a_file_system_that_does_not_answer);
     tcase_add_test(files, a_line_for_a_file_system_that_does_not_answer);
     tcase_add_test(files, no_home_is_made);
