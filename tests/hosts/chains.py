@@ -133,5 +133,29 @@ def bases_are_removed():
         place.check_clean()
 
 
+def no_directory_for_a_snapshot():
+    """On all hosts, also those without process 0: the job goes on, and none of them is taken for lost."""
+    reference = Reference.of(P, SUPERSTEPS, "-a")
+    with LoopbackPlace(hosts=2) as place:
+        place.hold(0, LOST_AT)
+        place.hold(0, AT)
+        job = place.ticker(P, SUPERSTEPS, "-a")
+        place.wait_executed(0, LOST_AT)
+        place.wait_committed(LOST_AT)
+        directory = os.path.join(place.store, jobs(place.store)[0])
+        for step in range(LOST_AT + 1, AT + 1):
+            with open(os.path.join(directory, f"{step}.1"), "x"):
+                pass
+        place.release(0, LOST_AT)
+        place.wait_executed(0, AT)
+        check("no snapshot after superstep" in job.said(), "it does not say that there is no snapshot", job)
+        place.release(0, AT)
+        job.wait(0)
+        check("was lost" not in job.said() and "continues from" not in job.said(), "what was lost?", job)
+        check(job.out() == reference.out, "another output\n", job)
+        place.check_files(reference)
+
+
 if __name__ == "__main__":
-    main([as_many_as_on_one_host, the_newest_alone, a_damaged_base_of_one_host, bases_are_removed], together=3)
+    main([as_many_as_on_one_host, the_newest_alone, a_damaged_base_of_one_host, bases_are_removed,
+          no_directory_for_a_snapshot], together=3)

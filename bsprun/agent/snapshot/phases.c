@@ -157,7 +157,8 @@ bool agent_snapshots_order(struct agent *agent, uint64_t superstep, enum snapsho
         static const uint64_t nothing[2];
 
         ticket_move(&snapshots->ticket.state, TICKET_WITHHELD);
-        agent_image_failed(agent, 0, WIRE_CAUSE_NOT_WRITTEN, why);
+        if (agent_here(agent) > 0)
+            agent_image_failed(agent, agent_first_here(agent), WIRE_CAUSE_NOT_WRITTEN, why);
         captured.envelope.superstep = superstep;
         captured.captured.output = (struct wire_numbers){nothing, 2};
         agent_tell_zero(agent, &captured);

@@ -225,6 +225,15 @@ static int settle(struct agent *agent, const struct wire_restore *order, char *w
     return error;
 }
 
+/* A process that shall be here, of which it can be said that it is not restored; 0: none. */
+static int first_of(const struct agent *agent, const struct wire_numbers *host_of)
+{
+    for (uint32_t pid = 0; pid < host_of->count; pid++)
+        if (host_of->items[pid] == agent_host(agent))
+            return (int)pid;
+    return 0;
+}
+
 void agent_restore(struct agent *agent, const struct wire_message *order)
 {
     struct agent_snapshots *snapshots = snapshots_of(agent);
@@ -236,7 +245,8 @@ void agent_restore(struct agent *agent, const struct wire_message *order)
     snapshots->copies = order->restore.copies;
     agent_end_copies_but(agent, agent_committed(agent));
     if (settle(agent, &order->restore, why) != 0) {
-        agent_image_failed(agent, 0, WIRE_CAUSE_NOT_RESTORED, why);
+        agent_image_failed(agent, first_of(agent, &order->restore.host_of), WIRE_CAUSE_NOT_RESTORED,
+                           why);
         return;
     }
     mark_copies(agent, &order->restore);
