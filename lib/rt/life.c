@@ -102,6 +102,8 @@ void bsp_begin_cpp(int maxprocs, int line, const char *file)
 
 void bsp_end_cpp(int line, const char *file)
 {
+    if (bspz_rt.life == BSPZ_LIFE_LEAVING) /* in an exit handler of a process that must end */
+        return;
     if (bspz_rt.life == BSPZ_LIFE_AFTER)
         bspz_fail("bsp_end", line, file, "called twice");
     if (bspz_rt.life != BSPZ_LIFE_SPMD)

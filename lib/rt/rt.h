@@ -173,6 +173,8 @@ BSPZ_NORETURN void bspz_leave(void);
 /* Flushes every stream, tells the agent why this process ends the job (bspz_announce), and ends it
  * with exit_status, without exit handlers. */
 BSPZ_NORETURN void bspz_end_flushed(enum bspz_rank_state state, int status, int exit_status);
+/* The same, without telling the agent. */
+BSPZ_NORETURN void bspz_end_flushed_untold(int exit_status);
 /* Another rank reports the error: waits for the agent's stop, then exits. */
 BSPZ_NORETURN void bspz_leave_when_stopped(void);
 

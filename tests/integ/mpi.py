@@ -133,6 +133,62 @@ def without_finalize():
            err=r"^bsprun: pid 1 ended with status 3 without MPI_Finalize in superstep 0, last call MPI_Comm_rank")
 
 
+HANDLER = r"""
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void finalize(void) { int is_there; MPI_Initialized(&is_there); if (is_there) MPI_Finalize(); }
+static void meet(void) { MPI_Barrier(MPI_COMM_WORLD); }
+int main(int argc, char **argv)
+{
+    int rank, child = 0, status = 0;
+
+    atexit(strcmp(argv[argc - 1], "meet") == 0 ? meet : finalize);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (strcmp(argv[1], "abort") == 0)
+        MPI_Abort(MPI_COMM_WORLD, 42);
+    if (strcmp(argv[1], "kill") == 0 && rank == 1)
+        raise(SIGKILL);
+    if (strcmp(argv[1], "stuck") == 0 || strcmp(argv[1], "kill") == 0)
+        MPI_Recv(&child, 1, MPI_INT, rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (strcmp(argv[1], "fork") == 0 && rank == 1) {
+        child = fork();
+        if (child == 0)
+            exit(0);
+        waitpid(child, &status, 0);
+        printf("child %d\n", WEXITSTATUS(status));
+    }
+    return 0;
+}
+"""
+
+
+def finalize_in_an_exit_handler():
+    """It ends the parallel part; in a process that leaves for another reason it has no effect, and hides no status."""
+    program = os.path.join(scratch, "handler")
+    check(compile_to(program, HANDLER))
+    expect(bsprun("-np", 3, program, "end"), 0, no_err=True)
+    for environment in ({}, {"BSP_PROCS": "3"}):
+        launcher = [] if environment else [BSPRUN, "-np", "3"]
+        result = expect(run([*launcher, program, "abort"], env=environment), 42)
+        check(result.err and all("MPI_Abort: pid" in line for line in result.err.splitlines()), result.err)
+    result = expect(bsprun("-np", 3, program, "abort", "meet"), 42)
+    check(not re.search("before MPI_Init", result.err), result.err)
+    check("MPI_Finalize" not in expect(bsprun("-np", 3, program, "kill"), 137).err, "the handler is to blame")
+    check("MPI_Finalize" not in expect(bsprun("-np", 3, program, "stuck"), 1, err=STUCK).err, "the handler is to blame")
+    expect(bsprun("-np", 3, program, "kill", "meet"), 137,
+           err=r"MPI_Barrier: pid [02] of 3, superstep 0: called while the process is ending \(in an exit handler\?\)$")
+    expect(bsprun("-np", 3, program, "fork"), 0, out="^child 1$",
+           err=r"MPI_Finalize: pid 1 of 3, superstep 0: called in a process that the program forked itself; only processes made by "
+               r"MPI_Init may call MPI$")
+
+
 def errors_of_the_beginning():
     """They name MPI_Init, which makes the processes with bsp_begin."""
     program = os.path.join(scratch, "begins")
@@ -181,4 +237,4 @@ def bsp_programs_own_the_names():
 
 if __name__ == "__main__":
     main([all_is_right, any_number_of_processes, without_bsprun, wrong_use, aborted, stuck,
-          a_process_that_dies, without_finalize, errors_of_the_beginning, what_is_missing_does_not_compile, bsp_programs_own_the_names, as_under_a_real_mpi])
+          a_process_that_dies, without_finalize, finalize_in_an_exit_handler, errors_of_the_beginning, what_is_missing_does_not_compile, bsp_programs_own_the_names, as_under_a_real_mpi])

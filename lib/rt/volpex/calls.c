@@ -145,7 +145,7 @@ void volpex_finalize_cpp(int line, const char *file)
 {
     if (bspz_rt.life == BSPZ_LIFE_SPMD)
         bsp_end_cpp(line, file);
-    else
+    else if (bspz_rt.life != BSPZ_LIFE_LEAVING) /* not in an exit handler */
         bspz_warn("volpex_finalize", line, file, "called outside of the parallel part");
 }
 
