@@ -255,7 +255,11 @@ void bspz_rank_setup(void);
 
 /* ---- attach.c ---- */
 
-/* A constructor: runs before main. */
+/* A constructor that runs before those of the program's own files, which may have effects outside
+ * of the process, or begin.  101 is the first priority that is not the compiler's. */
+#define BSPZ_BEFORE_PROGRAM __attribute__((constructor(101)))
+
+/* In such a constructor.  A second call has no effect. */
 void bspz_attach(void);
 
 /* ---- join.c ---- */

@@ -118,7 +118,7 @@ int volpex_read_cpp(const char *tag, int tagSize, void *data, int dataSize, int 
 }
 
 /* Any process may be the first of its host, also one that has not used the dataspace itself. */
-__attribute__((constructor)) static void take_part(void)
+BSPZ_BEFORE_PROGRAM static void take_part(void)
 {
     bspz_plane_use(&bspz_objects);
 }
