@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 
 from harness import BIN, BSPRUN, RSH, Job, bsprun, check, expect, main, run, scratch
 
@@ -203,12 +204,35 @@ def compile_to(program, text):
     return subprocess.run([os.path.join(BIN, "bspmpicc"), program + ".c", "-o", program]).returncode == 0
 
 
-def compile_text(text, *words):
-    source = os.path.join(scratch, "text.c")
+def compile_text(text, *words, suffix=".c", env=None):
+    source = os.path.join(scratch, "text" + suffix)
     with open(source, "w") as file:
         file.write(text)
     return subprocess.run([os.path.join(BIN, "bspmpicc"), *words, source, "-o", os.path.join(scratch, "text")],
-                          capture_output=True, text=True)
+                          capture_output=True, text=True, env={**os.environ, **(env or {})})
+
+
+# The compilers that are there, as the environment names them.
+COMPILERS = [env for env in ({}, {"BSPCC_CC": "clang", "BSPCC_CXX": "clang++"})
+             if not env or (shutil.which("clang") and shutil.which("clang++"))]
+OLD = ("#include <mpi.h>\nint main(int argc, char **argv)\n{\n    int size = 0;\n    MPI_Init(&argc, &argv);\n"
+       "    MPI_Comm_size(MPI_COMM_WORLD, &size);\n    MPI_Finalize();\n    return size != 2;\n}\n")
+
+
+def its_header_is_found_first():
+    """Also where the environment or the user's words name that of another MPI; and strict compilers are quiet about it."""
+    other = tempfile.mkdtemp(dir=scratch)
+    with open(os.path.join(other, "mpi.h"), "w") as file:
+        file.write("#error this is another MPI\n")
+    strict = ["-std=c89", "-pedantic", "-Wall", "-Wextra", "-Wundef", "-Werror"]
+    for compiler in COMPILERS:
+        for suffix, words in ((".c", strict), (".cc", ["-std=c++98", *strict[1:]])):
+            for more, env in ([[], {}], [[], {"CPATH": other}], [["-I", other], {}], [["-isystem", other], {}],
+                              [["-cflags", "-I" + other, "-c++flags", "-I" + other], {}],
+                              [[], {"C_INCLUDE_PATH": other, "CPLUS_INCLUDE_PATH": other}]):
+                done = compile_text(OLD, *words, *more, suffix=suffix, env={**compiler, **env})
+                check(done.returncode == 0 and not done.stderr, compiler, suffix, more, env, done.stderr)
+                expect(bsprun("-np", 2, os.path.join(scratch, "text")), 0, no_err=True)
 
 
 def what_is_missing_does_not_compile():
@@ -218,10 +242,11 @@ def what_is_missing_does_not_compile():
                       ("MPI_Barrier(MPI_COMM_WORLD) == MPI_ERR_COMM;", "MPI_ERR_COMM"),
                       ("int x = 0; MPI_Bcast(&x, 1, MPI_INTEGER, 0, MPI_COMM_WORLD);", "MPI_INTEGER"),
                       ("char name[MPI_MAX_PORT_NAME];", "MPI_MAX_PORT_NAME")):
-        done = compile_text(f"#include <mpi.h>\nint main(void)\n{{\n    {use}\n    return 0;\n}}\n")
-        errors = [line for line in done.stderr.splitlines() if "error:" in line]
-        check(done.returncode != 0 and len(errors) == 1, done.stderr)
-        check(errors[0].endswith(f"error: {name} is not in the MPI subset: see bspmpicc(1)"), errors)
+        for compiler in COMPILERS:
+            done = compile_text(f"#include <mpi.h>\nint main(void)\n{{\n    {use}\n    return 0;\n}}\n", env=compiler)
+            errors = [line for line in done.stderr.splitlines() if "error:" in line]
+            check(done.returncode != 0 and len(errors) == 1, done.stderr)
+            check(errors[0].endswith(f"error: {name} is not in the MPI subset: see bspmpicc(1)"), errors)
 
 
 def bsp_programs_own_the_names():
@@ -237,4 +262,4 @@ def bsp_programs_own_the_names():
 
 if __name__ == "__main__":
     main([all_is_right, any_number_of_processes, without_bsprun, wrong_use, aborted, stuck,
-          a_process_that_dies, without_finalize, finalize_in_an_exit_handler, errors_of_the_beginning, what_is_missing_does_not_compile, bsp_programs_own_the_names, as_under_a_real_mpi])
+          a_process_that_dies, without_finalize, finalize_in_an_exit_handler, errors_of_the_beginning, its_header_is_found_first, what_is_missing_does_not_compile, bsp_programs_own_the_names, as_under_a_real_mpi])
