@@ -170,6 +170,18 @@ int main(int argc, char **argv)
 """
 
 
+def ended_after_finalize():
+    """By a signal: the call is named as the program would name it."""
+    program = os.path.join(scratch, "lasts")
+    check(compile_to(program, "#include <mpi.h>\n#include <stdio.h>\n#include <unistd.h>\nint main(int c, char **v) { MPI_Init(&c, &v);"
+                     'MPI_Finalize(); printf("ready\\n"); fflush(stdout); for (;;) pause(); }\n'))
+    with Job([BSPRUN, "-v", "-np", "2", program]) as job:
+        job.wait_for(r"^ready\r?$")
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 143, job.status, job.text())
+        check("ended by signal 15 (Terminated) after MPI_Finalize" in job.text(), job.text())
+
+
 def finalize_in_an_exit_handler():
     """It ends the parallel part; in a process that leaves for another reason it has no effect, and hides no status."""
     program = os.path.join(scratch, "handler")
@@ -287,4 +299,4 @@ def bsp_programs_own_the_names():
 
 if __name__ == "__main__":
     main([all_is_right, any_number_of_processes, without_bsprun, wrong_use, aborted, stuck,
-          a_process_that_dies, without_finalize, finalize_in_an_exit_handler, errors_of_the_beginning, its_header_is_found_first, what_is_missing_does_not_compile, bsp_programs_own_the_names, as_under_a_real_mpi])
+          a_process_that_dies, without_finalize, ended_after_finalize, finalize_in_an_exit_handler, errors_of_the_beginning, its_header_is_found_first, what_is_missing_does_not_compile, bsp_programs_own_the_names, as_under_a_real_mpi])
