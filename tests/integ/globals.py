@@ -64,6 +64,7 @@ static void part(void)
 # A global object opens a file, which empties it, and prints.
 CXX = PART + r"""
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <string>
@@ -74,8 +75,28 @@ struct Results {
         file << "made" << std::endl;
         std::cout << "constructed" << std::endl;
     }
+    ~Results()
+    {
+        if (leaves)
+            file << "destroyed";
+    }
+    bool leaves = false;
 };
 static Results results;
+static void leave_if_told(int argc, char **argv)
+{
+    const std::string how = argc > 1 && number() == 1 ? argv[1] : "";
+
+    if (how == "kill")
+        std::raise(SIGKILL);
+    results.leaves = how == "exit";
+    if (results.leaves)
+        std::exit(3);
+#ifndef MESSAGES
+    if (how == "abort")
+        bsp_abort("enough\n");
+#endif
+}
 void say(const char *word, int step) { results.file << word << ' ' << step << std::endl; }
 #ifdef WITHIN
 struct Part {
@@ -96,21 +117,16 @@ struct Part {
 static Part whole;
 int main(int argc, char **argv)
 {
-    if (argc > 1 && number() == 1) {
-        if (std::string(argv[1]) == "kill")
-            std::raise(SIGKILL);
-#ifndef MESSAGES
-        bsp_abort("enough\n");
-#endif
-    }
+    leave_if_told(argc, argv);
     part();
     return 0;
 }
 #else
-int main()
+int main(int argc, char **argv)
 {
     results.file << "before" << std::endl;
     begin_part();
+    leave_if_told(argc, argv);
     part();
     end_part();
     results.file << "after" << std::endl;
@@ -243,6 +259,10 @@ def on_several_hosts(place):
     simply(place, BSPRUN, *SEVERAL)
 
 
+def with_replicas(place):
+    simply(place, BSPRUN, "--launcher", RSH, "--hosts", "h0:3,h1:3", "-np", "3", "--replicas", "2")
+
+
 def without_bsprun(place):
     simply(place, env={"BSP_PROCS": "3"})
 
@@ -340,8 +360,9 @@ def build_in(name, ways):
 def all_ways(name):
     if "sanitized" in name:  # such a process cannot be saved
         return build_in(name, [on_one_host, without_bsprun])
+    ways = WAYS if "messages" in name else [*WAYS, with_replicas]  # which MPI programs cannot have
     every = "usual" in name or name == "messages_within" or os.environ.get("GLOBALS_ALL") == "1"
-    return build_in(name, WAYS if every else FEW)
+    return build_in(name, ways if every else FEW)
 
 
 def without_an_end():
@@ -352,6 +373,15 @@ def without_an_end():
             result = bsprun("-np", "3", place.program, word, cwd=place.directory)
             expect(result, 1 if word == "abort" else 137, err="enough" if word == "abort" else "pid 1 was killed by signal 9")
             check("exit handler" not in result.err and "before" not in result.err, result)
+
+
+def left_by_exit():
+    """Destructors run before the job is told."""
+    for name in ("usual", "shared"):
+        place = Place(built(name))
+        expect(bsprun("-np", "3", place.program, "exit", cwd=place.directory), 3,
+               err=r"^bsprun: pid 1 called exit\(3\) in superstep 0 before bsp_end$")
+        check("destroyed" in "\n".join(place.written()), place.written())
 
 
 LIBRARY = r"""
@@ -391,4 +421,4 @@ def begun_by_a_library():
 
 
 if __name__ == "__main__":
-    main([all_ways(name) for name in BUILDS] + [without_an_end, begun_by_a_library])
+    main([all_ways(name) for name in BUILDS] + [without_an_end, left_by_exit, begun_by_a_library])
