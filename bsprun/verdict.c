@@ -21,7 +21,7 @@ void verdict_signal_text(int signal, char *text, size_t size)
 static void place_text(const struct whereabouts *where, char *text, size_t size)
 {
     if (where->mark < BSPZ_RANK_RUNNING)
-        snprintf(text, size, "in bsp_begin");
+        snprintf(text, size, "in %s", where->begin);
     else if (where->call == BSPZ_CALL_NONE)
         snprintf(text, size, "in superstep %llu", (unsigned long long)where->superstep);
     else

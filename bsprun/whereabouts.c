@@ -22,12 +22,19 @@ static bool is_end(unsigned call)
            call == BSPZ_CALL_VOLPEX_FINALIZE;
 }
 
-/* A program of MPI that has no objects shows by its calls what it is. */
-static const char *end_of(const struct bspz_rank *rank, const struct whereabouts *where)
+/* A program of MPI that has no objects shows by its rings what it is. */
+static const char *end_of(const struct bspz_board *board, const struct bspz_rank *rank)
 {
     if (is_end(rank->request.at_calls))
         return bspz_call_name(rank->request.at_calls);
-    return strncmp(where->function, "MPI_", 4) == 0 ? "MPI_Finalize" : "bsp_end";
+    return board->layout.mail ? "MPI_Finalize" : "bsp_end";
+}
+
+static const char *begin_of(const struct bspz_board *board, const struct whereabouts *where)
+{
+    if (where->call == BSPZ_CALL_VOLPEX_INIT)
+        return where->function;
+    return board->layout.mail ? "MPI_Init" : "bsp_begin";
 }
 
 static enum wire_rank_state state_of(const struct bspz_rank *rank, enum bspz_rank_state mark,
@@ -71,7 +78,8 @@ void whereabouts_read(const struct bspz_board *board, int nprocs, int pid,
     where->superstep = atomic_load(&rank->superstep);
     where->call = (unsigned)(last >> 32);
     where->function = bspz_call_name(where->call);
-    where->end = end_of(rank, where);
+    where->begin = begin_of(board, where);
+    where->end = end_of(board, rank);
     where->line = (unsigned)(last & 0xffffffu);
     if (file < atomic_load(&rank->file_count) && file < BSPZ_NAME_COUNT)
         snprintf(where->file, sizeof where->file, "%.*s", (int)BSPZ_NAME_BYTES - 1,
@@ -95,6 +103,8 @@ static void whereabouts_line(const struct whereabouts *where, bool killed, char 
         snprintf(state, sizeof state, "failed");
     else if (killed)
         snprintf(state, sizeof state, "died");
+    else if (where->state == WIRE_RANK_IN_BEGIN)
+        snprintf(state, sizeof state, "in %s", where->begin);
     else if (where->state == WIRE_RANK_IN_END)
         snprintf(state, sizeof state, "in %s", where->function);
     else

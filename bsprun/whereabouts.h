@@ -16,7 +16,7 @@ struct whereabouts {
     uint64_t superstep;
     unsigned call; /* enum bspz_call */
     const char *function;
-    const char *end; /* the name of the call with which the program ends */
+    const char *begin, *end; /* the names of the calls with which the program begins and ends */
     char file[BSPZ_NAME_BYTES];
     unsigned line;
 };

@@ -12,6 +12,9 @@
 #ifndef BSPMPI_MPI_H
 #define BSPMPI_MPI_H
 
+/* No warnings about this header, whose directory is not one of the system's for the compiler. */
+#pragma GCC system_header
+
 #include <stddef.h>
 
 #ifdef __cplusplus

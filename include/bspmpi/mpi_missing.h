@@ -1,5 +1,5 @@
 /* mpi_missing.h - the calls, types and constants of MPI 3.1 that the subset lacks: to use one is an
- * error of the compiler that says so.
+ * error of the compiler that says so.  Those for tools are in mpi_missing_tools.h.
  */
 #ifndef BSPMPI_MPI_MISSING_H
 #define BSPMPI_MPI_MISSING_H
@@ -77,6 +77,12 @@
 #define MPI_Dist_graph_create_adjacent(...) BSPMPI_MISSING("MPI_Dist_graph_create_adjacent is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_Dist_graph_neighbors(...)       BSPMPI_MISSING("MPI_Dist_graph_neighbors is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_Dist_graph_neighbors_count(...) BSPMPI_MISSING("MPI_Dist_graph_neighbors_count is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_Errhandler_c2f(...)             BSPMPI_MISSING("MPI_Errhandler_c2f is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_Errhandler_create(...)          BSPMPI_MISSING("MPI_Errhandler_create is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_Errhandler_f2c(...)             BSPMPI_MISSING("MPI_Errhandler_f2c is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_Errhandler_free(...)            BSPMPI_MISSING("MPI_Errhandler_free is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_Errhandler_get(...)             BSPMPI_MISSING("MPI_Errhandler_get is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_Errhandler_set(...)             BSPMPI_MISSING("MPI_Errhandler_set is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_Error_class(...)                BSPMPI_MISSING("MPI_Error_class is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_Error_string(...)               BSPMPI_MISSING("MPI_Error_string is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_Exscan(...)                     BSPMPI_MISSING("MPI_Exscan is not in the MPI subset: see bspmpicc(1)") 0
@@ -265,7 +271,11 @@
 #define MPI_Start(...)                      BSPMPI_MISSING("MPI_Start is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_Startall(...)                   BSPMPI_MISSING("MPI_Startall is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_Status_c2f(...)                 BSPMPI_MISSING("MPI_Status_c2f is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_Status_c2f08(...)               BSPMPI_MISSING("MPI_Status_c2f08 is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_Status_f082c(...)               BSPMPI_MISSING("MPI_Status_f082c is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_Status_f082f(...)               BSPMPI_MISSING("MPI_Status_f082f is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_Status_f2c(...)                 BSPMPI_MISSING("MPI_Status_f2c is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_Status_f2f08(...)               BSPMPI_MISSING("MPI_Status_f2f08 is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_Status_set_cancelled(...)       BSPMPI_MISSING("MPI_Status_set_cancelled is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_Status_set_elements(...)        BSPMPI_MISSING("MPI_Status_set_elements is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_Status_set_elements_x(...)      BSPMPI_MISSING("MPI_Status_set_elements_x is not in the MPI subset: see bspmpicc(1)") 0
@@ -358,6 +368,9 @@
 #define MPI_Win_wait(...)                   BSPMPI_MISSING("MPI_Win_wait is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_Wtick(...)                      BSPMPI_MISSING("MPI_Wtick is not in the MPI subset: see bspmpicc(1)") 0
 
+#define MPI_2DOUBLE_PRECISION               BSPMPI_MISSING("MPI_2DOUBLE_PRECISION is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_2INTEGER                        BSPMPI_MISSING("MPI_2INTEGER is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_2REAL                           BSPMPI_MISSING("MPI_2REAL is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_AINT                            BSPMPI_MISSING("MPI_AINT is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_APPNUM                          BSPMPI_MISSING("MPI_APPNUM is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_ARGVS_NULL                      BSPMPI_MISSING("MPI_ARGVS_NULL is not in the MPI subset: see bspmpicc(1)") 0
@@ -367,6 +380,28 @@
 #define MPI_BSEND_OVERHEAD                  BSPMPI_MISSING("MPI_BSEND_OVERHEAD is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_CART                            BSPMPI_MISSING("MPI_CART is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_CHARACTER                       BSPMPI_MISSING("MPI_CHARACTER is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_CONTIGUOUS             BSPMPI_MISSING("MPI_COMBINER_CONTIGUOUS is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_DARRAY                 BSPMPI_MISSING("MPI_COMBINER_DARRAY is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_DUP                    BSPMPI_MISSING("MPI_COMBINER_DUP is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_F90_COMPLEX            BSPMPI_MISSING("MPI_COMBINER_F90_COMPLEX is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_F90_INTEGER            BSPMPI_MISSING("MPI_COMBINER_F90_INTEGER is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_F90_REAL               BSPMPI_MISSING("MPI_COMBINER_F90_REAL is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_HINDEXED               BSPMPI_MISSING("MPI_COMBINER_HINDEXED is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_HINDEXED_BLOCK         BSPMPI_MISSING("MPI_COMBINER_HINDEXED_BLOCK is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_HINDEXED_INTEGER       BSPMPI_MISSING("MPI_COMBINER_HINDEXED_INTEGER is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_HVECTOR                BSPMPI_MISSING("MPI_COMBINER_HVECTOR is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_HVECTOR_INTEGER        BSPMPI_MISSING("MPI_COMBINER_HVECTOR_INTEGER is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_INDEXED                BSPMPI_MISSING("MPI_COMBINER_INDEXED is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_INDEXED_BLOCK          BSPMPI_MISSING("MPI_COMBINER_INDEXED_BLOCK is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_NAMED                  BSPMPI_MISSING("MPI_COMBINER_NAMED is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_RESIZED                BSPMPI_MISSING("MPI_COMBINER_RESIZED is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_STRUCT                 BSPMPI_MISSING("MPI_COMBINER_STRUCT is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_STRUCT_INTEGER         BSPMPI_MISSING("MPI_COMBINER_STRUCT_INTEGER is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_SUBARRAY               BSPMPI_MISSING("MPI_COMBINER_SUBARRAY is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMBINER_VECTOR                 BSPMPI_MISSING("MPI_COMBINER_VECTOR is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMM_DUP_FN                     BSPMPI_MISSING("MPI_COMM_DUP_FN is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMM_NULL_COPY_FN               BSPMPI_MISSING("MPI_COMM_NULL_COPY_FN is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_COMM_NULL_DELETE_FN             BSPMPI_MISSING("MPI_COMM_NULL_DELETE_FN is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_COMM_SELF                       BSPMPI_MISSING("MPI_COMM_SELF is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_COMM_TYPE_SHARED                BSPMPI_MISSING("MPI_COMM_TYPE_SHARED is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_COMPLEX                         BSPMPI_MISSING("MPI_COMPLEX is not in the MPI subset: see bspmpicc(1)") 0
@@ -374,6 +409,7 @@
 #define MPI_COMPLEX32                       BSPMPI_MISSING("MPI_COMPLEX32 is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_COMPLEX8                        BSPMPI_MISSING("MPI_COMPLEX8 is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_CONGRUENT                       BSPMPI_MISSING("MPI_CONGRUENT is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_CONVERSION_FN_NULL              BSPMPI_MISSING("MPI_CONVERSION_FN_NULL is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_COUNT                           BSPMPI_MISSING("MPI_COUNT is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_CXX_BOOL                        BSPMPI_MISSING("MPI_CXX_BOOL is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_CXX_COMPLEX                     BSPMPI_MISSING("MPI_CXX_COMPLEX is not in the MPI subset: see bspmpicc(1)") 0
@@ -384,6 +420,11 @@
 #define MPI_C_DOUBLE_COMPLEX                BSPMPI_MISSING("MPI_C_DOUBLE_COMPLEX is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_C_FLOAT_COMPLEX                 BSPMPI_MISSING("MPI_C_FLOAT_COMPLEX is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_C_LONG_DOUBLE_COMPLEX           BSPMPI_MISSING("MPI_C_LONG_DOUBLE_COMPLEX is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_Comm_copy_attr_function         BSPMPI_MISSING("MPI_Comm_copy_attr_function is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_Comm_delete_attr_function       BSPMPI_MISSING("MPI_Comm_delete_attr_function is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_Comm_errhandler_fn              BSPMPI_MISSING("MPI_Comm_errhandler_fn is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_Comm_errhandler_function        BSPMPI_MISSING("MPI_Comm_errhandler_function is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_Copy_function                   BSPMPI_MISSING("MPI_Copy_function is not in the MPI subset: see bspmpicc(1)") int
 #define MPI_Count                           BSPMPI_MISSING("MPI_Count is not in the MPI subset: see bspmpicc(1)") int
 #define MPI_DISPLACEMENT_CURRENT            BSPMPI_MISSING("MPI_DISPLACEMENT_CURRENT is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_DISTRIBUTE_BLOCK                BSPMPI_MISSING("MPI_DISTRIBUTE_BLOCK is not in the MPI subset: see bspmpicc(1)") 0
@@ -393,6 +434,10 @@
 #define MPI_DIST_GRAPH                      BSPMPI_MISSING("MPI_DIST_GRAPH is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_DOUBLE_COMPLEX                  BSPMPI_MISSING("MPI_DOUBLE_COMPLEX is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_DOUBLE_PRECISION                BSPMPI_MISSING("MPI_DOUBLE_PRECISION is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_DUP_FN                          BSPMPI_MISSING("MPI_DUP_FN is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_Datarep_conversion_function     BSPMPI_MISSING("MPI_Datarep_conversion_function is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_Datarep_extent_function         BSPMPI_MISSING("MPI_Datarep_extent_function is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_Delete_function                 BSPMPI_MISSING("MPI_Delete_function is not in the MPI subset: see bspmpicc(1)") int
 #define MPI_ERRCODES_IGNORE                 BSPMPI_MISSING("MPI_ERRCODES_IGNORE is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_ERRHANDLER_NULL                 BSPMPI_MISSING("MPI_ERRHANDLER_NULL is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_ERRORS_ARE_FATAL                BSPMPI_MISSING("MPI_ERRORS_ARE_FATAL is not in the MPI subset: see bspmpicc(1)") 0
@@ -402,6 +447,7 @@
 #define MPI_ERR_ARG                         BSPMPI_MISSING("MPI_ERR_ARG is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_ERR_ASSERT                      BSPMPI_MISSING("MPI_ERR_ASSERT is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_ERR_BAD_FILE                    BSPMPI_MISSING("MPI_ERR_BAD_FILE is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_ERR_BASE                        BSPMPI_MISSING("MPI_ERR_BASE is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_ERR_BUFFER                      BSPMPI_MISSING("MPI_ERR_BUFFER is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_ERR_COMM                        BSPMPI_MISSING("MPI_ERR_COMM is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_ERR_CONVERSION                  BSPMPI_MISSING("MPI_ERR_CONVERSION is not in the MPI subset: see bspmpicc(1)") 0
@@ -454,14 +500,25 @@
 #define MPI_ERR_UNSUPPORTED_OPERATION       BSPMPI_MISSING("MPI_ERR_UNSUPPORTED_OPERATION is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_ERR_WIN                         BSPMPI_MISSING("MPI_ERR_WIN is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_Errhandler                      BSPMPI_MISSING("MPI_Errhandler is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_F08_STATUSES_IGNORE             BSPMPI_MISSING("MPI_F08_STATUSES_IGNORE is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_F08_STATUS_IGNORE               BSPMPI_MISSING("MPI_F08_STATUS_IGNORE is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_F08_status                      BSPMPI_MISSING("MPI_F08_status is not in the MPI subset: see bspmpicc(1)") int
 #define MPI_FILE_NULL                       BSPMPI_MISSING("MPI_FILE_NULL is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_F_STATUSES_IGNORE               BSPMPI_MISSING("MPI_F_STATUSES_IGNORE is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_F_STATUS_IGNORE                 BSPMPI_MISSING("MPI_F_STATUS_IGNORE is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_File                            BSPMPI_MISSING("MPI_File is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_File_errhandler_fn              BSPMPI_MISSING("MPI_File_errhandler_fn is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_File_errhandler_function        BSPMPI_MISSING("MPI_File_errhandler_function is not in the MPI subset: see bspmpicc(1)") int
 #define MPI_Fint                            BSPMPI_MISSING("MPI_Fint is not in the MPI subset: see bspmpicc(1)") int
 #define MPI_GRAPH                           BSPMPI_MISSING("MPI_GRAPH is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_GROUP_EMPTY                     BSPMPI_MISSING("MPI_GROUP_EMPTY is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_GROUP_NULL                      BSPMPI_MISSING("MPI_GROUP_NULL is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_Grequest_cancel_function        BSPMPI_MISSING("MPI_Grequest_cancel_function is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_Grequest_free_function          BSPMPI_MISSING("MPI_Grequest_free_function is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_Grequest_query_function         BSPMPI_MISSING("MPI_Grequest_query_function is not in the MPI subset: see bspmpicc(1)") int
 #define MPI_Group                           BSPMPI_MISSING("MPI_Group is not in the MPI subset: see bspmpicc(1)") int
 #define MPI_HOST                            BSPMPI_MISSING("MPI_HOST is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_Handler_function                BSPMPI_MISSING("MPI_Handler_function is not in the MPI subset: see bspmpicc(1)") int
 #define MPI_IDENT                           BSPMPI_MISSING("MPI_IDENT is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_INFO_ENV                        BSPMPI_MISSING("MPI_INFO_ENV is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_INFO_NULL                       BSPMPI_MISSING("MPI_INFO_NULL is not in the MPI subset: see bspmpicc(1)") 0
@@ -509,6 +566,8 @@
 #define MPI_MODE_WRONLY                     BSPMPI_MISSING("MPI_MODE_WRONLY is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_Message                         BSPMPI_MISSING("MPI_Message is not in the MPI subset: see bspmpicc(1)") int
 #define MPI_NO_OP                           BSPMPI_MISSING("MPI_NO_OP is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_NULL_COPY_FN                    BSPMPI_MISSING("MPI_NULL_COPY_FN is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_NULL_DELETE_FN                  BSPMPI_MISSING("MPI_NULL_DELETE_FN is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_OFFSET                          BSPMPI_MISSING("MPI_OFFSET is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_ORDER_C                         BSPMPI_MISSING("MPI_ORDER_C is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_ORDER_FORTRAN                   BSPMPI_MISSING("MPI_ORDER_FORTRAN is not in the MPI subset: see bspmpicc(1)") 0
@@ -532,7 +591,11 @@
 #define MPI_TYPECLASS_COMPLEX               BSPMPI_MISSING("MPI_TYPECLASS_COMPLEX is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_TYPECLASS_INTEGER               BSPMPI_MISSING("MPI_TYPECLASS_INTEGER is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_TYPECLASS_REAL                  BSPMPI_MISSING("MPI_TYPECLASS_REAL is not in the MPI subset: see bspmpicc(1)") 0
-#define MPI_T_enum                          BSPMPI_MISSING("MPI_T_enum is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_TYPE_DUP_FN                     BSPMPI_MISSING("MPI_TYPE_DUP_FN is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_TYPE_NULL_COPY_FN               BSPMPI_MISSING("MPI_TYPE_NULL_COPY_FN is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_TYPE_NULL_DELETE_FN             BSPMPI_MISSING("MPI_TYPE_NULL_DELETE_FN is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_Type_copy_attr_function         BSPMPI_MISSING("MPI_Type_copy_attr_function is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_Type_delete_attr_function       BSPMPI_MISSING("MPI_Type_delete_attr_function is not in the MPI subset: see bspmpicc(1)") int
 #define MPI_UB                              BSPMPI_MISSING("MPI_UB is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_UNEQUAL                         BSPMPI_MISSING("MPI_UNEQUAL is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_UNIVERSE_SIZE                   BSPMPI_MISSING("MPI_UNIVERSE_SIZE is not in the MPI subset: see bspmpicc(1)") 0
@@ -542,16 +605,25 @@
 #define MPI_WIN_BASE                        BSPMPI_MISSING("MPI_WIN_BASE is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_WIN_CREATE_FLAVOR               BSPMPI_MISSING("MPI_WIN_CREATE_FLAVOR is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_WIN_DISP_UNIT                   BSPMPI_MISSING("MPI_WIN_DISP_UNIT is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_WIN_DUP_FN                      BSPMPI_MISSING("MPI_WIN_DUP_FN is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_WIN_FLAVOR_ALLOCATE             BSPMPI_MISSING("MPI_WIN_FLAVOR_ALLOCATE is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_WIN_FLAVOR_CREATE               BSPMPI_MISSING("MPI_WIN_FLAVOR_CREATE is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_WIN_FLAVOR_DYNAMIC              BSPMPI_MISSING("MPI_WIN_FLAVOR_DYNAMIC is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_WIN_FLAVOR_SHARED               BSPMPI_MISSING("MPI_WIN_FLAVOR_SHARED is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_WIN_MODEL                       BSPMPI_MISSING("MPI_WIN_MODEL is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_WIN_NULL                        BSPMPI_MISSING("MPI_WIN_NULL is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_WIN_NULL_COPY_FN                BSPMPI_MISSING("MPI_WIN_NULL_COPY_FN is not in the MPI subset: see bspmpicc(1)") 0
+#define MPI_WIN_NULL_DELETE_FN              BSPMPI_MISSING("MPI_WIN_NULL_DELETE_FN is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_WIN_SEPARATE                    BSPMPI_MISSING("MPI_WIN_SEPARATE is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_WIN_SIZE                        BSPMPI_MISSING("MPI_WIN_SIZE is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_WIN_UNIFIED                     BSPMPI_MISSING("MPI_WIN_UNIFIED is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_WTIME_IS_GLOBAL                 BSPMPI_MISSING("MPI_WTIME_IS_GLOBAL is not in the MPI subset: see bspmpicc(1)") 0
 #define MPI_Win                             BSPMPI_MISSING("MPI_Win is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_Win_copy_attr_function          BSPMPI_MISSING("MPI_Win_copy_attr_function is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_Win_delete_attr_function        BSPMPI_MISSING("MPI_Win_delete_attr_function is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_Win_errhandler_fn               BSPMPI_MISSING("MPI_Win_errhandler_fn is not in the MPI subset: see bspmpicc(1)") int
+#define MPI_Win_errhandler_function         BSPMPI_MISSING("MPI_Win_errhandler_function is not in the MPI subset: see bspmpicc(1)") int
+
+#include "mpi_missing_tools.h"
 
 #endif

@@ -38,14 +38,8 @@ static BSPZ_NORETURN void cannot_attach(int error, uint32_t version)
     exit(1);
 }
 
-/* Before main: takes the board from the environment, so that programs which this program starts are
- * not mistaken for ranks. */
-__attribute__((constructor)) void bspz_attach(void)
+static void read_options(void)
 {
-    const char *value = getenv(BSPZ_ENV_BOARD);
-    uint32_t refused;
-    int fd;
-
     bspz_rt.oxford = bspz_options()->oxford || bspz_compat_is_oxford();
     bspz_rt.checks = bspz_options()->library_level == 0;
     bspz_rt.check_syncs = bspz_options()->check_syncs || bspz_rt.oxford;
@@ -53,6 +47,22 @@ __attribute__((constructor)) void bspz_attach(void)
         bspz_options()->warn || (getenv("BSP_WARN") && strcmp(getenv("BSP_WARN"), "1") == 0);
     bspz_rt.prof = bspz_options()->prof || bspz_options()->cgprof;
     bspz_rt.stat = bspz_options()->stat;
+}
+
+/* Takes the board from the environment, so that programs which this program starts are not mistaken
+ * for ranks.  A restored process is replaced here, so nothing of the program may have run: a
+ * constructor that opens a file would empty it again. */
+void bspz_attach(void)
+{
+    static bool is_done;
+    const char *value = getenv(BSPZ_ENV_BOARD);
+    uint32_t refused;
+    int fd;
+
+    if (is_done)
+        return;
+    is_done = true;
+    read_options();
     bspz_rt.bare = true;
     bspz_stdio_find_languages();
     pthread_atfork(NULL, NULL, become_inert);
@@ -78,4 +88,10 @@ __attribute__((constructor)) void bspz_attach(void)
         fcntl(bspz_rt.board->share_fd, F_SETFD, FD_CLOEXEC);
     if (bspz_rt.board->common_fd > 0)
         fcntl(bspz_rt.board->common_fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* gcc loses the priority of a function that is declared without it before. */
+BSPZ_BEFORE_PROGRAM static void before_program(void)
+{
+    bspz_attach();
 }

@@ -102,14 +102,17 @@ void bspz_has_spoken(void)
 }
 
 /* The message is printed: flushes the program's output and exits.  In a process that the program
- * forked itself the buffers of files may be copies, which its parent writes. */
+ * forked itself the buffers of files may be copies, which its parent writes.  Why a process ends
+ * that makes the mistake on its way out is known already. */
 static BSPZ_NORETURN void end_failed(void)
 {
-    bool inert = bspz_rt.life == BSPZ_LIFE_INERT;
+    enum bspz_life life = bspz_rt.life;
 
     bspz_wait_for_debugger();
     bspz_rt.life = BSPZ_LIFE_LEAVING;
-    if (!inert)
+    if (life == BSPZ_LIFE_LEAVING)
+        bspz_end_flushed_untold(1);
+    if (life != BSPZ_LIFE_INERT)
         bspz_end_flushed(BSPZ_RANK_FAILED, 1, 1);
     fflush(stdout);
     _exit(1);

@@ -37,6 +37,7 @@ void bspz_leave(void)
 }
 
 static struct {
+    bool is_told; /* to the agent */
     enum bspz_rank_state state;
     int status, exit_status;
     volatile uint64_t until_ns;
@@ -45,7 +46,8 @@ static struct {
 static BSPZ_NORETURN void end_now(void)
 {
     bspz_cut_short();
-    bspz_announce(last.state, last.status);
+    if (last.is_told)
+        bspz_announce(last.state, last.status);
     _exit(last.exit_status);
 }
 
@@ -79,11 +81,8 @@ static void expect_alarm(void)
 
 /* Another thread may hold a stream, as while it waits for input; and a runtime error of Fortran
  * ends the program while the unit concerned is locked, which would be waited for. */
-void bspz_end_flushed(enum bspz_rank_state state, int status, int exit_status)
+static BSPZ_NORETURN void flush_and_end(void)
 {
-    last.state = state;
-    last.status = status;
-    last.exit_status = exit_status;
     expect_alarm();
     end_after(FLUSH_SECONDS);
     fflush(stdout);
@@ -92,6 +91,21 @@ void bspz_end_flushed(enum bspz_rank_state state, int status, int exit_status)
     bspz_stdio_flush_languages();
     alarm(0);
     end_now();
+}
+
+void bspz_end_flushed(enum bspz_rank_state state, int status, int exit_status)
+{
+    last.is_told = true;
+    last.state = state;
+    last.status = status;
+    last.exit_status = exit_status;
+    flush_and_end();
+}
+
+void bspz_end_flushed_untold(int exit_status)
+{
+    last.exit_status = exit_status;
+    flush_and_end();
 }
 
 void bspz_leave_when_stopped(void)

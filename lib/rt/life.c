@@ -11,9 +11,6 @@
 #include "lib/rt/rt.h"
 #include "lib/rt/times.h"
 
-/* The reference pulls bspz_attach into programs that link the static library. */
-void (*const bspz_before_main)(void) BSPZ_HIDDEN = bspz_attach;
-
 void bsp_init_cpp(void (*spmd)(void), int argc, char **argv, int line, const char *file)
 {
     (void)argc;
@@ -67,6 +64,9 @@ void bsp_begin_cpp(int maxprocs, int line, const char *file)
 {
     int errno_before = errno; /* preserved as in bsp_sync, also in the other processes */
 
+    /* Called by a constructor of a shared library, the program may be here first.  The reference
+     * also pulls attach.c into programs that link the static library. */
+    bspz_attach();
     check_begin(maxprocs, line, file);
     bspz_rt.begin_line = line;
     bspz_rt.begin_file = file;
@@ -102,6 +102,8 @@ void bsp_begin_cpp(int maxprocs, int line, const char *file)
 
 void bsp_end_cpp(int line, const char *file)
 {
+    if (bspz_rt.life == BSPZ_LIFE_LEAVING) /* in an exit handler of a process that must end */
+        return;
     if (bspz_rt.life == BSPZ_LIFE_AFTER)
         bspz_fail("bsp_end", line, file, "called twice");
     if (bspz_rt.life != BSPZ_LIFE_SPMD)

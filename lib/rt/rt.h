@@ -173,6 +173,8 @@ BSPZ_NORETURN void bspz_leave(void);
 /* Flushes every stream, tells the agent why this process ends the job (bspz_announce), and ends it
  * with exit_status, without exit handlers. */
 BSPZ_NORETURN void bspz_end_flushed(enum bspz_rank_state state, int status, int exit_status);
+/* The same, without telling the agent. */
+BSPZ_NORETURN void bspz_end_flushed_untold(int exit_status);
 /* Another rank reports the error: waits for the agent's stop, then exits. */
 BSPZ_NORETURN void bspz_leave_when_stopped(void);
 
@@ -253,7 +255,11 @@ void bspz_rank_setup(void);
 
 /* ---- attach.c ---- */
 
-/* A constructor: runs before main. */
+/* A constructor that runs before those of the program's own files, which may have effects outside
+ * of the process, or begin.  101 is the first priority that is not the compiler's. */
+#define BSPZ_BEFORE_PROGRAM __attribute__((constructor(101)))
+
+/* In such a constructor.  A second call has no effect. */
 void bspz_attach(void);
 
 /* ---- join.c ---- */

@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 
 from harness import BIN, BSPRUN, RSH, Job, bsprun, check, expect, main, run, scratch
 
@@ -133,6 +134,74 @@ def without_finalize():
            err=r"^bsprun: pid 1 ended with status 3 without MPI_Finalize in superstep 0, last call MPI_Comm_rank")
 
 
+HANDLER = r"""
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void finalize(void) { int is_there; MPI_Initialized(&is_there); if (is_there) MPI_Finalize(); }
+static void meet(void) { MPI_Barrier(MPI_COMM_WORLD); }
+int main(int argc, char **argv)
+{
+    int rank, child = 0, status = 0;
+
+    atexit(strcmp(argv[argc - 1], "meet") == 0 ? meet : finalize);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (strcmp(argv[1], "abort") == 0)
+        MPI_Abort(MPI_COMM_WORLD, 42);
+    if (strcmp(argv[1], "kill") == 0 && rank == 1)
+        raise(SIGKILL);
+    if (strcmp(argv[1], "stuck") == 0 || strcmp(argv[1], "kill") == 0)
+        MPI_Recv(&child, 1, MPI_INT, rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (strcmp(argv[1], "fork") == 0 && rank == 1) {
+        child = fork();
+        if (child == 0)
+            exit(0);
+        waitpid(child, &status, 0);
+        printf("child %d\n", WEXITSTATUS(status));
+    }
+    return 0;
+}
+"""
+
+
+def ended_after_finalize():
+    """By a signal: the call is named as the program would name it."""
+    program = os.path.join(scratch, "lasts")
+    check(compile_to(program, "#include <mpi.h>\n#include <stdio.h>\n#include <unistd.h>\nint main(int c, char **v) { MPI_Init(&c, &v);"
+                     'MPI_Finalize(); printf("ready\\n"); fflush(stdout); for (;;) pause(); }\n'))
+    with Job([BSPRUN, "-v", "-np", "2", program]) as job:
+        job.wait_for(r"^ready\r?$")
+        job.signal(signal.SIGTERM)
+        check(job.finish() == 143, job.status, job.text())
+        check("ended by signal 15 (Terminated) after MPI_Finalize" in job.text(), job.text())
+
+
+def finalize_in_an_exit_handler():
+    """It ends the parallel part; in a process that leaves for another reason it has no effect, and hides no status."""
+    program = os.path.join(scratch, "handler")
+    check(compile_to(program, HANDLER))
+    expect(bsprun("-np", 3, program, "end"), 0, no_err=True)
+    for environment in ({}, {"BSP_PROCS": "3"}):
+        launcher = [] if environment else [BSPRUN, "-np", "3"]
+        result = expect(run([*launcher, program, "abort"], env=environment), 42)
+        check(result.err and all("MPI_Abort: pid" in line for line in result.err.splitlines()), result.err)
+    result = expect(bsprun("-np", 3, program, "abort", "meet"), 42)
+    check(not re.search("before MPI_Init", result.err), result.err)
+    check("MPI_Finalize" not in expect(bsprun("-np", 3, program, "kill"), 137).err, "the handler is to blame")
+    check("MPI_Finalize" not in expect(bsprun("-np", 3, program, "stuck"), 1, err=STUCK).err, "the handler is to blame")
+    expect(bsprun("-np", 3, program, "kill", "meet"), 137,
+           err=r"MPI_Barrier: pid [02] of 3, superstep 0: called while the process is ending \(in an exit handler\?\)$")
+    expect(bsprun("-np", 3, program, "fork"), 0, out="^child 1$",
+           err=r"MPI_Finalize: pid 1 of 3, superstep 0: called in a process that the program forked itself; only processes made by "
+               r"MPI_Init may call MPI$")
+
+
 def errors_of_the_beginning():
     """They name MPI_Init, which makes the processes with bsp_begin."""
     program = os.path.join(scratch, "begins")
@@ -147,25 +216,74 @@ def compile_to(program, text):
     return subprocess.run([os.path.join(BIN, "bspmpicc"), program + ".c", "-o", program]).returncode == 0
 
 
-def compile_text(text, *words):
-    source = os.path.join(scratch, "text.c")
+def compile_text(text, *words, suffix=".c", env=None):
+    source = os.path.join(scratch, "text" + suffix)
     with open(source, "w") as file:
         file.write(text)
     return subprocess.run([os.path.join(BIN, "bspmpicc"), *words, source, "-o", os.path.join(scratch, "text")],
-                          capture_output=True, text=True)
+                          capture_output=True, text=True, env={**os.environ, **(env or {})})
+
+
+# The compilers that are there, as the environment names them.
+COMPILERS = [env for env in ({}, {"BSPCC_CC": "clang", "BSPCC_CXX": "clang++"})
+             if not env or (shutil.which("clang") and shutil.which("clang++"))]
+OLD = ("#include <mpi.h>\nint main(int argc, char **argv)\n{\n    int size = 0;\n    MPI_Init(&argc, &argv);\n"
+       "    MPI_Comm_size(MPI_COMM_WORLD, &size);\n    MPI_Finalize();\n    return size != 2;\n}\n")
+
+
+def its_header_is_found_first():
+    """Also where the environment or the user's words name that of another MPI; and strict compilers are quiet about it."""
+    other = tempfile.mkdtemp(dir=scratch)
+    with open(os.path.join(other, "mpi.h"), "w") as file:
+        file.write("#error this is another MPI\n")
+    strict = ["-std=c89", "-pedantic", "-Wall", "-Wextra", "-Wundef", "-Werror"]
+    for compiler in COMPILERS:
+        for suffix, words in ((".c", strict), (".cc", ["-std=c++98", *strict[1:]])):
+            for more, env in ([[], {}], [[], {"CPATH": other}], [["-I", other], {}], [["-isystem", other], {}],
+                              [["-cflags", "-I" + other, "-c++flags", "-I" + other], {}],
+                              [[], {"C_INCLUDE_PATH": other, "CPLUS_INCLUDE_PATH": other}]):
+                done = compile_text(OLD, *words, *more, suffix=suffix, env={**compiler, **env})
+                check(done.returncode == 0 and not done.stderr, compiler, suffix, more, env, done.stderr)
+                expect(bsprun("-np", 2, os.path.join(scratch, "text")), 0, no_err=True)
+
+
+MISSING = {
+    "MPI_Comm_dup": "MPI_Comm d; MPI_Comm_dup(MPI_COMM_WORLD, &d);",
+    "MPI_Win": "MPI_Win w;",
+    "MPI_IN_PLACE": "int x = 0; MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);",
+    "MPI_Waitany": "MPI_Waitany(0, 0, 0, 0);",
+    "MPI_ERR_COMM": "MPI_Barrier(MPI_COMM_WORLD) == MPI_ERR_COMM;",
+    "MPI_INTEGER": "int x = 0; MPI_Bcast(&x, 1, MPI_INTEGER, 0, MPI_COMM_WORLD);",
+    "MPI_2INTEGER": "int x[2]; MPI_Bcast(x, 1, MPI_2INTEGER, 0, MPI_COMM_WORLD);",
+    "MPI_MAX_PORT_NAME": "char name[MPI_MAX_PORT_NAME + 1];",
+    "MPI_COMBINER_NAMED": "int combiner = MPI_COMBINER_NAMED;",
+    "MPI_COMM_DUP_FN": "void *copy = (void *)MPI_COMM_DUP_FN;",
+    "MPI_NULL_COPY_FN": "void *copy = (void *)MPI_NULL_COPY_FN;",
+    "MPI_Comm_copy_attr_function": "MPI_Comm_copy_attr_function *copy;",
+    "MPI_Comm_errhandler_function": "MPI_Comm_errhandler_function *handler;",
+    "MPI_Comm_create_keyval": "int key; MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);",
+    "MPI_F_STATUS_IGNORE": "int *status = MPI_F_STATUS_IGNORE;",
+    "MPI_F08_status": "MPI_F08_status status;",
+    "MPI_T_init_thread": "int given; MPI_T_init_thread(MPI_THREAD_SINGLE, &given);",
+    "MPI_T_cvar_handle": "MPI_T_cvar_handle handle;",
+    "MPI_T_enum": "MPI_T_enum all;",
+    "MPI_T_SCOPE_LOCAL": "int scope = MPI_T_SCOPE_LOCAL;",
+    "PMPI_Init": "PMPI_Init(NULL, NULL);",
+    "PMPI_Wtime": "double now = PMPI_Wtime();",
+    "PMPI_Comm_dup": "MPI_Comm d; PMPI_Comm_dup(MPI_COMM_WORLD, &d);",
+    "PMPI_T_finalize": "PMPI_T_finalize();",
+}
 
 
 def what_is_missing_does_not_compile():
-    for use, name in (("MPI_Comm d; MPI_Comm_dup(MPI_COMM_WORLD, &d);", "MPI_Comm_dup"), ("MPI_Win w;", "MPI_Win"),
-                      ("int x = 0; MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);", "MPI_IN_PLACE"),
-                      ("MPI_Waitany(0, 0, 0, 0);", "MPI_Waitany"),
-                      ("MPI_Barrier(MPI_COMM_WORLD) == MPI_ERR_COMM;", "MPI_ERR_COMM"),
-                      ("int x = 0; MPI_Bcast(&x, 1, MPI_INTEGER, 0, MPI_COMM_WORLD);", "MPI_INTEGER"),
-                      ("char name[MPI_MAX_PORT_NAME];", "MPI_MAX_PORT_NAME")):
-        done = compile_text(f"#include <mpi.h>\nint main(void)\n{{\n    {use}\n    return 0;\n}}\n")
-        errors = [line for line in done.stderr.splitlines() if "error:" in line]
-        check(done.returncode != 0 and len(errors) == 1, done.stderr)
-        check(errors[0].endswith(f"error: {name} is not in the MPI subset: see bspmpicc(1)"), errors)
+    text = "#include <mpi.h>\nint main(void)\n{\n" + "".join(f"    {{ {use} }}\n" for use in MISSING.values()) + "    return 0;\n}\n"
+    for compiler in COMPILERS:
+        for suffix in (".c", ".cc"):
+            done = compile_text(text, *(["-ferror-limit=0"] if compiler else []), suffix=suffix, env=compiler)
+            errors = [line for line in done.stderr.splitlines() if "error:" in line]
+            check(done.returncode != 0 and len(errors) == len(MISSING), done.stderr)
+            for number, (name, error) in enumerate(zip(MISSING, errors)):
+                check(f":{number + 4}:" in error and error.endswith(f"error: {name} is not in the MPI subset: see bspmpicc(1)"), error)
 
 
 def bsp_programs_own_the_names():
@@ -181,4 +299,4 @@ def bsp_programs_own_the_names():
 
 if __name__ == "__main__":
     main([all_is_right, any_number_of_processes, without_bsprun, wrong_use, aborted, stuck,
-          a_process_that_dies, without_finalize, errors_of_the_beginning, what_is_missing_does_not_compile, bsp_programs_own_the_names, as_under_a_real_mpi])
+          a_process_that_dies, without_finalize, ended_after_finalize, finalize_in_an_exit_handler, errors_of_the_beginning, its_header_is_found_first, what_is_missing_does_not_compile, bsp_programs_own_the_names, as_under_a_real_mpi])

@@ -77,6 +77,7 @@ static struct whereabouts somewhere(enum bspz_rank_state mark)
                                 .superstep = 5,
                                 .call = BSPZ_CALL_SYNC,
                                 .function = "bsp_sync",
+                                .begin = "bsp_begin",
                                 .end = "bsp_end",
                                 .file = "prog.c",
                                 .line = 12};
@@ -269,6 +270,43 @@ START_TEST(times_of_a_process)
     rank_times_end(board, 1);
     ck_assert_uint_eq(rank->timed_ns, BSPZ_TIMED_ALWAYS);
     expect_times(board, WIRE_RANK_WAITING, 9000, 10, 0, 7020);
+    free(board);
+}
+END_TEST
+
+static void expect_table(const struct bspz_board *board, const char *text)
+{
+    char *table = whereabouts_table(board, 2, NULL);
+
+    ck_assert_str_eq(table, text);
+    free(table);
+}
+
+/* The beginning and the end are named as the program has called them. */
+START_TEST(names_of_the_program)
+{
+    static const struct death killed = {true, 9, 0};
+    struct bspz_board *board = made_board(2);
+    struct whereabouts where;
+    struct verdict verdict;
+
+    for (int pid = 0; pid < 2; pid++) {
+        atomic_store(&bspz_rank_of(board, pid)->state, BSPZ_RANK_READY);
+        atomic_store(&bspz_rank_of(board, pid)->where, 0);
+        atomic_store(&bspz_rank_of(board, pid)->superstep, 0);
+    }
+    expect_table(board, "  pid 0: no call yet, superstep 0, in bsp_begin\n"
+                        "  pid 1: no call yet, superstep 0, in bsp_begin\n");
+    board->layout.mail = 4096;
+    atomic_store(&bspz_rank_of(board, 1)->where,
+                 (uint64_t)BSPZ_CALL_VOLPEX_INIT << 32 | BSPZ_POSITION(1, 5));
+    expect_table(board,
+                 "  pid 0: no call yet, superstep 0, in MPI_Init\n"
+                 "  pid 1: last call volpex_init at prog.c:5, superstep 0, in volpex_init\n");
+    whereabouts_read(board, 2, 0, &where);
+    verdict_of_rank(&where, &killed, &verdict);
+    ck_assert_str_eq(verdict.text, "pid 0 was killed by signal 9 (Killed) in MPI_Init");
+    ck_assert_str_eq(where.end, "MPI_Finalize");
     free(board);
 }
 END_TEST
@@ -557,6 +595,7 @@ int main(void)
                                   table_of_all,
                                   table_of_garbage,
                                   times_of_a_process,
+                                  names_of_the_program,
                                   table_of_many,
                                   table_of_replicas,
                                   usage_texts,

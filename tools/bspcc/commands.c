@@ -106,9 +106,11 @@ static void add_include_path(struct arguments *command, const struct layout *lay
     arguments_add(command, layout->includedir);
 }
 
+/* Comes first, and by -I: what the environment and the user's words name may hold the mpi.h of
+ * another MPI.  The header itself says that it is the system's. */
 static void add_mpi_path(struct arguments *command, const struct layout *layout)
 {
-    arguments_add(command, "-isystem");
+    arguments_add(command, "-I");
     arguments_add(command, format_text("%s/bspmpi", layout->includedir));
 }
 
@@ -267,9 +269,9 @@ static void start_compile(struct arguments *command, const struct request *reque
     add_dialect(command, request, tool);
     if (tool != TOOL_FORTRAN)
         add_plain_calls(command, request);
-    arguments_add_all(command, &request->flags[tool]);
     if (request->mpi)
         add_mpi_path(command, layout);
+    arguments_add_all(command, &request->flags[tool]);
     add_include_path(command, layout, tool);
 }
 

@@ -229,12 +229,21 @@ static uint64_t newest_superstep(const struct agent *agent)
     return newest;
 }
 
+/* The call with which the program ends, as it knows it. */
+static const char *end_of_program(const struct agent *agent)
+{
+    struct whereabouts where;
+
+    whereabouts_read(agent_board(agent), agent_nprocs(agent), 0, &where);
+    return where.end;
+}
+
 static void blame_stop(struct agent *agent, enum wire_stop_how how, int signal, const char *text)
 {
     char name[64], line[512], when[64] = "before bsp_begin";
 
     if (agent_job(agent) == JOB_ENDING)
-        snprintf(when, sizeof when, "after bsp_end");
+        snprintf(when, sizeof when, "after %s", end_of_program(agent));
     else if (agent_job(agent) == JOB_REWINDING || agent_job(agent) == JOB_RESTORING)
         snprintf(when, sizeof when, "during a rollback");
     else if (agent_nprocs(agent) > 0)

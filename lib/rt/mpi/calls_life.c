@@ -11,14 +11,29 @@
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
+static const char *when_outside(void)
+{
+    switch (bspz_rt.life) {
+    case BSPZ_LIFE_AFTER:
+        return "called after MPI_Finalize";
+    case BSPZ_LIFE_INERT:
+        return "called in a process that the program forked itself; only processes made by "
+               "MPI_Init "
+               "may call MPI";
+    case BSPZ_LIFE_LEAVING:
+        return "called while the process is ending (in an exit handler?)";
+    default:
+        return "called before MPI_Init";
+    }
+}
+
 static BSPZ_INLINED void note_call(enum bspz_call call, int line, const char *file)
 {
     bspz_mpi.call = call;
     bspz_mpi.line = line;
     bspz_mpi.file = file;
     if (bspz_unlikely(bspz_rt.life != BSPZ_LIFE_SPMD || !bspz_mpi.peers))
-        BSPZ_MPI_FAIL("%s", bspz_rt.life == BSPZ_LIFE_AFTER ? "called after MPI_Finalize"
-                                                            : "called before MPI_Init");
+        BSPZ_MPI_FAIL("%s", when_outside());
     bspz_note(call, bspz_here(file, line));
 }
 
@@ -94,6 +109,8 @@ int MPI_Initialized(int *flag)
 
 int bspmpi_Finalize(int line, const char *file)
 {
+    if (bspz_rt.life == BSPZ_LIFE_LEAVING) /* in an exit handler of a process that must end */
+        return MPI_SUCCESS;
     bspz_mpi_enter(BSPZ_CALL_MPI_Finalize, line, file);
     bspz_mpi_flush();
     bsp_end_cpp(line, file);

@@ -118,7 +118,7 @@ int volpex_read_cpp(const char *tag, int tagSize, void *data, int dataSize, int 
 }
 
 /* Any process may be the first of its host, also one that has not used the dataspace itself. */
-__attribute__((constructor)) static void take_part(void)
+BSPZ_BEFORE_PROGRAM static void take_part(void)
 {
     bspz_plane_use(&bspz_objects);
 }
@@ -145,7 +145,7 @@ void volpex_finalize_cpp(int line, const char *file)
 {
     if (bspz_rt.life == BSPZ_LIFE_SPMD)
         bsp_end_cpp(line, file);
-    else
+    else if (bspz_rt.life != BSPZ_LIFE_LEAVING) /* not in an exit handler */
         bspz_warn("volpex_finalize", line, file, "called outside of the parallel part");
 }
 
