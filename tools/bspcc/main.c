@@ -48,12 +48,13 @@ static const char help_text[] =
     "  -bspbuffer N and similar options\n"
     "Environment: BSPCC_CC, BSPCC_CXX, BSPCC_FC name the compilers, BSP_DEVICE the device.\n";
 
-static void show_manual(const struct layout *layout)
+static void show_manual(const struct layout *layout, const char *command)
 {
     static const char *const suffixes[] = {"", ".gz", ".bz2", ".xz", ".zst"}; /* of packages */
 
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-        char *page = format_text("%s/../share/man/man1/bspcc.1%s", layout->bindir, suffixes[i]);
+        char *page =
+            format_text("%s/../share/man/man1/%s.1%s", layout->bindir, command, suffixes[i]);
         if (access(page, R_OK) == 0)
             execlp("man", "man", "-l", page, (char *)NULL);
     }
@@ -79,7 +80,7 @@ int main(int argc, char **argv)
     else if (request.log)
         printf("%s of bspzero %s\n", program_name, BSPZERO_VERSION);
     else if (request.manual)
-        show_manual(&layout);
+        show_manual(&layout, request.mpi ? "bspmpicc" : "bspcc");
     if (request.help || request.log || request.manual)
         return bspz_stdout_flushed(program_name) ? 0 : 1;
     if (words.count == 0)
