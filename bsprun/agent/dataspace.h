@@ -43,9 +43,10 @@ void agent_dataspace_interrupt(struct agent *agent, int pid);
 void agent_dataspace_restarted(struct agent *agent, int pid);
 /* An image of the process is there, from which it would make no request below that number. */
 void agent_dataspace_cut(struct agent *agent, int pid, uint64_t number);
-/* The process for which most answers are kept, if they take more than half of the memory that there
- * is for them; -1. */
-int agent_dataspace_burden(struct agent *agent);
+/* Whether answers take more than half of the memory that there is for them. */
+bool agent_dataspace_is_burdened(struct agent *agent);
+/* ... and the process, of those that may be saved, whose image would help most; -1: none. */
+int agent_dataspace_burden(struct agent *agent, bool (*may)(const struct agent *agent, int pid));
 /* Whether the loss of a host could be borne: other hosts hold copies of what it has, as far as this
  * one knows, and no answer was given up that a process may still want. */
 bool agent_dataspace_bears_loss(struct agent *agent);

@@ -62,6 +62,12 @@ bool dataspace_burdened(const struct dataspace *space, uint64_t all, uint32_t *p
     return copies_burdened(space->copies, all, pid);
 }
 
+uint32_t dataspace_burden(const struct dataspace *space, uint64_t all,
+                          bool (*may)(void *context, uint32_t pid), void *context)
+{
+    return copies_burden(space->copies, all, may, context);
+}
+
 /* ---- From a host that is lost ---------------------------------------------------------------- */
 
 static void settle(struct dataspace *space, uint32_t pid, uint32_t host, uint32_t life)

@@ -394,6 +394,38 @@ static void large(int rounds, int size)
     free(bytes);
 }
 
+/* What the others get first, and then nothing, is a lot of answers; one process gets little, but
+ * again and again. */
+static void answers(int busy, int first, int rounds, int us, const char *gate)
+{
+    enum { LITTLE = 4096 };
+    unsigned char *bytes = calloc((size_t)(first > LITTLE ? first : LITTLE), 1);
+    char tag[32];
+
+    if (pid != busy) {
+        volpex_put(tag, tag_of(tag, "first", pid), bytes, first);
+        volpex_get(tag, tag_of(tag, "first", pid), bytes, first);
+        volpex_put(tag, tag_of(tag, "over", pid), bytes, 0);
+        return;
+    }
+    for (int other = 0; other < nprocs; other++)
+        if (other != busy)
+            volpex_read(tag, tag_of(tag, "over", other), bytes, 0);
+    printf("ready %d %d\n", pid, (int)getpid());
+    fflush(stdout);
+    wait_for_gate(gate, 1);
+    for (int i = 0; i < rounds; i++) {
+        int length = tag_of(tag, "little", i % 8); /* some of them are of any host */
+
+        volpex_put(tag, length, bytes, LITTLE);
+        volpex_get(tag, length, bytes, LITTLE);
+        if (i % 10 == 0)
+            printf("round %d\n", i), fflush(stdout);
+        usleep((unsigned)us);
+    }
+    free(bytes);
+}
+
 /* Process 0 puts an object and reads it again and again. */
 static void reads(const char *tag, int size, int count)
 {
@@ -457,6 +489,8 @@ int main(int argc, char **argv)
         lines((unsigned)atoi(argv[2]), argv[3]);
     else if (strcmp(what, "differ") == 0)
         differ();
+    else if (strcmp(what, "answers") == 0)
+        answers(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]), atoi(argv[5]), argv[6]);
     else if (strcmp(what, "reads") == 0)
         reads(argv[2], atoi(argv[3]), atoi(argv[4]));
     else if (strcmp(what, "puts") == 0)

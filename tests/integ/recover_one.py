@@ -151,6 +151,24 @@ def an_image_gives_way():
         check(job.finish() == 123, job.status, job.text())
 
 
+def catches_up(where, busy, first, rounds):
+    """A process that gets little, again and again, is saved before its answers are given up: killed after that, it catches up."""
+    store = new_store()
+    program = [OBJECTS, "answers", str(busy), str(first), str(2 * rounds), "20000", gate_of(store)]
+    with Job([BSPRUN, *where, f"--ckpt={store}", "--every", "1000s", "--dataspace-memory", "4M", *program]) as job:
+        ospid = job.wait_ready(1)[busy]
+        open_gate(store)
+        job.wait_for(f"round {rounds}\r?$", 1)
+        os.kill(ospid, signal.SIGKILL)
+        check(job.finish() == 0, job.status, job.text())
+        check(ALONE in job.text() and TOGETHER not in job.text(), job.text())
+
+
+def one_that_is_over_has_most_answers():
+    """What ends has no calls any more at which it could be saved, and does not keep others from it: 1 MB is kept here."""
+    catches_up(["-np", "2"], 0, 600000, 150)
+
+
 def saved_after_it():
     """Snapshots of all, requests to bspctl and --restart go on working."""
     store = new_store()
@@ -237,4 +255,4 @@ def input_again():
 
 if __name__ == "__main__":
     main([storm_on_one_host, storm_on_several_hosts, from_the_beginning, all_if_wanted, a_fault_of_its_own, nobody_can_put_it,
-          an_image_gives_way, saved_after_it, counted, files, input_again])
+          an_image_gives_way, one_that_is_over_has_most_answers, saved_after_it, counted, files, input_again])
