@@ -632,3 +632,13 @@ void agent_dataspace_gather(struct agent *agent, uint64_t snapshot,
     keep_if_gathered(agent);
     objects_leave(agent);
 }
+
+void agent_dataspace_gather_over(struct agent *agent, uint64_t snapshot)
+{
+    if (!agent->dataspace)
+        return;
+    objects_lock(agent);
+    dataspace_gather_over(agent->dataspace->space, snapshot);
+    keep_if_gathered(agent);
+    objects_leave(agent);
+}

@@ -37,6 +37,8 @@ void agent_dataspace_account(const struct agent *agent, struct wire_account *acc
  * longer. */
 void agent_dataspace_gather(struct agent *agent, uint64_t snapshot,
                             const struct wire_numbers *keepers);
+/* The snapshot of that number is given up. */
+void agent_dataspace_gather_over(struct agent *agent, uint64_t snapshot);
 /* That process is to stop at its next call: withdraws its request, if it waits. */
 void agent_dataspace_interrupt(struct agent *agent, int pid);
 /* The process is lost, and restarted alone. */

@@ -153,6 +153,8 @@ struct dataspace {
     uint64_t *limits;
     uint64_t snapshot;     /* the newest one for which objects go or come ... */
     struct tags *gathered; /* ... those that have come; NULL: none */
+    uint64_t skipped;      /* ... up to that snapshot none is taken any more */
+    bool no_room;          /* ... as there was none for one of the newest snapshot */
     uint32_t gave_to;      /* ... where those of this host go */
     bool part_lost;        /* all have to go back: nothing is done any more */
 };
@@ -432,6 +434,12 @@ void gather_begin(struct dataspace *space, uint64_t snapshot);
 void gather_take(struct dataspace *space, uint32_t host, const struct copy_message *message);
 /* What has come is not wanted any more. */
 void gather_drop(struct dataspace *space);
+/* ... and no more is gathered for the newest snapshot. */
+void gather_stop(struct dataspace *space);
+/* Whether an object of that snapshot is still to be kept. */
+bool gather_wants(const struct dataspace *space, uint64_t snapshot);
+/* There is no room for one: this host can keep nothing for that snapshot. */
+void gather_refuse(struct dataspace *space, uint64_t snapshot);
 
 /* ---- ahead.c ---- */
 

@@ -395,7 +395,7 @@ void dataspace_close(struct dataspace *space)
 
 struct keeper *dataspace_keep(struct dataspace *space)
 {
-    const struct tags **tags = calloc(space->owner_count + 1, sizeof *tags);
+    const struct tags **tags = space->no_room ? NULL : calloc(space->owner_count + 1, sizeof *tags);
     struct keeper *keeper;
     uint32_t count = 0;
 

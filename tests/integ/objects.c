@@ -91,8 +91,9 @@ static void sizes(void)
     printf("pid %d has seen all\n", pid);
 }
 
-/* Process 0 puts many objects before it gets the first of them. */
-static void many(int objects, int size)
+/* Process 0 puts many objects before it gets the first of them; in between it makes some more
+ * calls, at which it can be saved. */
+static void many(int objects, int size, int calls)
 {
     unsigned char *bytes = malloc((size_t)size + 1);
     char tag[32];
@@ -100,6 +101,10 @@ static void many(int objects, int size)
     for (int i = 0; i < objects && pid == 0; i++) {
         memset(bytes, byte_of(i, 0), (size_t)size);
         volpex_put(tag, tag_of(tag, "many", i), bytes, size);
+    }
+    for (int i = 0; i < calls && pid == 0; i++) {
+        volpex_put("meanwhile", 9, &i, sizeof i);
+        usleep(20000);
     }
     for (int i = 0; i < objects && pid == 0; i++) {
         if (volpex_get(tag, tag_of(tag, "many", i), bytes, size) != size)
@@ -468,7 +473,7 @@ int main(int argc, char **argv)
     else if (strcmp(what, "sizes") == 0)
         sizes();
     else if (strcmp(what, "many") == 0)
-        many(atoi(argv[2]), atoi(argv[3]));
+        many(atoi(argv[2]), atoi(argv[3]), argc > 4 ? atoi(argv[4]) : 0);
     else if (strcmp(what, "tags") == 0)
         tags();
     else if (strcmp(what, "mixed") == 0)
