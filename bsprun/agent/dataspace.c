@@ -405,8 +405,16 @@ static void withdraw_if_wanted(struct agent *agent, int pid)
         dataspace_withdraw(agent->dataspace->space, (uint32_t)pid);
 }
 
+/* They are held only as long as somebody takes them: objects that are replaced meanwhile keep their
+ * memory. */
+static void end_keeper(struct agent_dataspace *shell)
+{
+    keeper_end(shell->keeper);
+    shell->keeper = NULL;
+}
+
 /* The next piece of all objects of the host, for a snapshot, when those that other hosts give it
- * have come. */
+ * have come.  had: bytes so far; UINT64_MAX: the process takes no more. */
 static void give_kept(struct agent *agent, int pid, unsigned char *window, uint64_t had)
 {
     struct agent_dataspace *shell = agent->dataspace;
@@ -416,18 +424,17 @@ static void give_kept(struct agent *agent, int pid, unsigned char *window, uint6
     if (had == 0 && !dataspace_gathered(shell->space))
         return;
     if (had == 0) {
-        keeper_end(shell->keeper);
+        end_keeper(shell);
         shell->keeper = dataspace_keep(shell->space);
     }
     /* Objects in files are more than there is memory for. */
-    if (shell->keeper && (had > 0 || keeper_size(shell->keeper) <= memory_available())) {
+    if (shell->keeper && had < UINT64_MAX &&
+        (had > 0 || keeper_size(shell->keeper) <= memory_available())) {
         size = keeper_size(shell->keeper);
         length = keeper_read(shell->keeper, window + BSPZ_TAG_MOST, BSPZ_PIECE_MOST);
     }
-    if (shell->keeper && keeper_done(shell->keeper) == keeper_size(shell->keeper)) {
-        keeper_end(shell->keeper);
-        shell->keeper = NULL;
-    }
+    if (size == UINT64_MAX || keeper_done(shell->keeper) == size)
+        end_keeper(shell);
     on_answer(agent, (uint32_t)pid, size, length);
 }
 

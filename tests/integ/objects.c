@@ -92,8 +92,8 @@ static void sizes(void)
 }
 
 /* Process 0 puts many objects before it gets the first of them; in between it makes some more
- * calls, at which it can be saved. */
-static void many(int objects, int size, int calls)
+ * calls, at which it can be saved.  In the end it makes none as long as the gate is closed. */
+static void many(int objects, int size, int calls, const char *gate)
 {
     unsigned char *bytes = malloc((size_t)size + 1);
     char tag[32];
@@ -115,6 +115,9 @@ static void many(int objects, int size, int calls)
     }
     free(bytes);
     printf("pid %d has seen all\n", pid);
+    fflush(stdout);
+    if (pid == 0 && gate)
+        wait_for_gate(gate, 1);
 }
 
 /* Tags are bytes, of any length. */
@@ -473,7 +476,7 @@ int main(int argc, char **argv)
     else if (strcmp(what, "sizes") == 0)
         sizes();
     else if (strcmp(what, "many") == 0)
-        many(atoi(argv[2]), atoi(argv[3]), argc > 4 ? atoi(argv[4]) : 0);
+        many(atoi(argv[2]), atoi(argv[3]), argc > 4 ? atoi(argv[4]) : 0, argc > 5 ? argv[5] : NULL);
     else if (strcmp(what, "tags") == 0)
         tags();
     else if (strcmp(what, "mixed") == 0)
