@@ -81,6 +81,10 @@ struct process {
     uint64_t answered;     /* of this host: the last request that was */
     struct object *put; /* of this host: it went to another one, which may send it back as a copy */
     uint64_t put_number; /* ... until the request of that number is answered */
+    /* Without replicas.  Of this host: it repeats no request before this one, and an image is
+     * wanted that covers that one (0: none is), as answers to it take too much on another host. */
+    uint64_t cut, wanted;
+    bool told; /* of another one: that host knows the same of this one */
 };
 
 /* A message of copies.h that waits for room. */
@@ -318,6 +322,10 @@ void guest_forget(struct dataspace *space, struct process *process);
 void lives_ask_past(struct dataspace *space, uint32_t pid);
 void lives_past(struct dataspace *space, uint32_t host, const struct wire_data_past *past);
 void lives_past_is(struct dataspace *space, const struct wire_data_past_is *is);
+/* Another host's memory for answers is full of those to the process. */
+void lives_asked(struct dataspace *space, const struct wire_data_how_far *of);
+/* An image of a process of another host is durable. */
+void lives_cut(struct dataspace *space, const struct wire_data_cut *of);
 
 /* ---- losses.c ---- */
 

@@ -167,8 +167,10 @@ uint64_t dataspace_logged(const struct dataspace *space, uint32_t *pid);
 /* Whether more than half is full of what this host may keep of a part, or of `all` bytes in all
  * parts, and the process for which it keeps most of that: soon answers are given up. */
 bool dataspace_burdened(const struct dataspace *space, uint64_t all, uint32_t *pid);
-/* The process, of those that may be saved, whose image would help; nprocs: none.  See copies.h. */
-uint32_t dataspace_burden(const struct dataspace *space, uint64_t all,
+/* The process of this host, of those that may be saved, whose image would help most, here or on a
+ * host that has said so; nprocs: none.  If it is one of another host that is told so.  See
+ * copies.h. */
+uint32_t dataspace_burden(struct dataspace *space, uint64_t all,
                           bool (*may)(void *context, uint32_t pid), void *context);
 /* Processes with replicas are to stop where each of its replicas can be saved.  From now on none of
  * this host makes a request that it has not begun; who waits for an object withdraws that. */

@@ -149,6 +149,7 @@ static void give_up_waiting(struct agent *agent, uint64_t now)
                         BSPZ_OWN_NONE))
         return;
     alone->lones[pid].saved_ns = now; /* the others come first */
+    alone->lones[pid].others_until_ns = now + WAIT_NS;
     stop_saving(agent);
 }
 
@@ -327,11 +328,17 @@ void agent_alone_scan(struct agent *agent)
         note_written(agent, alone->saving);
 }
 
+static bool may_be_next(const struct agent *agent, int pid)
+{
+    return may_save(agent, pid) &&
+           agent_now_ns() >= snapshots_of(agent)->alone->lones[pid].others_until_ns;
+}
+
 /* The process, of those that may be saved, whose answers take most of the memory for them, if that
  * is half full; -1. */
 static int burdens(struct agent *agent)
 {
-    return agent_keeps_copies(agent) ? -1 : agent_calls(agent)->burden(agent, may_save);
+    return agent_keeps_copies(agent) ? -1 : agent_calls(agent)->burden(agent, may_be_next);
 }
 
 static void on_look(uv_timer_t *timer)
