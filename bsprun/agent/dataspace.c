@@ -263,14 +263,13 @@ void agent_dataspace_forget(struct agent *agent)
     uv_close((uv_handle_t *)&shell->timer, on_closed);
 }
 
-/* A program that is saved at its calls has no supersteps that could be counted: process 0 shows
- * whether it is one. */
+/* A program that is saved at its calls has no supersteps that could be counted: the host of process
+ * 0 says so, whichever of its processes makes the first call. */
 static void warn_of_rule(struct agent *agent)
 {
     struct agent_dataspace *shell = agent->dataspace;
 
-    if (shell->said_rule || !agent_is_here(agent, 0) ||
-        !bspz_rank_of(agent_board(agent), 0)->request.safe)
+    if (shell->said_rule || !agent_is_here(agent, 0) || !agent_objects_at_calls(agent))
         return;
     shell->said_rule = true;
     if (agent_election(agent)->first_of_run && agent_counts_supersteps(agent))

@@ -337,6 +337,22 @@ static void wait_for_nothing(const char *but, const char *gate)
             volpex_get(tag, tag_of(tag, "no \"object\"", pid), &value, sizeof value);
 }
 
+/* Process 0 gets what was put long before. */
+static void late(const char *gate)
+{
+    int value = pid;
+
+    if (pid == 0)
+        wait_for_gate(gate, 1);
+    if (pid == 1) {
+        volpex_put("late", 4, &value, sizeof value);
+        printf("ready\n");
+        fflush(stdout);
+    }
+    if (pid == 0)
+        volpex_get("late", 4, &value, sizeof value);
+}
+
 /* What each replica of a process puts is another number. */
 static void differ(void)
 {
@@ -496,6 +512,8 @@ int main(int argc, char **argv)
         line(argc > 2 ? argv[2] : NULL);
     else if (strcmp(what, "lines") == 0)
         lines((unsigned)atoi(argv[2]), argv[3]);
+    else if (strcmp(what, "late") == 0)
+        late(argv[2]);
     else if (strcmp(what, "differ") == 0)
         differ();
     else if (strcmp(what, "answers") == 0)
