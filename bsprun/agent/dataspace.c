@@ -263,14 +263,13 @@ void agent_dataspace_forget(struct agent *agent)
     uv_close((uv_handle_t *)&shell->timer, on_closed);
 }
 
-/* A program that is saved at its calls has no supersteps that could be counted: process 0 shows
- * whether it is one. */
+/* A program that is saved at its calls has no supersteps that could be counted: the host of process
+ * 0 says so, whichever of its processes makes the first call. */
 static void warn_of_rule(struct agent *agent)
 {
     struct agent_dataspace *shell = agent->dataspace;
 
-    if (shell->said_rule || !agent_is_here(agent, 0) ||
-        !bspz_rank_of(agent_board(agent), 0)->request.safe)
+    if (shell->said_rule || !agent_is_here(agent, 0) || !agent_objects_at_calls(agent))
         return;
     shell->said_rule = true;
     if (agent_election(agent)->first_of_run && agent_counts_supersteps(agent))
@@ -405,8 +404,16 @@ static void withdraw_if_wanted(struct agent *agent, int pid)
         dataspace_withdraw(agent->dataspace->space, (uint32_t)pid);
 }
 
+/* They are held only as long as somebody takes them: objects that are replaced meanwhile keep their
+ * memory. */
+static void end_keeper(struct agent_dataspace *shell)
+{
+    keeper_end(shell->keeper);
+    shell->keeper = NULL;
+}
+
 /* The next piece of all objects of the host, for a snapshot, when those that other hosts give it
- * have come. */
+ * have come.  had: bytes so far; UINT64_MAX: the process takes no more. */
 static void give_kept(struct agent *agent, int pid, unsigned char *window, uint64_t had)
 {
     struct agent_dataspace *shell = agent->dataspace;
@@ -416,18 +423,17 @@ static void give_kept(struct agent *agent, int pid, unsigned char *window, uint6
     if (had == 0 && !dataspace_gathered(shell->space))
         return;
     if (had == 0) {
-        keeper_end(shell->keeper);
+        end_keeper(shell);
         shell->keeper = dataspace_keep(shell->space);
     }
     /* Objects in files are more than there is memory for. */
-    if (shell->keeper && (had > 0 || keeper_size(shell->keeper) <= memory_available())) {
+    if (shell->keeper && had < UINT64_MAX &&
+        (had > 0 || keeper_size(shell->keeper) <= memory_available())) {
         size = keeper_size(shell->keeper);
         length = keeper_read(shell->keeper, window + BSPZ_TAG_MOST, BSPZ_PIECE_MOST);
     }
-    if (shell->keeper && keeper_done(shell->keeper) == keeper_size(shell->keeper)) {
-        keeper_end(shell->keeper);
-        shell->keeper = NULL;
-    }
+    if (size == UINT64_MAX || keeper_done(shell->keeper) == size)
+        end_keeper(shell);
     on_answer(agent, (uint32_t)pid, size, length);
 }
 
@@ -629,6 +635,16 @@ void agent_dataspace_gather(struct agent *agent, uint64_t snapshot,
     objects_lock(agent);
     dataspace_gather(agent->dataspace->space, snapshot, keepers ? keepers->items : NULL,
                      keepers ? keepers->count : 0);
+    keep_if_gathered(agent);
+    objects_leave(agent);
+}
+
+void agent_dataspace_gather_over(struct agent *agent, uint64_t snapshot)
+{
+    if (!agent->dataspace)
+        return;
+    objects_lock(agent);
+    dataspace_gather_over(agent->dataspace->space, snapshot);
     keep_if_gathered(agent);
     objects_leave(agent);
 }

@@ -37,15 +37,18 @@ void agent_dataspace_account(const struct agent *agent, struct wire_account *acc
  * longer. */
 void agent_dataspace_gather(struct agent *agent, uint64_t snapshot,
                             const struct wire_numbers *keepers);
+/* The snapshot of that number is given up. */
+void agent_dataspace_gather_over(struct agent *agent, uint64_t snapshot);
 /* That process is to stop at its next call: withdraws its request, if it waits. */
 void agent_dataspace_interrupt(struct agent *agent, int pid);
 /* The process is lost, and restarted alone. */
 void agent_dataspace_restarted(struct agent *agent, int pid);
 /* An image of the process is there, from which it would make no request below that number. */
 void agent_dataspace_cut(struct agent *agent, int pid, uint64_t number);
-/* The process for which most answers are kept, if they take more than half of the memory that there
- * is for them; -1. */
-int agent_dataspace_burden(struct agent *agent);
+/* Whether answers take more than half of the memory that there is for them. */
+bool agent_dataspace_is_burdened(struct agent *agent);
+/* ... and the process, of those that may be saved, whose image would help most; -1: none. */
+int agent_dataspace_burden(struct agent *agent, bool (*may)(const struct agent *agent, int pid));
 /* Whether the loss of a host could be borne: other hosts hold copies of what it has, as far as this
  * one knows, and no answer was given up that a process may still want. */
 bool agent_dataspace_bears_loss(struct agent *agent);

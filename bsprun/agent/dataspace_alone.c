@@ -3,6 +3,7 @@
 #include "bsprun/agent/core/board.h"
 #include "bsprun/agent/core/identity.h"
 #include "bsprun/agent/core/peers.h"
+#include "bsprun/agent/core/roster.h"
 #include "bsprun/agent/dataspace.h"
 #include "bsprun/agent/dataspace_inside.h"
 #include "bsprun/agent/replica_objects.h"
@@ -32,17 +33,42 @@ void agent_dataspace_cut(struct agent *agent, int pid, uint64_t number)
     objects_unlock(agent);
 }
 
-int agent_dataspace_burden(struct agent *agent)
+bool agent_dataspace_is_burdened(struct agent *agent)
 {
     uint32_t pid;
-    bool heavy;
+    bool burdened;
+
+    if (!objects_space(agent))
+        return false;
+    objects_lock(agent);
+    burdened = dataspace_burdened(objects_space(agent), objects_log_most(agent), &pid);
+    objects_unlock(agent);
+    return burdened;
+}
+
+struct choice {
+    const struct agent *agent;
+    bool (*may)(const struct agent *agent, int pid);
+};
+
+static bool may_be(void *context, uint32_t pid)
+{
+    const struct choice *choice = context;
+
+    return choice->may(choice->agent, (int)pid);
+}
+
+int agent_dataspace_burden(struct agent *agent, bool (*may)(const struct agent *agent, int pid))
+{
+    struct choice choice = {agent, may};
+    uint32_t pid;
 
     if (!objects_space(agent))
         return -1;
     objects_lock(agent);
-    heavy = dataspace_burdened(objects_space(agent), objects_log_most(agent), &pid);
+    pid = dataspace_burden(objects_space(agent), objects_log_most(agent), may_be, &choice);
     objects_unlock(agent);
-    return heavy ? (int)pid : -1;
+    return pid < (uint32_t)agent_nprocs(agent) ? (int)pid : -1;
 }
 
 bool agent_dataspace_bears_loss(struct agent *agent)

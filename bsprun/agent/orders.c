@@ -332,6 +332,8 @@ void agent_obey(struct agent *agent, const struct wire_message *message)
         agent_snapshots_message(agent, message);
         if (message->kind == WIRE_RESUME)
             agent_scan(agent); /* for those that were held */
+        if (message->kind == WIRE_ABANDON)
+            agent_dataspace_gather_over(agent, message->envelope.superstep);
         break;
     }
 }

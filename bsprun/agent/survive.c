@@ -48,7 +48,7 @@ static void tell_bears(struct agent *agent)
     struct agent_survival *survival = agent->survival;
     struct wire_message message = {.kind = WIRE_BEARS};
     bool bears = agent_alone_bears(agent) && agent_dataspace_bears_loss(agent);
-    bool burdened = agent_keeps_copies(agent) && agent_dataspace_burden(agent) >= 0;
+    bool burdened = agent_keeps_copies(agent) && agent_dataspace_is_burdened(agent);
     uint64_t now = agent_now_ns();
 
     if (bears == survival->bears && burdened == survival->burdened &&

@@ -656,28 +656,6 @@ uint32_t copies_logged_beyond(const struct copies *copies, uint64_t bytes, uint6
     return most;
 }
 
-uint32_t copies_most_logged(const struct copies *copies)
-{
-    uint32_t most = 0;
-
-    for (uint32_t pid = 1; pid < copies->setup.nprocs; pid++)
-        if (copies_logged(copies, pid) > copies_logged(copies, most))
-            most = pid;
-    return most;
-}
-
-bool copies_burdened(const struct copies *copies, uint64_t all, uint32_t *pid)
-{
-    uint64_t answers;
-
-    *pid = copies_most_logged(copies);
-    if (copies_logged(copies, copies->setup.nprocs) > all / 2)
-        return true;
-    /* Answers are given up by the bound of their part, also if the other parts have none. */
-    *pid = copies_logged_beyond(copies, copies->setup.log / 2, &answers);
-    return *pid < copies->setup.nprocs;
-}
-
 bool copies_gave_up(const struct copies *copies)
 {
     for (uint32_t i = 0; i < copies->setup.parts; i++)

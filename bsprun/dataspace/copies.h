@@ -176,6 +176,11 @@ uint32_t copies_logged_beyond(const struct copies *copies, uint64_t bytes, uint6
 /* Whether more than half is full of what may be kept here of a part, or of `all` bytes in all
  * parts, and the process with most of it. */
 bool copies_burdened(const struct copies *copies, uint64_t all, uint32_t *pid);
+/* The process, of those that may be saved, with most of it, if that is so; nprocs: none.  It has at
+ * least its share of what is still free: else it would be saved again and again, for little, where
+ * the memory is full of what a process has that may not be saved. */
+uint32_t copies_burden(const struct copies *copies, uint64_t all,
+                       bool (*may)(void *context, uint32_t pid), void *context);
 /* Whether there is no copy of a part of this host, or answers had to be given up here that no image
  * makes superfluous. */
 bool copies_gave_up(const struct copies *copies);

@@ -1,6 +1,7 @@
 /* copies_inside.h - what the files of copies.h share.
  *
  *   copies.c        requests, losses, life
+ *   copies_burden.c  whose answers take too much
  *   held.c          answers that wait for changes
  *   waiters.c       replicas that wait for the same object
  *   copies_invariants.c  what is true before and after every call

@@ -165,6 +165,29 @@ void copying_forget(struct dataspace *space, uint32_t host)
 
 /* ---- In -------------------------------------------------------------------------------------- */
 
+/* A piece of what is not to be kept.  The object counts as a message that has come, with its last
+ * piece. */
+static void skip(struct other *other, const struct wire_data_copy *copy)
+{
+    struct piece piece = {copy->size, copy->offset, copy->data};
+
+    object_drop(other->coming);
+    other->coming = NULL;
+    other->traffic.received += piece_is_last(&piece);
+}
+
+/* Without room for what is to be kept a snapshot fails, but no request. */
+static void say_no_room(struct dataspace *space, struct other *other,
+                        const struct wire_data_copy *copy)
+{
+    if (copy->kind != COPY_KEPT) {
+        service_no_memory(space, copy->pid, copy->size);
+        return;
+    }
+    gather_refuse(space, copy->number);
+    skip(other, copy);
+}
+
 /* Whether the object of the message is whole; what is wrong is told. */
 static bool collect(struct dataspace *space, uint32_t host, const struct wire_data_copy *copy)
 {
@@ -177,7 +200,7 @@ static bool collect(struct dataspace *space, uint32_t host, const struct wire_da
         other->come = 0;
         other->coming = object_make(space->pool, copy->size);
         if (!other->coming) {
-            service_no_memory(space, copy->pid, copy->size);
+            say_no_room(space, other, copy);
             return false;
         }
     }
@@ -204,6 +227,10 @@ void copying_take(struct dataspace *space, uint32_t host, const struct wire_data
 
     if (message.kind == COPY_LOST || (!copy->has_object && other->coming)) {
         service_broken(space, host, "a copy that is out of place");
+        return;
+    }
+    if (copy->has_object && copy->kind == COPY_KEPT && !gather_wants(space, copy->number)) {
+        skip(other, copy);
         return;
     }
     if (copy->has_object && !collect(space, host, copy))

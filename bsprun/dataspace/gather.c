@@ -5,7 +5,7 @@
  * together whenever each of them is asked.
  *
  * What can fail: a host is lost: nobody waits for what it has not sent, and the snapshot, which
- * lacks that, is not to be committed; there is no memory.
+ * lacks that, is not to be committed; there is no memory: the snapshot fails.
  */
 #include "bsprun/dataspace/inside.h"
 
@@ -48,6 +48,8 @@ void dataspace_gather(struct dataspace *space, uint64_t snapshot, const uint64_t
     gather_begin(space, snapshot);
     for (uint32_t host = 0; host < space->hosts; host++)
         space->others[host].gives = false;
+    if (count == 0)
+        gather_stop(space);
     for (uint32_t i = 0; i < space->owner_count && count > 0 && !space->part_lost; i++) {
         uint32_t owner = space->owners[i], keeper = (uint32_t)keepers[i % count];
 
@@ -57,4 +59,10 @@ void dataspace_gather(struct dataspace *space, uint64_t snapshot, const uint64_t
         if (owner == space->host)
             send_all(space, keeper);
     }
+}
+
+void dataspace_gather_over(struct dataspace *space, uint64_t snapshot)
+{
+    if (snapshot == space->snapshot)
+        dataspace_gather(space, 0, NULL, 0);
 }

@@ -1,5 +1,9 @@
 /* gathered.c - what other hosts have sent of their objects, to be kept here in a snapshot; see
- * inside.h. */
+ * inside.h.
+ *
+ * They take room a second time, here or on the host that has copies of them.  If there is none it
+ * is the snapshot that fails, and not the job.
+ */
 #include "bsprun/dataspace/inside.h"
 
 static void on_grant(void *context, const struct asker *to, struct object *object)
@@ -21,7 +25,29 @@ void gather_begin(struct dataspace *space, uint64_t snapshot)
     if (snapshot <= space->snapshot)
         return;
     space->snapshot = snapshot;
+    space->no_room = false;
     gather_drop(space);
+}
+
+void gather_stop(struct dataspace *space)
+{
+    gather_drop(space);
+    space->skipped = space->snapshot;
+    space->no_room = false;
+}
+
+bool gather_wants(const struct dataspace *space, uint64_t snapshot)
+{
+    return !space->replicas || (snapshot >= space->snapshot && snapshot > space->skipped);
+}
+
+void gather_refuse(struct dataspace *space, uint64_t snapshot)
+{
+    gather_begin(space, snapshot);
+    if (snapshot < space->snapshot)
+        return;
+    gather_stop(space);
+    space->no_room = true;
 }
 
 bool dataspace_gathered(const struct dataspace *space)
@@ -50,5 +76,5 @@ void gather_take(struct dataspace *space, uint32_t host, const struct copy_messa
         space->gathered = tags_open(&calls, space);
     if (!space->gathered || tags_put(space->gathered, message->tag, message->tag_size,
                                      object_share(message->object)) != 0)
-        service_no_memory(space, message->pid, message->object->size);
+        gather_refuse(space, message->number);
 }

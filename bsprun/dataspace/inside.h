@@ -81,6 +81,10 @@ struct process {
     uint64_t answered;     /* of this host: the last request that was */
     struct object *put; /* of this host: it went to another one, which may send it back as a copy */
     uint64_t put_number; /* ... until the request of that number is answered */
+    /* Without replicas.  Of this host: it repeats no request before this one, and an image is
+     * wanted that covers that one (0: none is), as answers to it take too much on another host. */
+    uint64_t cut, wanted;
+    bool told; /* of another one: that host knows the same of this one */
 };
 
 /* A message of copies.h that waits for room. */
@@ -153,6 +157,8 @@ struct dataspace {
     uint64_t *limits;
     uint64_t snapshot;     /* the newest one for which objects go or come ... */
     struct tags *gathered; /* ... those that have come; NULL: none */
+    uint64_t skipped;      /* ... up to that snapshot none is taken any more */
+    bool no_room;          /* ... as there was none for one of the newest snapshot */
     uint32_t gave_to;      /* ... where those of this host go */
     bool part_lost;        /* all have to go back: nothing is done any more */
 };
@@ -316,6 +322,10 @@ void guest_forget(struct dataspace *space, struct process *process);
 void lives_ask_past(struct dataspace *space, uint32_t pid);
 void lives_past(struct dataspace *space, uint32_t host, const struct wire_data_past *past);
 void lives_past_is(struct dataspace *space, const struct wire_data_past_is *is);
+/* Another host's memory for answers is full of those to the process. */
+void lives_asked(struct dataspace *space, const struct wire_data_how_far *of);
+/* An image of a process of another host is durable. */
+void lives_cut(struct dataspace *space, const struct wire_data_cut *of);
 
 /* ---- losses.c ---- */
 
@@ -432,6 +442,12 @@ void gather_begin(struct dataspace *space, uint64_t snapshot);
 void gather_take(struct dataspace *space, uint32_t host, const struct copy_message *message);
 /* What has come is not wanted any more. */
 void gather_drop(struct dataspace *space);
+/* ... and no more is gathered for the newest snapshot. */
+void gather_stop(struct dataspace *space);
+/* Whether an object of that snapshot is still to be kept. */
+bool gather_wants(const struct dataspace *space, uint64_t snapshot);
+/* There is no room for one: this host can keep nothing for that snapshot. */
+void gather_refuse(struct dataspace *space, uint64_t snapshot);
 
 /* ---- ahead.c ---- */
 

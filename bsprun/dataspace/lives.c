@@ -36,12 +36,21 @@ static void cut_answers(struct dataspace *space, uint32_t pid, uint64_t number)
 
     if (space->part_lost || space->replicas)
         return;
+    space->processes[pid].cut = number;
+    if (space->processes[pid].wanted < number)
+        space->processes[pid].wanted = 0;
     copies_cut(space->copies, pid, number);
     message.data_cut.pid = pid;
     message.data_cut.request = number;
     for (uint32_t i = 0; i < space->owner_count; i++)
         if (space->owners[i] != space->host && !space->others[space->owners[i]].lost)
             service_send(space, space->owners[i], &message);
+}
+
+void lives_cut(struct dataspace *space, const struct wire_data_cut *of)
+{
+    space->processes[of->pid].told = false;
+    copies_cut(space->copies, of->pid, of->request);
 }
 
 void dataspace_cut(struct dataspace *space, uint32_t pid, uint64_t number)
@@ -60,6 +69,61 @@ uint64_t dataspace_logged(const struct dataspace *space, uint32_t *pid)
 bool dataspace_burdened(const struct dataspace *space, uint64_t all, uint32_t *pid)
 {
     return copies_burdened(space->copies, all, pid);
+}
+
+/* ---- Before answers are given up ------------------------------------------------------------- */
+
+struct choice {
+    const struct dataspace *space;
+    bool (*may)(void *context, uint32_t pid);
+    void *context;
+};
+
+/* Whose host has been told is saved by that. */
+static bool may_be(void *context, uint32_t pid)
+{
+    const struct choice *choice = context;
+    const struct dataspace *space = choice->space;
+
+    if (service_has(space, pid, space->host))
+        return choice->may(choice->context, pid);
+    return !space->processes[pid].told && !space->others[space->processes[pid].home].lost;
+}
+
+static void tell_home(struct dataspace *space, uint32_t pid)
+{
+    struct wire_message message = {.kind = WIRE_DATA_HOW_FAR};
+
+    space->processes[pid].told = true;
+    message.data_how_far.pid = pid;
+    message.data_how_far.request = copies_newest(space->copies, pid);
+    service_send(space, space->processes[pid].home, &message);
+}
+
+void lives_asked(struct dataspace *space, const struct wire_data_how_far *of)
+{
+    struct process *process = &space->processes[of->pid];
+
+    if (of->request >= process->cut && of->request > process->wanted)
+        process->wanted = of->request;
+}
+
+uint32_t dataspace_burden(struct dataspace *space, uint64_t all,
+                          bool (*may)(void *context, uint32_t pid), void *context)
+{
+    struct choice choice = {space, may, context};
+    uint32_t pid;
+
+    if (space->part_lost || space->replicas)
+        return space->nprocs;
+    for (pid = 0; pid < space->nprocs; pid++)
+        if (space->processes[pid].wanted > 0 && may(context, pid))
+            return pid;
+    pid = copies_burden(space->copies, all, may_be, &choice);
+    if (pid == space->nprocs || service_has(space, pid, space->host))
+        return pid;
+    tell_home(space, pid);
+    return space->nprocs;
 }
 
 /* ---- From a host that is lost ---------------------------------------------------------------- */

@@ -147,10 +147,13 @@ static void take(struct dataspace *space, uint32_t host, const struct wire_messa
         if (space->replicas)
             behind_cut(space, host, &message->data_cut);
         else
-            copies_cut(space->copies, message->data_cut.pid, message->data_cut.request);
+            lives_cut(space, &message->data_cut);
         break;
     case WIRE_DATA_HOW_FAR:
-        behind_asked(space, host, &message->data_how_far);
+        if (space->replicas || message->data_how_far.answers)
+            behind_asked(space, host, &message->data_how_far);
+        else
+            lives_asked(space, &message->data_how_far);
         break;
     case WIRE_DATA_OFFER:
         turns_offered(space, host, &message->data_offer);
@@ -395,7 +398,7 @@ void dataspace_close(struct dataspace *space)
 
 struct keeper *dataspace_keep(struct dataspace *space)
 {
-    const struct tags **tags = calloc(space->owner_count + 1, sizeof *tags);
+    const struct tags **tags = space->no_room ? NULL : calloc(space->owner_count + 1, sizeof *tags);
     struct keeper *keeper;
     uint32_t count = 0;
 

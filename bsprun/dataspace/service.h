@@ -167,6 +167,11 @@ uint64_t dataspace_logged(const struct dataspace *space, uint32_t *pid);
 /* Whether more than half is full of what this host may keep of a part, or of `all` bytes in all
  * parts, and the process for which it keeps most of that: soon answers are given up. */
 bool dataspace_burdened(const struct dataspace *space, uint64_t all, uint32_t *pid);
+/* The process of this host, of those that may be saved, whose image would help most, here or on a
+ * host that has said so; nprocs: none.  If it is one of another host that is told so.  See
+ * copies.h. */
+uint32_t dataspace_burden(struct dataspace *space, uint64_t all,
+                          bool (*may)(void *context, uint32_t pid), void *context);
 /* Processes with replicas are to stop where each of its replicas can be saved.  From now on none of
  * this host makes a request that it has not begun; who waits for an object withdraws that. */
 void dataspace_halt(struct dataspace *space);
@@ -183,13 +188,15 @@ void dataspace_halt_over(struct dataspace *space);
 /* A snapshot of that number is taken of the processes of those hosts only, the keepers; nothing
  * takes effect until they have kept the objects.  On all hosts, with the same keepers and numbers,
  * which grow from one snapshot to the next: each other host sends its objects to one of them.
- * Again without keepers: nothing is waited for any more. */
+ * Again without keepers: nothing is waited for any more, and what has come is dropped. */
 void dataspace_gather(struct dataspace *space, uint64_t snapshot, const uint64_t *keepers,
                       uint32_t count);
+/* The same if the newest one is of that number, which is given up. */
+void dataspace_gather_over(struct dataspace *space, uint64_t snapshot);
 /* Whether all has come that this host is to keep of what hosts that live have. */
 bool dataspace_gathered(const struct dataspace *space);
 /* The objects of the tags that this host owns, and what was gathered, to be copied: see keeper.h.
- * NULL: no memory. */
+ * NULL: no memory, or there was no room for what was to be gathered. */
 struct keeper *dataspace_keep(struct dataspace *space);
 /* Sends what waited for room, or for its turn.  Whether something still does. */
 bool dataspace_go_on(struct dataspace *space);

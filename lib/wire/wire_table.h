@@ -511,7 +511,8 @@
     F(bytes, data, WIRE_PIECE_MAX)
 
 /* How far is the replica of the process?  answers: so far is that of the sender, else request is 0.
- */
+ * If the process has no replicas: it is to be saved, as the answers to it up to this request take
+ * most of what the sender may keep; answered by DATA_CUT. */
 #define WIRE_FIELDS_DATA_HOW_FAR(F, E)                                                             \
     F(u32, pid, WIRE_RANKS_MAX - 1)                                                                \
     F(flag, answers, 0)                                                                            \

@@ -67,7 +67,7 @@
  * records of MPI (lib/shm/mail.h) that processes of the host have sent and received; arrived: the
  * barriers that each of its processes has reached, at least; held: the earliest superstep at whose
  * barrier one of them waits, WIRE_NEVER: none does; waits: a line for each process, each after a
- * newline. */
+ * newline; of many processes those for which there is room. */
 #define WIRE_FIELDS_QUIET(F, E)                                                                    \
     F(u32, host, WIRE_HOSTS_MAX - 1)                                                               \
     F(u64, round, WIRE_U64_MAX)                                                                    \

@@ -3,16 +3,20 @@ snapshot.  How much memory the agent of a host sees is written to a file (meminf
 
     crowded.py [TEST ...]
 """
+import os
 import re
+import resource
 import signal
 
 from draining import (asked, control, ends_well, is_undisturbed, places, reference, refused,
                       running, said, status, step_until, step_until_done)
 from loopback import *
-from loopback import LoopbackPlace, check, check_said, main, send, wait_said, wait_until
+from loopback import BUILD, LoopbackPlace, check, check_said, main, marked, send, wait_said, wait_until
 
 MEBIBYTES = 20  # of each process, and some more
 SIZE = ("-m", MEBIBYTES)
+OBJECTS = os.path.join(BUILD, "tests", "integ", "integ_objects")
+OBJECT = 8000000  # bytes of one that is in a file of its own
 NEEDS = r"process \d(, with \d that share files with it,)? needs [2-9]\d MiB of memory; "
 
 
@@ -267,7 +271,47 @@ def replicas_that_are_there_already():
                 check_said(job, "host h1 is to be vacated")
 
 
+def mapped(agent):
+    """Bytes of files without names, of objects that do not fit into the memory."""
+    total = 0
+    with open(f"/proc/{agent}/maps", encoding="ascii") as maps:
+        for line in maps:
+            if line.endswith(" (deleted)\n") and "/memfd:" not in line:
+                begin, end = line.split()[0].split("-")
+                total += int(end, 16) - int(begin, 16)
+    return total
+
+
+def program_has_no_more_memory(place):
+    """Its processes may have no more address space than they have."""
+    for pid, name in marked(place.mark).items():
+        if name == "integ_objects":
+            with open(f"/proc/{pid}/statm", encoding="ascii") as statm:
+                size = int(statm.read().split()[0]) * resource.getpagesize()
+            resource.prlimit(pid, resource.RLIMIT_AS, (size + OBJECT // 2, resource.RLIM_INFINITY))
+
+
+def objects_that_cannot_be_kept():
+    """The agent, or the process that is to keep them, has too little memory: they are gone when they have been got."""
+    for agent_has_memory in False, True:
+        with LoopbackPlace(1) as place:
+            place.limit_memory()
+            place.leave_memory("h0", 1024 if agent_has_memory else 1)
+            gate = place.path("gate")
+            job = place.bsprun("-np", "2", "--ckpt", place.store, "--every", "0.1s", "--on-refuse", "continue", "--recover", "all",
+                               "--dataspace-memory", "4M", OBJECTS, "many", "1", OBJECT, "150", gate)
+            agent = place.agent("h0")
+            wait_until(lambda: mapped(agent) >= OBJECT, "an object in a file")
+            if agent_has_memory:
+                program_has_no_more_memory(place)
+            wait_said(job, "no memory to keep the objects of the dataspace")
+            wait_until(lambda: b"pid 0 has seen all" in job.out(), "its end")
+            check(mapped(agent) < OBJECT, mapped(agent), job)
+            place.write("gate", "1")
+            job.wait(0)
+
+
 if __name__ == "__main__":
     main([refused_at_once, where_they_fit, nowhere, left_where_it_was, they_stay_on_a_drained_host,
           a_host_is_not_removed, a_host_is_removed_one_term_later, memory_that_is_being_freed, told_to_leave,
-          replicas_that_do_not_fit, replicas_that_are_there_already], together=3)
+          replicas_that_do_not_fit, replicas_that_are_there_already, objects_that_cannot_be_kept], together=3)

@@ -1,4 +1,5 @@
 """The dataspace: volpex.h on one host, on several, in programs without bsprun, and used wrongly."""
+import itertools
 import os
 import re
 import signal
@@ -95,6 +96,19 @@ def nobody_can_put_it():
                 call = "bsp_sync" if but and pid == 0 else "volpex_get"
                 check(re.search(rf"^  pid {pid}: last call {call} at .*objects\.c:\d+, superstep 0, waiting$",
                                 result.err, re.M), result.err)
+
+
+def nobody_can_put_it_to_many():
+    """What there is no room for is counted, and each host has its part of the room."""
+    for where in (["-np", "100"], ["--launcher", RSH, "--hosts", "h0:50,h1:50"]):
+        result = expect(bsprun(*where, OBJECTS, "wait"), 1, err=STUCK)
+        said = result.err.splitlines()
+        said = said[said.index("bsprun: all processes wait, and nothing is on its way to them:") + 1:]
+        shown = list(itertools.takewhile(lambda line: re.search(r'^  pid \d+: volpex_get of "no \\x22object\\x22 \d+"$', line), said))
+        check(said[len(shown)] == f"  and {100 - len(shown)} more", result.err)
+        check(60 < len(shown) < 100, len(shown), result.err)
+        pids = [int(line.split()[1][:-1]) for line in shown]
+        check(len(where) == 2 or sum(pid < 50 for pid in pids) < 50 > sum(pid >= 50 for pid in pids) > 25, pids)
 
 
 def one_that_computes_may_put_it():
@@ -201,4 +215,4 @@ def who_waits_in_finalize():
 if __name__ == "__main__":
     main([everybody_gets_what_another_puts, a_token_excludes_the_others, objects_of_all_sizes, more_than_the_memory, tags_are_bytes,
           within_supersteps, without_bsprun, wrong_use, nobody_can_put_it,
-          one_that_computes_may_put_it, a_process_that_dies, without_finalize, errors_of_the_beginning, who_waits_in_finalize])
+          nobody_can_put_it_to_many, one_that_computes_may_put_it, a_process_that_dies, without_finalize, errors_of_the_beginning, who_waits_in_finalize])

@@ -8,7 +8,7 @@ import re
 import signal
 import time
 
-from harness import BIN, BSPRUN, RSH, Job, bsprun, check, committed, expect, main, run
+from harness import BIN, BSPRUN, RSH, Job, bsprun, check, committed, expect, main, run, scratch
 from kills import ONE, SEVERAL, chance, kill_one, new_store, seed, shown_by, wait_snapshot
 
 BSPCTL = os.path.join(BIN, "bspctl")
@@ -16,6 +16,9 @@ OBJECTS = os.environ["INTEG_OBJECTS"]
 WORK = [OBJECTS, "work", "300", "1000"]
 STEPS = [OBJECTS, "steps", "60", "5000"]
 KILLS = int(os.environ.get("DATASPACE_KILLS", "4"))
+
+NOTHING_TO_COUNT = (r"^bsprun: --every: a program that begins with volpex_init has no supersteps to count, so no snapshots are taken "
+                    r"of it: give a time, or auto$")
 
 wanted = {}
 
@@ -125,8 +128,18 @@ def nothing_to_count():
         store = new_store()
         result = expect(bsprun(*where, f"--ckpt={store}", "--every", every, *WORK[:2], "50", "0"), 0)
         check(not any(committed(store)), committed(store))
-        check(len(re.findall(r"^bsprun: --every: a program that begins with volpex_init has no supersteps to count, so no "
-                             r"snapshots are taken of it: give a time, or auto$", result.err, re.M)) == 1, result.err)
+        check(len(re.findall(NOTHING_TO_COUNT, result.err, re.M)) == 1, result.err)
+
+
+def nothing_to_count_though_another_one_begins():
+    """Process 0 makes its first call when that of another one is over."""
+    gate = os.path.join(scratch, "process 0 calls")
+    with Job([BSPRUN, "-np", "2", f"--ckpt={new_store()}", "--every", "5", OBJECTS, "late", gate]) as job:
+        job.wait_for("^ready", 1)
+        with open(gate, "w", encoding="ascii") as file:
+            file.write("1")
+        check(job.finish() == 0, job.status, job.text())
+        check(len(re.findall(NOTHING_TO_COUNT, job.text(), re.M)) == 1, job.text())
 
 
 def objects_in_files():
@@ -136,4 +149,5 @@ def objects_in_files():
 
 if __name__ == "__main__":
     main([kills_on_one_host, kills_on_several_hosts, kills_in_supersteps, kills_in_supersteps_on_several_hosts,
-          goes_on_elsewhere, moves_when_asked, loses_a_host, nobody_can_put_it, no_supersteps_between_calls, nothing_to_count, objects_in_files])
+          goes_on_elsewhere, moves_when_asked, loses_a_host, nobody_can_put_it, no_supersteps_between_calls, nothing_to_count,
+          nothing_to_count_though_another_one_begins, objects_in_files])

@@ -1,6 +1,7 @@
 /* objects.c - a program of the dataspace for dataspace.py: the first argument says what it does. */
 #include <bsp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +92,9 @@ static void sizes(void)
     printf("pid %d has seen all\n", pid);
 }
 
-/* Process 0 puts many objects before it gets the first of them. */
-static void many(int objects, int size)
+/* Process 0 puts many objects before it gets the first of them; in between it makes some more
+ * calls, at which it can be saved.  In the end it makes none as long as the gate is closed. */
+static void many(int objects, int size, int calls, const char *gate)
 {
     unsigned char *bytes = malloc((size_t)size + 1);
     char tag[32];
@@ -100,6 +102,10 @@ static void many(int objects, int size)
     for (int i = 0; i < objects && pid == 0; i++) {
         memset(bytes, byte_of(i, 0), (size_t)size);
         volpex_put(tag, tag_of(tag, "many", i), bytes, size);
+    }
+    for (int i = 0; i < calls && pid == 0; i++) {
+        volpex_put("meanwhile", 9, &i, sizeof i);
+        usleep(20000);
     }
     for (int i = 0; i < objects && pid == 0; i++) {
         if (volpex_get(tag, tag_of(tag, "many", i), bytes, size) != size)
@@ -110,6 +116,9 @@ static void many(int objects, int size)
     }
     free(bytes);
     printf("pid %d has seen all\n", pid);
+    fflush(stdout);
+    if (pid == 0 && gate)
+        wait_for_gate(gate, 1);
 }
 
 /* Tags are bytes, of any length. */
@@ -328,6 +337,22 @@ static void wait_for_nothing(const char *but, const char *gate)
             volpex_get(tag, tag_of(tag, "no \"object\"", pid), &value, sizeof value);
 }
 
+/* Process 0 gets what was put long before. */
+static void late(const char *gate)
+{
+    int value = pid;
+
+    if (pid == 0)
+        wait_for_gate(gate, 1);
+    if (pid == 1) {
+        volpex_put("late", 4, &value, sizeof value);
+        printf("ready\n");
+        fflush(stdout);
+    }
+    if (pid == 0)
+        volpex_get("late", 4, &value, sizeof value);
+}
+
 /* What each replica of a process puts is another number. */
 static void differ(void)
 {
@@ -394,6 +419,38 @@ static void large(int rounds, int size)
     free(bytes);
 }
 
+/* What the others get first, and then nothing, is a lot of answers; one process gets little, but
+ * again and again.  The others are at the end then, or compute. */
+static void answers(int busy, int first, int rounds, int us, const char *gate, bool computes)
+{
+    enum { LITTLE = 4096 };
+    unsigned char *bytes = calloc((size_t)(first > LITTLE ? first : LITTLE), 1);
+    char tag[32];
+
+    if (pid != busy) {
+        volpex_put(tag, tag_of(tag, "first", pid), bytes, first);
+        volpex_get(tag, tag_of(tag, "first", pid), bytes, first);
+        volpex_put(tag, tag_of(tag, "over", pid), bytes, 0);
+        if (computes)
+            wait_for_gate(gate, 2);
+        return;
+    }
+    for (int other = 0; other < nprocs; other++)
+        if (other != busy)
+            volpex_read(tag, tag_of(tag, "over", other), bytes, 0);
+    printf("ready %d %d\n", pid, (int)getpid());
+    fflush(stdout);
+    wait_for_gate(gate, 1);
+    for (int i = 0; i < rounds; i++) {
+        volpex_put("little", 6, bytes, LITTLE);
+        volpex_get("little", 6, bytes, LITTLE);
+        if (i % 10 == 0)
+            printf("round %d\n", i), fflush(stdout);
+        usleep((unsigned)us);
+    }
+    free(bytes);
+}
+
 /* Process 0 puts an object and reads it again and again. */
 static void reads(const char *tag, int size, int count)
 {
@@ -436,7 +493,7 @@ int main(int argc, char **argv)
     else if (strcmp(what, "sizes") == 0)
         sizes();
     else if (strcmp(what, "many") == 0)
-        many(atoi(argv[2]), atoi(argv[3]));
+        many(atoi(argv[2]), atoi(argv[3]), argc > 4 ? atoi(argv[4]) : 0, argc > 5 ? argv[5] : NULL);
     else if (strcmp(what, "tags") == 0)
         tags();
     else if (strcmp(what, "mixed") == 0)
@@ -455,8 +512,12 @@ int main(int argc, char **argv)
         line(argc > 2 ? argv[2] : NULL);
     else if (strcmp(what, "lines") == 0)
         lines((unsigned)atoi(argv[2]), argv[3]);
+    else if (strcmp(what, "late") == 0)
+        late(argv[2]);
     else if (strcmp(what, "differ") == 0)
         differ();
+    else if (strcmp(what, "answers") == 0)
+        answers(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]), atoi(argv[5]), argv[6], argc > 7);
     else if (strcmp(what, "reads") == 0)
         reads(argv[2], atoi(argv[3]), atoi(argv[4]));
     else if (strcmp(what, "puts") == 0)

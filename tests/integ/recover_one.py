@@ -8,7 +8,7 @@ import os
 import signal
 import time
 
-from harness import BIN, BSPRUN, Job, bsprun, check, committed, expect, held_copies, main, process_stat, run, scratch, wait_held, wait_until
+from harness import BIN, BSPRUN, RSH, Job, bsprun, check, committed, expect, held_copies, main, process_stat, run, scratch, wait_held, wait_until
 from kills import ONE, SEVERAL, chance, kill_one, kill_rank, new_store, ranks_of, seed, shown_by
 
 BSPSTAT = os.path.join(BIN, "bspstat")
@@ -31,11 +31,11 @@ def work(rounds, store):
     return [OBJECTS, "work", str(rounds), str(DELAY), gate_of(store)]
 
 
-def open_gate(store):
+def open_gate(store, step=1):
     """Once there is a snapshot: before that nobody can be restarted.  On a busy host its writer takes long."""
     wait_until(lambda: committed(store), "snapshot 0")
     with open(gate_of(store), "w") as file:
-        file.write("1")
+        file.write(str(step))
 
 
 def answer(rounds):
@@ -151,6 +151,36 @@ def an_image_gives_way():
         check(job.finish() == 123, job.status, job.text())
 
 
+def catches_up(where, busy, first, rounds, us, *words):
+    """A process that gets little, again and again, is saved before its answers are given up: killed after that, it catches up."""
+    store = new_store()
+    program = [OBJECTS, "answers", str(busy), str(first), str(rounds + 31), str(us), gate_of(store), *words]
+    with Job([BSPRUN, *where, f"--ckpt={store}", "--every", "1000s", "--dataspace-memory", "4M", *program]) as job:
+        ospid = job.wait_ready(1)[busy]
+        open_gate(store)
+        job.wait_for(f"round {rounds}\r?$", 1)
+        os.kill(ospid, signal.SIGKILL)
+        job.wait_for(f"round {rounds + 30}\r?$", 1)
+        open_gate(store, 2)
+        check(job.finish() == 0, job.status, job.text())
+        check(ALONE in job.text() and TOGETHER not in job.text(), job.text())
+
+
+def one_that_is_over_has_most_answers():
+    """What ends has no calls any more at which it could be saved, and does not keep others from it: 1 MB is kept here."""
+    catches_up(["-np", "2"], 0, 600000, 150, 20000)
+
+
+def one_that_computes_has_most_answers():
+    """It is waited for now and then, and others are saved in between."""
+    catches_up(["-np", "2"], 0, 600000, 150, 40000, "computes")
+
+
+def answers_are_on_another_host():
+    """The tag is of host h1, which tells h0, where the process is, when half of its memory for answers is full."""
+    catches_up(["--launcher", RSH, "--hosts", "h0:1,h1:1", "--copies", "1"], 0, 0, 300, 15000)
+
+
 def saved_after_it():
     """Snapshots of all, requests to bspctl and --restart go on working."""
     store = new_store()
@@ -237,4 +267,4 @@ def input_again():
 
 if __name__ == "__main__":
     main([storm_on_one_host, storm_on_several_hosts, from_the_beginning, all_if_wanted, a_fault_of_its_own, nobody_can_put_it,
-          an_image_gives_way, saved_after_it, counted, files, input_again])
+          an_image_gives_way, one_that_is_over_has_most_answers, one_that_computes_has_most_answers, answers_are_on_another_host, saved_after_it, counted, files, input_again])

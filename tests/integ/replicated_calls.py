@@ -9,9 +9,9 @@ import re
 import signal
 import time
 
-from harness import Job, check, held_in_capture, main, wait_held
+from harness import BSPRUN, Job, check, held_in_capture, main, wait_held
 from kills import new_store
-from replicated import BACK, OBJECTS, cell_of, chance, check_answer, command, lose, names, ranks_of, seed, zero_of
+from replicated import BACK, OBJECTS, RSH, cell_of, chance, check_answer, command, lose, names, ranks_of, seed, zero_of
 from replicated_saved import all_of_one_are_lost, changed, replaced, restarted, wait_snapshots
 
 WORK = ("work", "600", "2000")
@@ -116,6 +116,15 @@ def no_replica_comes_to_a_call():
         check(job.text().count("a snapshot is due, and process") <= 2, f"seed {seed}", job.text())
 
 
+def no_room_for_what_others_have():
+    """Objects that a host keeps in a snapshot for another one take room a second time: without it the snapshot fails, not the job."""
+    with Job([BSPRUN, "-np", "2", "--launcher", RSH, "--hosts", "h0:2,h1:2", "--replicas", "2", f"--ckpt={new_store()}", "--every", "0.1s",
+              "--on-refuse", "continue", "--dataspace-memory", "4M", OBJECTS, "many", "2400", "1000", "100"]) as job:
+        check(job.finish() == 0, job.status, job.text())
+        check(job.text().count("has seen all") == 2 and "was lost" not in job.text(), job.text())
+        check("no memory to keep the objects of the dataspace" in job.text(), job.text())
+
+
 if __name__ == "__main__":
     main([calls_go_back, calls_are_restarted, calls_are_changed, calls_are_replaced, calls_as_often_as_worthwhile,
-          zero_is_lost_at_calls, one_is_behind_several_snapshots, one_stops_as_it_is_captured, no_replica_comes_to_a_call])
+          zero_is_lost_at_calls, one_is_behind_several_snapshots, one_stops_as_it_is_captured, no_replica_comes_to_a_call, no_room_for_what_others_have])

@@ -491,10 +491,38 @@ START_TEST(who_is_to_be_saved_before_answers_are_given_up)
 }
 END_TEST
 
+static bool is_not(void *context, uint32_t pid)
+{
+    return pid != *(const uint32_t *)context;
+}
+
+/* Where the one with most answers may not be saved, another one is, once that helps. */
+START_TEST(who_may_not_be_saved_does_not_keep_others_from_it)
+{
+    const uint64_t answers = 16, log = answers * LOG_ENTRY;
+    uint32_t three = 3, nobody = 4;
+
+    open_hosts_with_log(1, log);
+    for (uint64_t number = 1; number <= answers / 2 + 1; number++)
+        put(0, 3, number, "");
+    ck_assert_uint_eq(copies_burden(hosts[0].copies, log, is_not, &nobody), 3);
+    ck_assert_uint_eq(copies_burden(hosts[0].copies, log, is_not, &three), 4); /* none has any */
+    put(0, 2, 1, "");
+    ck_assert_uint_eq(copies_burden(hosts[0].copies, log, is_not, &three), 4); /* less than 6/4 */
+    put(0, 2, 2, "");
+    ck_assert_uint_eq(copies_burden(hosts[0].copies, log, is_not, &three), 2);
+    copies_cut(hosts[0].copies, 2, 3);
+    ck_assert_uint_eq(copies_burden(hosts[0].copies, log, is_not, &three), 4);
+    copies_cut(hosts[0].copies, 3, answers);
+    ck_assert_uint_eq(copies_burden(hosts[0].copies, log, is_not, &nobody), 4);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {an_answer_waits_for_all_copies,
                                   who_is_to_be_saved_before_answers_are_given_up,
+                                  who_may_not_be_saved_does_not_keep_others_from_it,
                                   alone_nothing_waits,
                                   the_next_takes_over,
                                   an_object_goes_once,

@@ -366,14 +366,79 @@ START_TEST(another_host_cuts)
 }
 END_TEST
 
+static bool any(void *context, uint32_t pid)
+{
+    ck_assert_uint_lt(pid, 2); /* it is of this host */
+    return pid != *(const uint32_t *)context;
+}
+
+START_TEST(another_host_is_told_that_its_process_is_to_be_saved)
+{
+    const uint64_t all = 4 * LOG_ENTRY;
+    struct wire_message cut = {.kind = WIRE_DATA_CUT, .data_cut = {.pid = 2, .request = 3}};
+    uint32_t none = 3;
+
+    for (uint64_t number = 1; number <= 3; number++)
+        put_from_there(0, number, "one");
+    ck_assert_uint_eq(dataspace_burden(space, all, any, &none), 3);
+    ck_assert_uint_eq(seen.message.kind, WIRE_DATA_HOW_FAR);
+    ck_assert(!seen.message.data_how_far.answers);
+    ck_assert_uint_eq(seen.message.data_how_far.pid, 2);
+    ck_assert_uint_eq(seen.message.data_how_far.request, 3);
+    ck_assert_uint_eq(seen.sent, 4);
+    ck_assert_uint_eq(dataspace_burden(space, all, any, &none), 3); /* it knows */
+    ck_assert_uint_eq(seen.sent, 4);
+    put(1, 1, ours, "two"); /* ... and does not keep others from it */
+    ck_assert_uint_eq(dataspace_burden(space, all, any, &none), 1);
+    dataspace_cut(space, 1, 2);
+    dataspace_message(space, 1, &cut);
+    ck_assert_uint_eq(dataspace_burden(space, all, any, &none), 3);
+    for (uint64_t number = 4; number <= 5; number++)
+        put_from_there(0, number, "one");
+    ck_assert_uint_eq(dataspace_burden(space, all, any, &none), 3);
+    ck_assert_uint_eq(seen.message.kind, WIRE_DATA_HOW_FAR);
+    ck_assert_uint_eq(seen.message.data_how_far.request, 5);
+    ck_assert_uint_eq(seen.complaints, 0);
+}
+END_TEST
+
+START_TEST(another_host_wants_a_process_to_be_saved)
+{
+    struct wire_message wants = {.kind = WIRE_DATA_HOW_FAR,
+                                 .data_how_far = {.pid = 0, .request = 5}};
+    uint32_t none = 3, zero = 0;
+
+    dataspace_message(space, 1, &wants);
+    ck_assert_uint_eq(dataspace_burden(space, UINT64_MAX, any, &zero), 3);
+    ck_assert_uint_eq(dataspace_burden(space, UINT64_MAX, any, &none), 0);
+    dataspace_cut(space, 0, 5); /* it may repeat that one */
+    ck_assert_uint_eq(dataspace_burden(space, UINT64_MAX, any, &none), 0);
+    dataspace_cut(space, 0, 6);
+    ck_assert_uint_eq(dataspace_burden(space, UINT64_MAX, any, &none), 3);
+    dataspace_message(space, 1, &wants); /* before it heard of that */
+    ck_assert_uint_eq(dataspace_burden(space, UINT64_MAX, any, &none), 3);
+    ck_assert_uint_eq(seen.complaints, 0);
+    wants.data_how_far.pid = 2; /* which is its own */
+    dataspace_message(space, 1, &wants);
+    ck_assert_uint_eq(seen.complaints, 1);
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {a_log_of_answers,        a_log_that_is_full,
-                                  the_same_again,          what_is_lost_waits_no_longer,
-                                  lost_between_pieces,     something_else_than_before,
-                                  an_image_cuts_the_log,   answers_to_an_earlier_life,
-                                  another_host_asks_again, another_host_puts_again,
-                                  another_host_cuts};
+    const TTest *const tests[] = {a_log_of_answers,
+                                  a_log_that_is_full,
+                                  the_same_again,
+                                  what_is_lost_waits_no_longer,
+                                  lost_between_pieces,
+                                  something_else_than_before,
+                                  an_image_cuts_the_log,
+                                  answers_to_an_earlier_life,
+                                  another_host_asks_again,
+                                  another_host_puts_again,
+                                  another_host_cuts,
+                                  another_host_is_told_that_its_process_is_to_be_saved,
+                                  another_host_wants_a_process_to_be_saved};
 
     return suite_run_tests("dataspace lives", tests, sizeof tests / sizeof *tests, set_up,
                            tear_down);

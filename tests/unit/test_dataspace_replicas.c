@@ -7,10 +7,8 @@
 #include <string.h>
 
 #include "bsprun/dataspace/copies.h"
-#include "bsprun/dataspace/keeper.h"
 #include "bsprun/dataspace/log.h"
 #include "bsprun/dataspace/service.h"
-#include "lib/base/kept.h"
 #include "tests/unit/dataspace_calls.h"
 #include "tests/unit/suite.h"
 
@@ -28,7 +26,6 @@ static struct {
     unsigned answers, withdrawn, complaints, mismatches;
     unsigned granted[4], stored[4], forgotten[4]; /* by host */
     unsigned sends[4], offers[4], cuts[4];        /* ... told to */
-    unsigned kept[4], ends[4];                    /* objects for a snapshot, and that was all */
     uint32_t behind;                              /* the host that is too far; 0: none */
     struct dataspace_mismatch mismatch;
     unsigned char data[WINDOW];
@@ -43,8 +40,6 @@ static void on_send(void *context, uint32_t host, const struct wire_message *mes
     }
     if (message->kind == WIRE_DATA_TURN)
         (message->data_turn.sends ? seen.sends : seen.offers)[host]++;
-    if (message->kind == WIRE_DATA_COPY)
-        (message->data_copy.has_object ? seen.kept : seen.ends)[host]++;
     seen.cuts[host] += message->kind == WIRE_DATA_CUT;
     seen.stored[host] += message->kind == WIRE_DATA_STORED;
     seen.forgotten[host] += message->kind == WIRE_DATA_WITHDRAWN;
@@ -466,106 +461,6 @@ START_TEST(who_has_moved_when_asked_is_not)
 }
 END_TEST
 
-/* ---- For a snapshot -------------------------------------------------------------------------- */
-
-/* Of an object if there is a text; else that was all. */
-static void give(uint32_t host, uint64_t snapshot, const char *tag, const char *text)
-{
-    struct wire_message message = {.kind = WIRE_DATA_COPY};
-
-    message.data_copy.kind = COPY_KEPT;
-    message.data_copy.number = snapshot;
-    if (text) {
-        message.data_copy.has_object = true;
-        message.data_copy.size = strlen(text);
-        message.data_copy.data = (struct wire_bytes){text, (uint32_t)strlen(text)};
-        message.data_copy.tag = (struct wire_bytes){tag, (uint32_t)strlen(tag)};
-    }
-    dataspace_message(space, host, &message);
-}
-
-static uint64_t bytes_kept(void)
-{
-    struct keeper *keeper = dataspace_keep(space);
-    uint64_t bytes;
-
-    ck_assert_ptr_nonnull(keeper);
-    bytes = keeper_size(keeper);
-    keeper_end(keeper);
-    return bytes;
-}
-
-#define BYTES(tag, text) (sizeof(struct bspz_kept_object) + strlen(tag) + strlen(text))
-
-/* Hosts 0 and 2 belong to the first of the keepers. */
-START_TEST(who_is_not_saved_sends_its_objects)
-{
-    static const uint64_t keepers[] = {3, 1};
-
-    put(1, 1, CALL, "one");
-    dataspace_gather(space, 5, keepers, 2);
-    ck_assert_uint_eq(seen.kept[3], 1);
-    ck_assert_uint_eq(seen.ends[3], 1);
-    ck_assert_uint_eq(seen.kept[1] + seen.kept[2] + seen.ends[1] + seen.ends[2], 0);
-    ck_assert(dataspace_gathered(space));
-    dataspace_gather(space, 6, keepers, 2);
-    ck_assert_uint_eq(seen.kept[3], 2);
-}
-END_TEST
-
-START_TEST(a_keeper_waits_for_those_of_others)
-{
-    static const uint64_t keepers[] = {0, 1};
-
-    put(1, 1, CALL, "one");
-    give(2, 5, "theirs", "two"); /* it has heard of the snapshot before */
-    dataspace_gather(space, 5, keepers, 2);
-    ck_assert(!dataspace_gathered(space));
-    give(2, 5, NULL, NULL);
-    ck_assert(dataspace_gathered(space)); /* host 3 has another keeper */
-    ck_assert_uint_eq(seen.kept[1] + seen.kept[2] + seen.kept[3], 0);
-    ck_assert_uint_eq(bytes_kept(), BYTES(ours, "one") + BYTES("theirs", "two"));
-    ck_assert_uint_eq(bytes_kept(), BYTES(ours, "one"));
-    ck_assert_uint_eq(dataspace_totals(space).objects, 1);
-    ck_assert_uint_eq(seen.complaints, 0);
-}
-END_TEST
-
-START_TEST(what_was_gathered_before_is_not_kept)
-{
-    static const uint64_t keepers[] = {0, 1};
-
-    dataspace_gather(space, 5, keepers, 2);
-    give(2, 5, "theirs", "two");
-    dataspace_gather(space, 6, keepers, 2);
-    give(2, 5, NULL, NULL);
-    ck_assert(!dataspace_gathered(space));
-    give(2, 6, NULL, NULL);
-    ck_assert(dataspace_gathered(space));
-    ck_assert_uint_eq(bytes_kept(), 0);
-}
-END_TEST
-
-START_TEST(nobody_waits_for_a_host_that_is_lost)
-{
-    static const uint64_t keepers[] = {0, 1};
-
-    dataspace_gather(space, 5, keepers, 2);
-    dataspace_lost(space, 2);
-    ck_assert(dataspace_gathered(space));
-}
-END_TEST
-
-START_TEST(a_gathering_that_is_given_up)
-{
-    static const uint64_t keepers[] = {0, 1};
-
-    dataspace_gather(space, 5, keepers, 2);
-    dataspace_gather(space, 0, NULL, 0);
-    ck_assert(dataspace_gathered(space));
-}
-END_TEST
-
 /* ---- Where processes stop -------------------------------------------------------------------- */
 
 static const uint64_t no_more[] = {1, 9}, one_more[] = {2, 9};
@@ -643,11 +538,6 @@ int main(void)
                                   a_replica_says_now_and_then_how_far_it_is,
                                   who_has_not_moved_when_asked_is_too_far_behind,
                                   who_has_moved_when_asked_is_not,
-                                  who_is_not_saved_sends_its_objects,
-                                  a_keeper_waits_for_those_of_others,
-                                  what_was_gathered_before_is_not_kept,
-                                  nobody_waits_for_a_host_that_is_lost,
-                                  a_gathering_that_is_given_up,
                                   nothing_new_is_begun_until_it_is_known_where_to_stop,
                                   what_is_held_goes_on_when_nobody_stops,
                                   who_waits_when_all_are_to_stop_takes_it_back,

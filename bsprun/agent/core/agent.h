@@ -53,7 +53,7 @@ struct agent_calls {
     void (*interrupt)(struct agent *agent, int pid);
     void (*restarted)(struct agent *agent, int pid);
     void (*cut)(struct agent *agent, int pid, uint64_t number);
-    int (*burden)(struct agent *agent);
+    int (*burden)(struct agent *agent, bool (*may)(const struct agent *agent, int pid));
 };
 
 /* Makes the agent of this process, of which there is one; everything else of it is still zero. */

@@ -46,7 +46,8 @@ static uint64_t interval_ns(const struct agent *agent)
     return least > (double)FIRST_NS ? (uint64_t)least : FIRST_NS;
 }
 
-/* Whether nothing else is being saved, or is about to be. */
+/* Whether nothing else is being saved, or is about to be, and the process may come to a call: at
+ * the end it waits for the others. */
 static bool may_save(const struct agent *agent, int pid)
 {
     const struct bspz_rank *rank = bspz_rank_of(agent_board(agent), pid);
@@ -54,7 +55,7 @@ static bool may_save(const struct agent *agent, int pid)
     return agent_job(agent) == JOB_RUNNING && agent_is_here(agent, pid) && rank->request.alone &&
            snapshots_of(agent)->alone->saving < 0 && !snapshots_of(agent)->ticket.staging &&
            snapshots_of(agent)->alone->lones[pid].state == LONE_RUNS &&
-           atomic_load(&rank->state) == BSPZ_RANK_RUNNING &&
+           atomic_load(&rank->state) == BSPZ_RANK_RUNNING && !atomic_load(&rank->in_barrier) &&
            agent_process(agent, pid)->state == WATCH_LIVES &&
            atomic_load(&agent_board(agent)->consult_from) > atomic_load(&rank->superstep);
 }
@@ -148,6 +149,7 @@ static void give_up_waiting(struct agent *agent, uint64_t now)
                         BSPZ_OWN_NONE))
         return;
     alone->lones[pid].saved_ns = now; /* the others come first */
+    alone->lones[pid].others_until_ns = now + WAIT_NS;
     stop_saving(agent);
 }
 
@@ -326,12 +328,17 @@ void agent_alone_scan(struct agent *agent)
         note_written(agent, alone->saving);
 }
 
-/* The process whose answers take most of the memory for them, if that is half full; -1. */
+static bool may_be_next(const struct agent *agent, int pid)
+{
+    return may_save(agent, pid) &&
+           agent_now_ns() >= snapshots_of(agent)->alone->lones[pid].others_until_ns;
+}
+
+/* The process, of those that may be saved, whose answers take most of the memory for them, if that
+ * is half full; -1. */
 static int burdens(struct agent *agent)
 {
-    int pid = agent_keeps_copies(agent) ? -1 : agent_calls(agent)->burden(agent);
-
-    return pid >= 0 && may_save(agent, pid) ? pid : -1;
+    return agent_keeps_copies(agent) ? -1 : agent_calls(agent)->burden(agent, may_be_next);
 }
 
 static void on_look(uv_timer_t *timer)

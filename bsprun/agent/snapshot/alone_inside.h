@@ -22,6 +22,7 @@ struct lone {
     struct lone_input input;            /* where it was in the job's input then */
     struct lone_input next_input;       /* ... when the present one was recorded */
     struct alone_images images;
+    uint64_t others_until_ns; /* as it was waited for in vain, whatever answers are kept for it */
 };
 
 struct agent_alone {

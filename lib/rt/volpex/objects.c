@@ -45,6 +45,14 @@ static int make_room(uint64_t bytes)
     return 0;
 }
 
+/* The agent need not have them ready any longer.  Returns the error. */
+static int take_no_more(struct bspz_request *request, int error)
+{
+    request->size = UINT64_MAX;
+    bspz_request_exchange(request);
+    return error;
+}
+
 static int keep(void)
 {
     struct bspz_request *request;
@@ -61,11 +69,11 @@ static int keep(void)
         if (done == 0 && request->size > 0)
             error = make_room(request->size);
         if (error || kept.bytes == 0)
-            break;
+            return error ? take_no_more(request, error) : 0;
         memcpy(kept.memory + done, bspz_request_piece(&caller), request->piece);
         done += request->piece;
     } while (done < kept.bytes);
-    return error;
+    return 0;
 }
 
 static int put_back(void)
