@@ -231,7 +231,8 @@ int store_repair(struct store *store, store_loss_function *tell, void *context, 
 /* ---- Tidying --------------------------------------------------------------------------------- */
 
 /* Removes the chosen job and its directory, the records of the job last, so that the rest after a
- * failure is still recognised as a job.  A store of STORE_WRITE. */
+ * failure is still recognised as a job.  -ENOTEMPTY: a directory there is no part of the job, and
+ * nothing was removed.  A store of STORE_WRITE. */
 int store_job_remove(struct store *store, char *error);
 
 /* Removes temporary files and unfinished snapshots.  No snapshot may be in the making. */
