@@ -40,7 +40,7 @@ enum store_mode {
 
 /* Opens DIR, or DIR/JOB.  -EPERM: it is not the caller's, or it is writable by others, or the path
  * is another user's symbolic link; -EBUSY: another bsprun has the lock; -EEXIST: STORE_CREATE of
- * DIR/JOB.  io: NULL for the system's. */
+ * DIR/JOB or below it.  io: NULL for the system's. */
 int store_open(struct store **store, const char *path, enum store_mode mode,
                const struct store_io *io, char *error);
 
