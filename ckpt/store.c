@@ -442,13 +442,14 @@ static int know_age(struct store *store, const struct store_job *job, char *erro
     int directory = store_open_directory(store, store->base, job->name);
     if (directory == -ENOENT)
         return 0; /* it has been removed since */
-    if (directory < 0)
-        return store_fail(store, directory, error,
+    int status = directory < 0 ? directory : store_load_terms(store, directory, &terms, text);
+    if (directory >= 0)
+        store->io.close(store->io.context, directory);
+    if (directory < 0 || status == -EACCES || status == -EPERM)
+        return store_fail(store, status, error,
                           "job %s may be the newest, but cannot be opened: %s; mend that, or name "
                           "another job as DIR/JOB",
-                          job->name, store_error_text(directory));
-    int status = store_load_terms(store, directory, &terms, text);
-    store->io.close(store->io.context, directory);
+                          job->name, store_error_text(status));
     if (status < 0)
         return store_fail(store, status, error,
                           "job %s may be the newest, but %.200s; %s cannot be used either: bspckpt "

@@ -278,6 +278,35 @@ START_TEST(a_job_that_cannot_be_opened_is_not_passed_over)
 }
 END_TEST
 
+static int record_failure; /* of both records of terms */
+
+static int open_without_records(void *context, int at, const char *name, int flags, mode_t mode)
+{
+    return strncmp(name, "term", 4) == 0 ? record_failure
+                                         : store_io_system.open(context, at, name, flags, mode);
+}
+
+/* Nor if what is in it may not be read, which no repair mends. */
+START_TEST(a_job_that_may_not_be_looked_into_is_not_passed_over)
+{
+    static const uint8_t second[WIRE_JOB_SIZE] = {0xab, 0xcd};
+    static const int failures[] = {-EACCES, -ELOOP}; /* -ELOOP: of another user, as -EPERM is */
+    struct store_io io = store_io_system;
+
+    ck_assert_int_eq(store_job_create(store, second, 2000, complaint), 0);
+    io.open = open_without_records;
+    store_close(store);
+    ck_assert_int_eq(store_open(&store, directory, STORE_READ, &io, complaint), 0);
+    for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+        record_failure = failures[i];
+        ck_assert_int_lt(store_job_open(store, NULL, complaint), 0);
+        ck_assert_ptr_nonnull(strstr(complaint, "may be the newest, but cannot be opened: "));
+        ck_assert_ptr_nonnull(strstr(complaint, "mend that"));
+        ck_assert_ptr_null(strstr(complaint, "repair"));
+    }
+}
+END_TEST
+
 /* It is listed, so that whoever asks for all jobs hears of it. */
 START_TEST(a_job_that_cannot_be_opened_is_listed)
 {
@@ -603,6 +632,7 @@ int main(void)
     tcase_add_test(tests, the_clock_may_go_back);
     tcase_add_test(tests, a_job_that_cannot_be_read_is_not_passed_over);
     tcase_add_test(tests, a_job_that_cannot_be_opened_is_not_passed_over);
+    tcase_add_test(tests, a_job_that_may_not_be_looked_into_is_not_passed_over);
     tcase_add_test(tests, a_job_that_cannot_be_opened_is_listed);
     tcase_add_test(tests, an_empty_directory_has_no_job);
     tcase_add_test(tests, the_newest_is_found);

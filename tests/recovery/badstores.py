@@ -212,7 +212,7 @@ def a_newest_job_that_cannot_be_opened():
             witness = place.witness()
             job = place.restart().wait(1)
             os.chmod(os.path.join(place.store, newest), 0o700)
-            check(f"job {newest} may be the newest" in job.said() and reasons(job) == 1, oct(mode), job)
+            check(f"job {newest} may be the newest, but cannot be opened" in job.said() and reasons(job) == 1, oct(mode), job)
             check(job.out() == b"" and place.witness() == witness, "something was done\n", job)
         place.restart().wait(0)
         place.check_clean()
