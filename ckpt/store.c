@@ -229,11 +229,11 @@ static bool is_in_job(struct store *store)
     if (!find_real(store->path, full, &is_there))
         return false;
     for (unsigned depth = is_there ? 0 : 1; depth <= DEPTH; depth++) {
+        if (split(store, full))
+            return true;
         char *slash = strrchr(full, '/');
         if (slash == full)
             break;
-        if (split(store, full))
-            return true;
         *slash = '\0';
     }
     return false;
