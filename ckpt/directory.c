@@ -209,6 +209,27 @@ bool store_is_job(int directory)
 
 /* ---- Removing -------------------------------------------------------------------------------- */
 
+int store_find_directory(int directory, bool but_snapshots, char found[NAME_MAX + 1])
+{
+    struct bspz_snapshot_name snapshot;
+    struct stat about;
+    char **names;
+    size_t count;
+
+    int status = store_names(directory, &names, &count);
+    if (status < 0)
+        return status;
+    for (size_t i = 0; i < count && status == 0; i++)
+        if (!(but_snapshots && store_parse_snapshot(names[i], &snapshot)) &&
+            fstatat(directory, names[i], &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISDIR(about.st_mode)) {
+            snprintf(found, NAME_MAX + 1, "%s", names[i]);
+            status = 1;
+        }
+    store_names_free(names, count);
+    return status;
+}
+
 /* Another process may be removing the same directory: what is gone by now is removed. */
 static int unlink_if_there(const struct store *store, int directory, const char *name)
 {
@@ -241,13 +262,17 @@ static bool is_manifest(const char *name)
 int store_remove_directory(const struct store *store, int parent, const char *name)
 {
     const struct store_io *io = &store->io;
-    char **names;
+    char foreign[NAME_MAX + 1], **names;
     size_t count;
 
     int directory = store_open_directory(store, parent, name);
     if (directory < 0)
         return directory;
-    int status = store_names(directory, &names, &count);
+    int status = store_find_directory(directory, false, foreign);
+    if (status == 0)
+        status = store_names(directory, &names, &count);
+    else if (status > 0)
+        status = -EISDIR;
     if (status < 0) {
         io->close(io->context, directory);
         return status;

@@ -56,7 +56,7 @@ void store_names_free(char **names, size_t count);
 bool store_has_file(int directory, const char *name);
 /* The number of finished images in a snapshot's directory. */
 size_t store_images_in(int directory);
-/* Whether the open directory is that of a job, even if its records are lost. */
+/* Whether the open directory looks like that of a job, even if its records are lost. */
 bool store_is_job(int directory);
 
 /* A directory of the chosen job that has the name of a snapshot. */
@@ -70,8 +70,13 @@ typedef int store_visit(const struct store *store, const struct store_visited *a
 /* Visits all of them.  Returns -errno, or the result of the last visit. */
 int store_walk(const struct store *store, store_visit *visit, void *context);
 
+/* 1: there is a directory in it, whose name is `found`; 0; -errno.  but_snapshots: one that has the
+ * name of a snapshot does not count. */
+int store_find_directory(int directory, bool but_snapshots, char found[NAME_MAX + 1]);
+
 /* Removes a directory and the files in it; the manifest first, so that a half-removed snapshot is
- * never taken for a complete one.  -ENOENT: another process has done so meanwhile. */
+ * never taken for a complete one.  -ENOENT: another process has done so meanwhile; -EISDIR: there
+ * is a directory in it, and nothing was removed. */
 int store_remove_directory(const struct store *store, int parent, const char *name);
 
 /* The manifest in a snapshot's open directory (name: MANIFEST_NAME), or its copy; it must be that

@@ -1,9 +1,12 @@
 /* prune.c - removes snapshots that are no longer needed or were never committed; see store.h. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ckpt/inside.h"
+
+#define FOREIGN_NAME (SNAPSHOT_NAME + NAME_MAX + 2) /* "<superstep>.<term>/<name>" */
 
 static bool ends_with(const char *name, const char *ending)
 {
@@ -102,13 +105,65 @@ int store_job_discard(struct store *store, char *error)
                       : 0;
 }
 
+/* ---- What is not of the job ------------------------------------------------------------------ */
+
+/* Writes where a directory in that of a snapshot is. */
+static int find_inside(const struct store *store, const struct store_visited *at, void *context)
+{
+    char *found = context, name[NAME_MAX + 1];
+
+    (void)store;
+    int status = at->directory < 0 ? 0 : store_find_directory(at->directory, false, name);
+    if (status > 0)
+        snprintf(found, FOREIGN_NAME, "%s/%s", at->name, name);
+    return status;
+}
+
+/* Says why a snapshot cannot be removed. */
+static int not_removed(const struct store *store, const char *name, int status, char *error)
+{
+    char found[NAME_MAX + 1];
+    int directory = status == -EISDIR ? store_open_directory(store, store->job, name) : -1;
+    bool foreign = directory >= 0 && store_find_directory(directory, false, found) > 0;
+
+    if (directory >= 0)
+        store->io.close(store->io.context, directory);
+    return foreign ? store_fail(store, status, error,
+                                "snapshot %s cannot be removed: the directory %s in it is no part "
+                                "of it; move it away",
+                                name, found)
+                   : store_fail_system(store, status, error, "snapshot %s cannot be removed", name);
+}
+
+/* Fails if there is a directory in the job's, or in a snapshot's, that is no part of the job: with
+ * half of its files gone the job would not be what it was, and still be there. */
+static int refuse_foreign(struct store *store, char *error)
+{
+    char found[FOREIGN_NAME];
+
+    int status = store_find_directory(store->job, true, found);
+    if (status == 0)
+        status = store_walk(store, find_inside, found);
+    if (status < 0)
+        return store_fail_system(store, status, error, "job %s cannot be removed", store->job_name);
+    return status == 0 ? 0
+                       : store_fail(store, -ENOTEMPTY, error,
+                                    "job %s cannot be removed: the directory %s is no part of it; "
+                                    "move it away",
+                                    store->job_name, found);
+}
+
+/* ---- Removing a job -------------------------------------------------------------------------- */
+
 int store_job_remove(struct store *store, char *error)
 {
     struct store_entry *entries;
     size_t count;
     char name[SNAPSHOT_NAME];
 
-    int status = store_list_all(store, &entries, &count, error);
+    int status = refuse_foreign(store, error);
+    if (status == 0)
+        status = store_list_all(store, &entries, &count, error);
     if (status < 0)
         return status;
     /* From the newest: what is based on another goes before it. */
@@ -164,7 +219,7 @@ int store_prune_but(struct store *store, uint32_t keep, struct bspz_snapshot_nam
         gone += status == 0;
         status = unless_gone(status);
         if (status < 0)
-            store_fail_system(store, status, error, "snapshot %s cannot be removed", name);
+            not_removed(store, name, status, error);
     }
     free(roles);
     free(entries);

@@ -14,7 +14,8 @@
 #include "lib/base/error_text.h"
 #include "lib/base/hex.h"
 
-#define NO_JOB "no job has snapshots here"
+#define NO_JOB     "no job has snapshots here"
+#define JOB_DIGITS 12u /* in its name: enough to be unique, few enough to type */
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
@@ -114,9 +115,75 @@ static bool job_name_possible(const char *name)
                length;
 }
 
+/* ---- Whether a directory is a job's ---------------------------------------------------------- */
+
+static bool has_job_digits(const char *name)
+{
+    return strlen(name) == JOB_DIGITS && strspn(name, "0123456789abcdef") == JOB_DIGITS;
+}
+
+/* What another version has written is a record, too. */
+static bool is_record(int status)
+{
+    return status == 0 || status == -EPROTO;
+}
+
+static int find_manifest(const struct store *store, const struct store_visited *at, void *context)
+{
+    static const char *const names[] = {MANIFEST_NAME, MANIFEST_COPY};
+    struct manifest manifest;
+    bool found = false;
+
+    (void)context;
+    for (size_t i = 0; at->directory >= 0 && i < 2 && !found; i++) {
+        int status =
+            store_load_manifest(store, at->directory, names[i], at->snapshot, &manifest, NULL);
+        if (status == 0)
+            manifest_free(&manifest);
+        found = is_record(status);
+    }
+    return found;
+}
+
+/* A directory with a program called "term", say, need not be a job's.  That of a job has either its
+ * name still, or something in it that can be read. */
+static bool is_job_named(const struct store *store, int directory, const char *name)
+{
+    struct manifest_terms terms;
+    struct store job = *store;
+
+    if (!job_name_possible(name) || !store_is_job(directory))
+        return false;
+    if (has_job_digits(name))
+        return true;
+    job.job = directory;
+    int status = store_load_terms(store, directory, &terms, NULL);
+    if (status == 0)
+        manifest_terms_free(&terms);
+    return is_record(status) || store_walk(&job, find_manifest, NULL) > 0;
+}
+
+/* Splits the real path into DIR and JOB when it is that of a job. */
+static bool split(struct store *store, char full[PATH_MAX])
+{
+    char *slash = strrchr(full, '/');
+    int directory = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool is_job = directory >= 0 && is_job_named(store, directory, slash + 1);
+
+    if (directory >= 0)
+        close(directory);
+    if (!is_job)
+        return false;
+    strcpy(store->wanted, slash + 1);
+    *slash = '\0';
+    strcpy(store->path, full[0] ? full : "/");
+    return true;
+}
+
 /* Copies the path without trailing slashes; splits DIR/JOB when JOB is the directory of a job. */
 static int divide(struct store *store, const char *path)
 {
+    char full[PATH_MAX];
     size_t length = strlen(path);
 
     while (length > 1 && path[length - 1] == '/')
@@ -127,23 +194,52 @@ static int divide(struct store *store, const char *path)
         return -ENAMETOOLONG;
     memcpy(store->path, path, length);
     store->path[length] = '\0';
-    int directory = open(store->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool is_job = directory >= 0 && store_is_job(directory);
-    if (directory >= 0)
-        close(directory);
-    if (!is_job)
-        return 0;
-    char full[PATH_MAX];
-    if (!realpath(store->path, full))
-        return -errno;
-    char *slash = strrchr(full, '/');
-    if (!job_name_possible(slash + 1))
-        return 0;
-    strcpy(store->wanted, slash + 1);
-    *slash = '\0';
-    strcpy(store->path, full[0] ? full : "/");
+    if (realpath(store->path, full))
+        split(store, full);
     return 0;
 }
+
+/* The real path of a file, or of the directory in which it is to be made. */
+static bool find_real(const char *path, char full[PATH_MAX], bool *is_there)
+{
+    char parent[PATH_MAX];
+
+    *is_there = realpath(path, full) != NULL;
+    if (*is_there)
+        return true;
+    snprintf(parent, sizeof(parent), "%s", path);
+    char *slash = strrchr(parent, '/');
+    if (!slash)
+        strcpy(parent, ".");
+    else
+        slash[slash == parent] = '\0';
+    return realpath(parent, full) != NULL;
+}
+
+#define DEPTH 2u /* of what is in a snapshot below the directory of its job */
+
+/* Whether what the path names is in the directory of a job, which is split then. */
+static bool is_in_job(struct store *store)
+{
+    char full[PATH_MAX];
+    bool is_there;
+
+    if (store->wanted[0])
+        return true;
+    if (!find_real(store->path, full, &is_there))
+        return false;
+    for (unsigned depth = is_there ? 0 : 1; depth <= DEPTH; depth++) {
+        if (split(store, full))
+            return true;
+        char *slash = strrchr(full, '/');
+        if (slash == full)
+            break;
+        *slash = '\0';
+    }
+    return false;
+}
+
+/* ---- The directory --------------------------------------------------------------------------- */
 
 /* The directory may be any: what has no job is not locked, which would leave a file there. */
 static int look_for_jobs(struct store *store, char *error)
@@ -171,7 +267,7 @@ int store_open(struct store **result, const char *path, enum store_mode mode,
     store->base = store->lock = store->job = -1;
     snprintf(store->path, sizeof(store->path), "%s", path);
     int status = divide(store, path);
-    bool in_job = status == 0 && mode == STORE_CREATE && store->wanted[0];
+    bool in_job = status == 0 && mode == STORE_CREATE && is_in_job(store);
     if (in_job)
         status = -EEXIST;
     if (status == 0 && mode == STORE_CREATE)
@@ -220,8 +316,6 @@ int store_lock(const struct store *store)
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
-#define JOB_DIGITS 12u /* in its name: enough to be unique, few enough to type */
-
 static int by_age(const void *a, const void *b)
 {
     const struct store_job *left = a, *right = b;
@@ -236,8 +330,7 @@ static bool may_be_job(const struct store *store, const char *name, int status)
 {
     struct stat about;
 
-    if (status == -ENOENT || strlen(name) != JOB_DIGITS ||
-        strspn(name, "0123456789abcdef") != JOB_DIGITS)
+    if (status == -ENOENT || !has_job_digits(name))
         return false;
     /* Not through a symbolic link: jobs are no such. */
     return fstatat(store->base, name, &about, AT_SYMLINK_NOFOLLOW) == 0 ? S_ISDIR(about.st_mode)
@@ -349,13 +442,14 @@ static int know_age(struct store *store, const struct store_job *job, char *erro
     int directory = store_open_directory(store, store->base, job->name);
     if (directory == -ENOENT)
         return 0; /* it has been removed since */
-    if (directory < 0)
-        return store_fail(store, directory, error,
+    int status = directory < 0 ? directory : store_load_terms(store, directory, &terms, text);
+    if (directory >= 0)
+        store->io.close(store->io.context, directory);
+    if (directory < 0 || status == -EACCES || status == -EPERM)
+        return store_fail(store, status, error,
                           "job %s may be the newest, but cannot be opened: %s; mend that, or name "
                           "another job as DIR/JOB",
-                          job->name, store_error_text(directory));
-    int status = store_load_terms(store, directory, &terms, text);
-    store->io.close(store->io.context, directory);
+                          job->name, store_error_text(status));
     if (status < 0)
         return store_fail(store, status, error,
                           "job %s may be the newest, but %.200s; %s cannot be used either: bspckpt "

@@ -40,7 +40,7 @@ enum store_mode {
 
 /* Opens DIR, or DIR/JOB.  -EPERM: it is not the caller's, or it is writable by others, or the path
  * is another user's symbolic link; -EBUSY: another bsprun has the lock; -EEXIST: STORE_CREATE of
- * DIR/JOB.  io: NULL for the system's. */
+ * DIR/JOB or below it.  io: NULL for the system's. */
 int store_open(struct store **store, const char *path, enum store_mode mode,
                const struct store_io *io, char *error);
 
@@ -231,7 +231,8 @@ int store_repair(struct store *store, store_loss_function *tell, void *context, 
 /* ---- Tidying --------------------------------------------------------------------------------- */
 
 /* Removes the chosen job and its directory, the records of the job last, so that the rest after a
- * failure is still recognised as a job.  A store of STORE_WRITE. */
+ * failure is still recognised as a job.  -ENOTEMPTY: a directory there is no part of the job, and
+ * nothing was removed.  A store of STORE_WRITE. */
 int store_job_remove(struct store *store, char *error);
 
 /* Removes temporary files and unfinished snapshots.  No snapshot may be in the making. */

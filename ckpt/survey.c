@@ -83,10 +83,11 @@ static void look_for_orphans(struct survey *survey, const char *name)
     store->io.close(store->io.context, directory);
     if (images == 0)
         return;
-    snprintf(text, sizeof(text),
-             "%zu image%s without a manifest: it was removed, or the snapshot was never finished; "
-             "the next restart, or bspckpt prune, removes what is left of it",
-             images, images == 1 ? "" : "s");
+    snprintf(
+        text, sizeof(text),
+        "%zu image%s without a manifest: it was removed, or the snapshot was never finished; "
+        "the next restart, or bspckpt prune on the host that has it, removes what is left of it",
+        images, images == 1 ? "" : "s");
     lost(survey, name, text);
 }
 

@@ -3,8 +3,8 @@
  *
  * Happy path: the newest snapshot is completely in the directory, or on hosts that are up.
  *
- * What can fail: some of its images are on hosts that were lost; none of it is on this host; all of
- * it was there, and is lost.
+ * What can fail: some of its images are on hosts that were lost; none of it is in the directory, as
+ * hosts share none, or as it is lost.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -122,43 +122,40 @@ static void tell_lacks(struct launcher *launcher, const struct look *look,
     free(command);
 }
 
-/* No snapshot can be used, and there is no other host that may have one. */
-static void tell_lost(struct launcher *launcher, const char *error)
+/* No snapshot in the directory can be used. */
+static void tell_lost(struct launcher *launcher, const char *directory, const char *error)
 {
-    char *quoted = launch_quoted(launcher->common.saved.directory);
-    const char *directory = quoted ? quoted : "DIR";
-
     notices_say(&launcher->common.notices,
                 "%s; bspckpt verify %s says what is left, and bspckpt repair %s makes again what "
                 "it can",
-                error, directory, directory);
-    free(quoted);
+                error[0] ? error : "no snapshot can be used", directory, directory);
 }
 
-/* The snapshots are on other hosts, without a common directory; error: what is wrong here. */
+/* What is wrong here, and which other hosts may have the snapshots.  bsprun does not know whether
+ * they share the directory, in which case all has been lost. */
 static void tell_elsewhere(struct launcher *launcher, const char *error)
 {
     char hosts[512] = "", *command = restart_command(launcher, "");
-    bool here = !agents_has_hosts(&launcher->agents);
+    char *quoted = launch_quoted(launcher->common.saved.directory);
+    const char *directory = quoted ? quoted : "DIR";
     size_t used = 0;
 
     for (uint32_t i = 0; i < launcher->agents.count; i++) {
         const struct launcher_agent *agent = &launcher->agents.items[i];
 
-        here = here || (launcher->savers[i] && agent->local);
         if (launcher->savers[i] && !agent->local && used < sizeof hosts)
             used += (size_t)snprintf(hosts + used, sizeof hosts - used, "%s%s", used ? ", " : "",
                                      agent->name);
     }
-    if (used == 0 && here)
-        tell_lost(launcher, error[0] ? error : "no snapshot can be used");
-    else if (used > 0)
+    tell_lost(launcher, directory, error);
+    if (used > 0)
         notices_say(&launcher->common.notices,
-                    "the snapshot of superstep %llu is not on this host but on %s, each of which "
-                    "has some of it in %s (or bspzero-store-%u-NUMBER of its TMPDIR): on one of "
-                    "them, with the others up, %s continues from there",
-                    (unsigned long long)launcher->committed.superstep, hosts,
-                    launcher->common.saved.directory, (unsigned)getuid(), command ? command : "");
+                    "hosts that do not share %s may have some of the snapshot of superstep %llu in "
+                    "a %s of their own (or bspzero-store-%u-NUMBER of TMPDIR): %s; if so, %s on "
+                    "one of them, with the others up, continues from there",
+                    directory, (unsigned long long)launcher->committed.superstep, directory,
+                    (unsigned)getuid(), hosts, command ? command : "");
+    free(quoted);
     free(command);
 }
 

@@ -94,27 +94,98 @@ START_TEST(a_job_is_chosen_by_name_or_age)
 }
 END_TEST
 
-/* A job in a job would never be listed, and --restart of its path would go on with the outer one.
- */
+/* A job in a job would never be listed, and --restart of its path would go on with the outer one;
+ * in a snapshot it would be lost when that is pruned. */
 START_TEST(jobs_are_not_made_in_jobs)
 {
+    static const char *const places[] = {"", "/", "/new", "/1.1", "/1.1/", "/1.1/new"};
     struct store *other;
-    char path[300], own[300], expected[600];
+    char job[STORE_NAME_MAX + 1], own[300], path[400], expected[600], file[420];
 
-    store_close(store); /* the lock */
-    store = NULL;
-    ck_assert_int_eq(store_open(&other, directory, STORE_READ, NULL, complaint), 0);
-    ck_assert_int_eq(store_job_open(other, NULL, complaint), 0);
-    snprintf(path, sizeof(path), "%s/%s/", directory, store_job_name(other));
+    snapshot(1, 1, true);
+    strcpy(job, store_job_name(store));
     ck_assert_ptr_nonnull(realpath(directory, own));
     snprintf(expected, sizeof(expected),
-             "%s: %s is a job in this directory; give the directory alone", own,
-             store_job_name(other));
+             "%s: %s is a job in this directory; give the directory alone", own, job);
+    store_close(store); /* the lock */
+    store = NULL;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        bool there = !strstr(places[i], "new");
+
+        snprintf(path, sizeof(path), "%s/%s%s", directory, job, places[i]);
+        ck_assert_msg(store_open(&other, path, STORE_CREATE, NULL, complaint) == -EEXIST, "%s",
+                      path);
+        ck_assert_str_eq(complaint, expected);
+        ck_assert_int_eq(access(path, F_OK), there ? 0 : -1);
+        snprintf(file, sizeof(file), "%s/lock", path);
+        ck_assert_int_eq(access(file, F_OK), -1);
+    }
+}
+END_TEST
+
+static void make_file(const char *path, const char *content)
+{
+    FILE *file = fopen(path, "w");
+
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_ge(fputs(content, file), 0);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+/* A program may be called "term", and another one's output look like snapshots: jobs can be made
+ * there, and found again. */
+START_TEST(a_directory_may_look_like_a_job)
+{
+    char path[300], inside[340], name[400], job[STORE_NAME_MAX + 1];
+    struct store *other;
+
+    snprintf(path, sizeof(path), "%s/work", directory);
+    snprintf(inside, sizeof(inside), "%s/1.0", path);
+    ck_assert_int_eq(mkdir(path, 0700), 0);
+    ck_assert_int_eq(mkdir(inside, 0700), 0);
+    snprintf(name, sizeof(name), "%s/manifest", inside);
+    make_file(name, "of an archive\n");
+    snprintf(name, sizeof(name), "%s/term", path);
+    make_file(name, "#!/bin/sh\n");
+    snprintf(name, sizeof(name), "%s/store", path);
+    ck_assert_msg(store_open(&other, name, STORE_CREATE, NULL, complaint) == 0, "%s", complaint);
     store_close(other);
-    ck_assert_int_eq(store_open(&other, path, STORE_CREATE, NULL, complaint), -EEXIST);
-    ck_assert_str_eq(complaint, expected);
-    strcat(path, "lock");
-    ck_assert_int_eq(access(path, F_OK), -1);
+    ck_assert_msg(store_open(&other, path, STORE_CREATE, NULL, complaint) == 0, "%s", complaint);
+    ck_assert_msg(store_job_create(other, store_sample_job, 1000, complaint) == 0, "%s", complaint);
+    strcpy(job, store_job_name(other));
+    store_close(other);
+    ck_assert_msg(store_open(&other, path, STORE_WRITE, NULL, complaint) == 0, "%s", complaint);
+    ck_assert(!store_names_job(other));
+    ck_assert_msg(store_job_open(other, NULL, complaint) == 0, "%s", complaint);
+    ck_assert_str_eq(store_job_name(other), job);
+    store_close(other);
+}
+END_TEST
+
+/* By its name, or by what it has. */
+START_TEST(a_job_is_known_in_pieces)
+{
+    char renamed[300];
+    struct store *other;
+
+    snapshot(1, 1, true);
+    ck_assert_int_eq(truncate(path_of("term"), 5), 0);
+    ck_assert_int_eq(truncate(path_of("term.copy"), 5), 0);
+    ck_assert_int_eq(truncate(path_of("1.1/manifest"), 5), 0);
+    ck_assert_int_eq(store_open(&other, path_of(""), STORE_READ, NULL, complaint), 0);
+    ck_assert(store_names_job(other));
+    store_close(other);
+    snprintf(renamed, sizeof(renamed), "%s/renamed", directory);
+    ck_assert_int_eq(rename(path_of(""), renamed), 0);
+    ck_assert_int_eq(store_open(&other, renamed, STORE_READ, NULL, complaint), 0);
+    ck_assert(store_names_job(other)); /* by the copy of the manifest */
+    store_close(other);
+    snprintf(renamed, sizeof(renamed), "%s/renamed/1.1/manifest.copy", directory);
+    ck_assert_int_eq(truncate(renamed, 5), 0);
+    *strstr(renamed, "/1.1") = '\0';
+    ck_assert_int_eq(store_open(&other, renamed, STORE_READ, NULL, complaint), 0);
+    ck_assert(!store_names_job(other));
+    store_close(other);
 }
 END_TEST
 
@@ -204,6 +275,35 @@ START_TEST(a_job_that_cannot_be_opened_is_not_passed_over)
     open_failure = -ENOENT;
     ck_assert_int_eq(store_job_open(store, NULL, complaint), 0);
     ck_assert_str_eq(store_job_name(store), first_name);
+}
+END_TEST
+
+static int record_failure; /* of both records of terms */
+
+static int open_without_records(void *context, int at, const char *name, int flags, mode_t mode)
+{
+    return strncmp(name, "term", 4) == 0 ? record_failure
+                                         : store_io_system.open(context, at, name, flags, mode);
+}
+
+/* Nor if what is in it may not be read, which no repair mends. */
+START_TEST(a_job_that_may_not_be_looked_into_is_not_passed_over)
+{
+    static const uint8_t second[WIRE_JOB_SIZE] = {0xab, 0xcd};
+    static const int failures[] = {-EACCES, -ELOOP}; /* -ELOOP: of another user, as -EPERM is */
+    struct store_io io = store_io_system;
+
+    ck_assert_int_eq(store_job_create(store, second, 2000, complaint), 0);
+    io.open = open_without_records;
+    store_close(store);
+    ck_assert_int_eq(store_open(&store, directory, STORE_READ, &io, complaint), 0);
+    for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+        record_failure = failures[i];
+        ck_assert_int_lt(store_job_open(store, NULL, complaint), 0);
+        ck_assert_ptr_nonnull(strstr(complaint, "may be the newest, but cannot be opened: "));
+        ck_assert_ptr_nonnull(strstr(complaint, "mend that"));
+        ck_assert_ptr_null(strstr(complaint, "repair"));
+    }
 }
 END_TEST
 
@@ -527,9 +627,12 @@ int main(void)
     tcase_add_test(tests, a_directory_that_others_may_write_to_is_refused);
     tcase_add_test(tests, a_job_is_chosen_by_name_or_age);
     tcase_add_test(tests, jobs_are_not_made_in_jobs);
+    tcase_add_test(tests, a_directory_may_look_like_a_job);
+    tcase_add_test(tests, a_job_is_known_in_pieces);
     tcase_add_test(tests, the_clock_may_go_back);
     tcase_add_test(tests, a_job_that_cannot_be_read_is_not_passed_over);
     tcase_add_test(tests, a_job_that_cannot_be_opened_is_not_passed_over);
+    tcase_add_test(tests, a_job_that_may_not_be_looked_into_is_not_passed_over);
     tcase_add_test(tests, a_job_that_cannot_be_opened_is_listed);
     tcase_add_test(tests, an_empty_directory_has_no_job);
     tcase_add_test(tests, the_newest_is_found);

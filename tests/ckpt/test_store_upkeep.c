@@ -493,6 +493,36 @@ START_TEST(a_job_without_snapshots_can_be_discarded)
 }
 END_TEST
 
+/* Whoever put a directory there is told, before anything is lost. */
+START_TEST(nothing_is_removed_around_what_is_not_of_the_job)
+{
+    static const char *const foreign[] = {"new", "2.1/new", "2.1/3.1"};
+
+    snapshot(1, 1, true);
+    snapshot(2, 1, true);
+    snapshot(3, 1, true);
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+        char *path = strdup(path_of(foreign[i]));
+
+        ck_assert_int_eq(mkdir(path, 0700), 0);
+        ck_assert_int_eq(store_job_remove(store, complaint), -ENOTEMPTY);
+        ck_assert_ptr_nonnull(strstr(complaint, foreign[i]));
+        ck_assert_ptr_nonnull(strstr(complaint, "move it away"));
+        expect_list("1.1 2.1 3.1");
+        if (foreign[i][0] == '2') {
+            ck_assert_int_lt(store_prune(store, 1, NULL, complaint), 0);
+            ck_assert_ptr_nonnull(strstr(complaint, "snapshot 2.1 cannot be removed"));
+            ck_assert_ptr_nonnull(strstr(complaint, foreign[i] + strlen("2.1/")));
+            expect_list("1.1 2.1 3.1");
+        }
+        ck_assert_int_eq(rmdir(path), 0);
+        free(path);
+    }
+    ck_assert_int_eq(store_job_remove(store, complaint), 0);
+    ck_assert_int_eq(access(path_of("."), F_OK), -1);
+}
+END_TEST
+
 START_TEST(names_that_are_nearly_snapshots_are_left_alone)
 {
     static const char *const names[] = {"03.1", "3.01", "+3.1", "3.1x",
@@ -548,6 +578,7 @@ int main(void)
     tcase_add_test(tests, what_is_removed_meanwhile_is_not_listed);
     tcase_add_test(tests, a_snapshot_that_is_committed_meanwhile_is_kept);
     tcase_add_test(tests, a_job_without_snapshots_can_be_discarded);
+    tcase_add_test(tests, nothing_is_removed_around_what_is_not_of_the_job);
     tcase_add_test(tests, names_that_are_nearly_snapshots_are_left_alone);
     tcase_add_test(tests, an_interrupted_snapshot_may_be_taken_again);
     suite_add_tcase(suite, tests);

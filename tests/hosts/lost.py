@@ -3,6 +3,7 @@ what is said is true.
 
 Images are on two hosts each.
 """
+import shlex
 import signal
 
 from jobs import *
@@ -46,8 +47,9 @@ def names_images(place, job, stays, first, second):
 
 def names_hosts(place, job, *hosts):
     """This host has no part of it."""
-    check(f"the snapshot of superstep {AT} is not on this host but on {', '.join(hosts)}, each of "
-          f"which has some of it in {place.store} " in job.said(), job)
+    check(f"hosts that do not share {place.store} may have some of the snapshot of superstep {AT} in a {place.store} "
+          f"of their own (or bspzero-store-{os.getuid()}-NUMBER of TMPDIR): {', '.join(hosts)}; if so, "
+          f"bsprun --restart {place.store} on one of them" in job.said(), job)
 
 
 def here():
@@ -56,6 +58,45 @@ def here():
 
 def elsewhere():
     two_of_three(False, names_hosts)
+
+
+def remove_all(place):
+    for name in snapshots(place.store):
+        shutil.rmtree(directory(place, name))
+
+
+def damage_all(place):
+    for name in snapshots(place.store):
+        for pid in range(2):
+            if os.path.exists(image(place, name, pid)):
+                flip(image(place, name, pid), -3)
+
+
+def nothing_in_a_shared_directory():
+    """Nothing is anywhere: that is said first, and no host is said to have it."""
+    gone, bad = "job [0-9a-f]+ has no snapshot", rf"snapshot {AT}\.1 cannot be used"
+    for here, spoil, pattern in ((True, remove_all, gone), (False, remove_all, gone), (True, damage_all, bad)):
+        with HostPlace(hosts=2, here=here) as place:
+            for pid in range(2):
+                place.hold(pid, AT)
+            job = place.ticker(2, SUPERSTEPS, options=("--every", "1", "--keep", "all"))
+            ranks = [place.wait_executed(pid, AT) for pid in range(2)]
+            place.wait_committed(AT)
+            place.wait_copied((AT, 1))
+            spoil(place)
+            for name in place.job_hosts:
+                kill_copies(job.agent(name))
+            send(ranks[1], signal.SIGKILL)
+            for pid in range(2):
+                place.release(pid, AT)
+            job.wait()
+            check(job.status not in (0, 123), "status", job)
+            where = re.escape(shlex.quote(place.store))
+            wrong = re.search(rf"{pattern}.*; bspckpt verify {where} says", job.said())
+            check(wrong, "what is wrong here is not said", job)
+            check("is not on this host but on" not in job.said(), "nothing is on another host", job)
+            hint = re.search(rf"hosts that do not share {where} may have ", job.said())
+            check(hint and hint.start() > wrong.end(), "first what is sure", job)
 
 
 def agent_at_the_start():
@@ -72,4 +113,4 @@ def agent_at_the_start():
 
 if __name__ == "__main__":
     farms.require()
-    main([here, elsewhere, agent_at_the_start], together=3)
+    main([here, elsewhere, nothing_in_a_shared_directory, agent_at_the_start], together=3)

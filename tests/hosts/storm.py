@@ -55,7 +55,7 @@ SPARES = 2
 HEARTBEAT = 4  # seconds: a busy machine is no lost host
 
 
-LOST_AT_END = ("some of its output may be missing", "is not on this host but on")
+LOST_AT_END = ("some of its output may be missing", "hosts that do not share")
 
 
 def is_part_of(out, whole):

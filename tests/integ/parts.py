@@ -140,6 +140,23 @@ def verified():
         check(result.out.endswith(f"{parts.count} snapshots, 1 damaged file\n"), result)
 
 
+def left_on_another_host():
+    """What removes it is said, and does: the next restart never comes, and prune goes to no other host."""
+    with Parts() as parts:
+        left = os.path.join(parts.on("h1"), parts.job, "99.1")
+        os.mkdir(left, 0o700)
+        shutil.copy(os.path.join(parts.on("h1"), parts.job, "3.1", "1.img"), left)
+        result = parts.bspckpt("verify", parts.store, status=1)
+        check(re.search(rf"^{parts.job}/99\.1: 1 image without a manifest: .*bspckpt prune on the host that has it, "
+                        r"removes .*\(on host h1\)$", result.out, re.M), result)
+        many = str(parts.count + 1)
+        parts.bspckpt("prune", parts.store, "--keep", many)
+        check(os.path.exists(left), "prune reaches other hosts: say so")
+        parts.bspckpt("prune", parts.on("h1"), "--keep", many)
+        check(not os.path.exists(left), "left")
+        parts.bspckpt("verify", parts.store)
+
+
 def hosts_of_each_job():
     """What is missing is said to be of the hosts of its own job."""
     directory = tempfile.mkdtemp(prefix="parts-", dir=scratch)
@@ -258,5 +275,5 @@ def as_the_job_was_started():
 
 
 if __name__ == "__main__":
-    main([listed, verified, hosts_of_each_job, removed, hidden, not_reached, chatty_shells, cannot_be_read_there,
-          beside_a_job, as_the_job_was_started])
+    main([listed, verified, left_on_another_host, hosts_of_each_job, removed, hidden, not_reached, chatty_shells,
+          cannot_be_read_there, beside_a_job, as_the_job_was_started])

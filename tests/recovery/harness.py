@@ -244,6 +244,11 @@ class Place:
             return False
         wait_until(found, f"snapshot of superstep {superstep}")
 
+    def wait_copied(self, name):
+        """Waits until nothing more is written of a committed snapshot: last comes the copy of its manifest."""
+        copy = os.path.join(directory(self, name), "manifest.copy")
+        wait_until(lambda: os.path.exists(copy), f"{copy}, and so the end of the snapshot")
+
     # What the ticker does.
 
     def hold(self, pid, superstep):
