@@ -335,15 +335,32 @@ static void add_dependency_names(struct arguments *command, const struct request
     }
 }
 
-/* Compiles every source to an object in the temporary directory. */
+/* Where a source's object goes, which is temporary, and what names the files beside it. */
+static const char *place_object(struct arguments *command, const struct request *request,
+                                const struct item *source, bool takes_names)
+{
+    const char *object = NULL;
+
+    if (writes_beside(request, source->language.tool) && !request->own_dump_names) {
+        if (takes_names)
+            add_dump_names(command, request, source);
+        else
+            object = object_beside(request, source);
+    }
+    return object != NULL
+               ? object
+               : temporary_path(format_text("source%zu.o", (size_t)(source - request->items)));
+}
+
+/* Compiles every source to a temporary object. */
 static int compile_each(const struct request *request, const struct layout *layout,
                         const bool needs[TOOL_COUNT], struct arguments *compiled)
 {
     bool names[TOOL_COUNT];
 
     for (int tool = 0; tool < TOOL_COUNT; tool++)
-        names[tool] =
-            needs[tool] && !request->own_dump_names && takes_dump_names(&request->compiler[tool]);
+        names[tool] = needs[tool] && !request->own_dump_names && writes_beside(request, tool) &&
+                      takes_dump_names(&request->compiler[tool]);
     for (size_t i = 0; i < request->item_count; i++) {
         const struct item *item = &request->items[i];
         if (item->kind != ITEM_SOURCE)
@@ -351,12 +368,10 @@ static int compile_each(const struct request *request, const struct layout *layo
         struct arguments command = {0};
         struct selection selection = {
             .compiles = true, .tool = item->language.tool, .source = item};
-        const char *object = temporary_path(format_text("source%zu.o", i));
         start_compile(&command, request, layout, item->language.tool, &selection);
         add_items(&command, request, &selection);
         add_dependency_names(&command, request, item);
-        if (names[item->language.tool])
-            add_dump_names(&command, request, item);
+        const char *object = place_object(&command, request, item, names[item->language.tool]);
         arguments_add(&command, "-c");
         add_output(&command, object);
         arguments_add(compiled, object);
