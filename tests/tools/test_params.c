@@ -389,6 +389,7 @@ static Suite *suite(void)
     suite_add_tcase(all, parsing);
 
     tcase_add_checked_fixture(files, set_up, tear_down);
+    tcase_set_timeout(files, 60); /* a busy disk makes the many that store wait for each other */
     tcase_add_test(files, path_follows_the_environment);
     tcase_add_test(files, search_prefers_the_own_host);
     tcase_add_test(files, storing_keeps_what_others_wrote);
