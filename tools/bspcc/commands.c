@@ -189,6 +189,13 @@ static const char *make_link_object(const struct request *request, const struct 
     return object;
 }
 
+/* An option in one word or two. */
+static bool names_libgfortran(const char *word, const char *next)
+{
+    return strcmp(word, "-lgfortran") == 0 ||
+           (strcmp(word, "-l") == 0 && next != NULL && strcmp(next, "gfortran") == 0);
+}
+
 /* Other compilers of Fortran have libraries of their own, and another linker may find libgfortran
  * before the object that needs it. */
 static enum libgfortran libgfortran_of(const struct request *request, bool fortran)
@@ -199,7 +206,9 @@ static enum libgfortran libgfortran_of(const struct request *request, bool fortr
         if (strstr(compiler->items[i], "gfortran") != NULL)
             return LIBGFORTRAN_SURELY;
     for (size_t i = 0; i < request->item_count && !fortran; i++)
-        fortran = strcmp(request->items[i].text, "-lgfortran") == 0;
+        fortran = names_libgfortran(request->items[i].text, request->items[i].value);
+    for (size_t i = 0; i < request->link_flags.count && !fortran; i++)
+        fortran = names_libgfortran(request->link_flags.items[i], request->link_flags.items[i + 1]);
     return fortran ? LIBGFORTRAN_MAYBE : LIBGFORTRAN_NONE;
 }
 
