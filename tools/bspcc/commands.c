@@ -3,7 +3,8 @@
  * One compiler call does the whole work where that is possible, with the user's words in the
  * user's order, so that nothing a build system relies on (names of dependency files, of
  * intermediate files, of messages) differs from the plain compiler.  Only when the sources need
- * compilers of several languages is each compiled on its own before the link.
+ * compilers of several languages, or are literate and from several directories, is each compiled on
+ * its own before the link.
  */
 #include "tools/bspcc/commands.h"
 
@@ -26,6 +27,18 @@ struct selection {
     struct arguments *compiled; /* when not NULL: replacements for the sources, in order */
 };
 
+static void add_document_directories(struct arguments *flags, const struct item *document)
+{
+    bool fortran = document->language.tool == TOOL_FORTRAN;
+
+    arguments_add(flags, fortran ? "-I" : "-iquote");
+    arguments_add(flags, document->directory);
+    if (fortran)
+        return;
+    arguments_add(flags, "-iquote");
+    arguments_add(flags, document->extracted_to);
+}
+
 static void replace_literate(struct request *request)
 {
     for (size_t i = 0; i < request->item_count; i++) {
@@ -41,9 +54,11 @@ static void replace_literate(struct request *request)
         /* Sources of one name, and headers, can be in several directories. */
         const char *inside = temporary_subdirectory(format_text("%zu", i));
         item->text = format_text("%s/%.*s.%s", inside, stem, base, item->language.extracted_suffix);
+        item->extracted_to = inside;
         bool fortran = item->language.tool == TOOL_FORTRAN;
         if (directory[0] == '\0')
             directory = "/";
+        item->directory = directory;
         extract_program(item->original, item->text, fortran ? "#" : "#line");
         arguments_add(&request->flags[item->language.tool], fortran ? "-I" : "-iquote");
         arguments_add(&request->flags[item->language.tool], directory);
@@ -55,6 +70,22 @@ static void replace_literate(struct request *request)
             arguments_add(&request->flags[tool], inside);
         }
     }
+}
+
+/* Whether each source must be compiled by itself: of headers of one name it has the one of its own
+ * directory, and a directory is named for all sources of a call. */
+static bool documents_lie_apart(const struct request *request)
+{
+    const char *first = NULL;
+
+    for (size_t i = 0; i < request->item_count; i++) {
+        const char *directory = request->items[i].directory;
+        if (directory != NULL && first != NULL && strcmp(directory, first) != 0)
+            return true;
+        if (directory != NULL)
+            first = directory;
+    }
+    return false;
 }
 
 /* Flags for sources of 1998: the last C in which `f()` takes any arguments, tentative definitions
@@ -280,6 +311,8 @@ static void start_compile(struct arguments *command, const struct request *reque
         add_plain_calls(command, request);
     if (request->mpi)
         add_mpi_path(command, layout);
+    if (selection->source != NULL && selection->source->directory != NULL)
+        add_document_directories(command, selection->source);
     arguments_add_all(command, &request->flags[tool]);
     add_include_path(command, layout, tool);
 }
@@ -299,10 +332,40 @@ static int run_for_user(const struct request *request, struct arguments *command
     return status;
 }
 
+static int compile_selected(const struct request *request, const struct layout *layout,
+                            const struct selection *selection)
+{
+    struct arguments command = {0};
+
+    start_compile(&command, request, layout, selection->tool, selection);
+    add_items(&command, request, selection);
+    add_output(&command, request->output);
+    return run_for_user(request, &command);
+}
+
+/* The sources of one tool, each in a call of its own. */
+static int compile_apart(const struct request *request, const struct layout *layout, enum tool tool)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < request->item_count; i++) {
+        const struct item *item = &request->items[i];
+        if (item->kind != ITEM_SOURCE || item->language.tool != tool)
+            continue;
+        struct selection selection = {.compiles = true, .tool = tool, .source = item};
+        int one = compile_selected(request, layout, &selection);
+        if (one > status)
+            status = one;
+    }
+    return status;
+}
+
 /* -c, -S, -E, ...: one call for each compiler needed. */
 static int compile_only(struct request *request, const struct layout *layout,
                         const bool needs[TOOL_COUNT], int tools)
 {
+    /* -M -o takes several sources only in one call. */
+    bool apart = documents_lie_apart(request) && request->output == NULL;
     int status = 0;
 
     if (tools > 1 && request->output != NULL)
@@ -310,12 +373,9 @@ static int compile_only(struct request *request, const struct layout *layout,
     for (int tool = 0; tool < TOOL_COUNT; tool++) {
         if (!needs[tool])
             continue;
-        struct arguments command = {0};
         struct selection selection = {.compiles = true, .all_sources = tools == 1, .tool = tool};
-        start_compile(&command, request, layout, tool, &selection);
-        add_items(&command, request, &selection);
-        add_output(&command, request->output);
-        int one = run_for_user(request, &command);
+        int one = apart ? compile_apart(request, layout, tool)
+                        : compile_selected(request, layout, &selection);
         if (one > status)
             status = one;
     }
@@ -398,7 +458,8 @@ static int link_program(struct request *request, const struct layout *layout,
     bool fortran =
         needs[TOOL_FORTRAN] || request->force_fortran || request->default_tool == TOOL_FORTRAN;
     enum tool tool = cxx ? TOOL_CXX : fortran ? TOOL_FORTRAN : TOOL_C;
-    bool at_once = (tools == 0 || (tools == 1 && needs[tool])) && request->linker.count == 0;
+    bool at_once = (tools == 0 || (tools == 1 && needs[tool])) && request->linker.count == 0 &&
+                   !documents_lie_apart(request);
     struct selection selection = {.compiles = at_once, .links = true, .all_sources = at_once};
     struct arguments compiled = {0}, command = {0};
 
