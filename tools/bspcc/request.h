@@ -74,7 +74,8 @@ struct request {
     struct arguments link_flags;           /* -ldflags */
 };
 
-/* Whether the compiler counts this as an input file: a library is one, too. */
+/* Whether the compiler counts this as an input file: a library is one, too, and what the linker is
+ * told. */
 bool is_input(const struct item *item);
 
 /* `called` is argv[0]'s last component; `words` the expanded arguments after it. */
