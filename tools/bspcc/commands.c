@@ -317,14 +317,26 @@ static void start_compile(struct arguments *command, const struct request *reque
     add_include_path(command, layout, tool);
 }
 
-/* -M on the standard output names what was extracted, too. */
+static bool is_standard_output(const char *file)
+{
+    return strcmp(file, "-") == 0 || strcmp(file, "/dev/stdout") == 0;
+}
+
+static bool shows_dependencies(const struct request *request)
+{
+    if (request->dependency_file != NULL)
+        return is_standard_output(request->dependency_file);
+    return request->only_dependencies &&
+           (request->output == NULL || is_standard_output(request->output));
+}
+
+/* Dependencies on the standard output name what was extracted, too. */
 static int run_for_user(const struct request *request, struct arguments *command)
 {
     bool show = request->verbose || request->debug;
     const char *unused;
 
-    if (!request->only_dependencies || request->output != NULL ||
-        request->dependency_file != NULL || !extracted(0, &unused, &unused))
+    if (!shows_dependencies(request) || !extracted(0, &unused, &unused))
         return run(command, show);
     const char *list = temporary_path("dependencies");
     int status = run_into(command, show, list);
@@ -444,7 +456,7 @@ static int compile_each(const struct request *request, const struct layout *layo
         arguments_add(&command, "-c");
         add_output(&command, object);
         arguments_add(compiled, object);
-        int status = run(&command, request->verbose || request->debug);
+        int status = run_for_user(request, &command);
         if (status != 0)
             return status;
     }
@@ -480,7 +492,7 @@ static int link_program(struct request *request, const struct layout *layout,
     }
     add_libraries(&command, request, layout, libgfortran_of(request, fortran), cxx && fortran);
     add_output(&command, request->output);
-    return run(&command, request->verbose || request->debug);
+    return run_for_user(request, &command);
 }
 
 int carry_out(struct request *request, const struct layout *layout)
