@@ -302,6 +302,80 @@ START_TEST(who_may_write_the_directory_may_lock)
 }
 END_TEST
 
+/* Whoever may write the directory may lead the name of the lock to another file of ours. */
+START_TEST(a_link_is_no_lock)
+{
+    struct bspz_params_row row = {"a", 2, {20, 200, 2, 2}};
+    char path[256], lock[512], victim[256];
+    struct stat status;
+
+    snprintf(path, sizeof(path), "%s/parameters", scratch);
+    snprintf(lock, sizeof(lock), "%s.lock", path);
+    snprintf(victim, sizeof(victim), "%s/victim", scratch);
+    write_text(victim, "");
+    ck_assert_int_eq(chmod(victim, 0640), 0);
+    ck_assert_int_eq(chmod(scratch, 0777), 0);
+    ck_assert_int_eq(symlink("victim", lock), 0);
+    ck_assert_int_eq(database_store(path, &row, 1), ELOOP);
+    ck_assert_int_eq(unlink(lock), 0);
+    ck_assert_int_eq(link(victim, lock), 0);
+    ck_assert_int_eq(database_store(path, &row, 1), 0);
+    ck_assert_int_eq(stat(victim, &status), 0);
+    ck_assert_uint_eq(status.st_mode & 0777, 0640);
+}
+END_TEST
+
+/* Root stores in the directory of a user, or a user in one of a group that is not the first of
+ * this user's. */
+START_TEST(a_lock_is_of_the_group_of_the_directory)
+{
+    struct bspz_params_row row = {"a", 2, {20, 200, 2, 2}};
+    bool root = geteuid() == 0;
+    uid_t owner = root ? 65534 : geteuid();
+    gid_t groups[1024], group = root ? 65534 : getegid();
+    int count = root ? 0 : getgroups(1024, groups);
+    char path[256], lock[512];
+    struct stat status;
+
+    for (int i = 0; i < count; i++)
+        if (groups[i] != getegid())
+            group = groups[i];
+    snprintf(path, sizeof(path), "%s/parameters", scratch);
+    snprintf(lock, sizeof(lock), "%s.lock", path);
+    ck_assert_int_eq(chown(scratch, owner, group), 0);
+    ck_assert_int_eq(chmod(scratch, 0775), 0);
+    ck_assert_int_eq(database_store(path, &row, 1), 0);
+    ck_assert_int_eq(stat(lock, &status), 0);
+    ck_assert_uint_eq(status.st_uid, owner);
+    ck_assert_uint_eq(status.st_gid, group);
+    ck_assert_uint_eq(status.st_mode & 0777, 0660);
+}
+END_TEST
+
+/* One that root has made, say: what was measured is stored all the same. */
+START_TEST(a_lock_that_is_closed_to_us_is_left)
+{
+    struct bspz_params_row row = {"a", 2, {20, 200, 2, 2}};
+    bool root = geteuid() == 0;
+    char path[256], lock[512];
+
+    snprintf(path, sizeof(path), "%s/parameters", scratch);
+    snprintf(lock, sizeof(lock), "%s.lock", path);
+    write_text(lock, "");
+    ck_assert_int_eq(chmod(lock, 0), 0);
+    if (root) {
+        ck_assert_int_eq(chown(scratch, 65534, 65534), 0);
+        ck_assert_int_eq(seteuid(65534), 0);
+    }
+    int error = database_store(path, &row, 1);
+    if (root)
+        ck_assert_int_eq(seteuid(0), 0);
+    ck_assert_int_eq(error, 0);
+    ck_assert_int_eq(unlink(lock), 0);
+    ck_assert_int_eq(access(path, R_OK), 0);
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *all = suite_create("machine parameters");
@@ -315,6 +389,7 @@ static Suite *suite(void)
     suite_add_tcase(all, parsing);
 
     tcase_add_checked_fixture(files, set_up, tear_down);
+    tcase_set_timeout(files, 60); /* a busy disk makes the many that store wait for each other */
     tcase_add_test(files, path_follows_the_environment);
     tcase_add_test(files, search_prefers_the_own_host);
     tcase_add_test(files, storing_keeps_what_others_wrote);
@@ -322,6 +397,9 @@ static Suite *suite(void)
     tcase_add_test(files, many_store_at_the_same_time);
     tcase_add_loop_test(files, a_database_that_cannot_be_read_stays, 0, 2);
     tcase_add_loop_test(files, who_may_write_the_directory_may_lock, 0, 4);
+    tcase_add_test(files, a_link_is_no_lock);
+    tcase_add_test(files, a_lock_is_of_the_group_of_the_directory);
+    tcase_add_test(files, a_lock_that_is_closed_to_us_is_left);
     suite_add_tcase(all, files);
     return all;
 }

@@ -138,6 +138,30 @@ START_TEST(some_are_given_up)
 }
 END_TEST
 
+/* Work that is saved counts if it is so when the job is given up, not after that. */
+START_TEST(what_is_saved_after_the_limit_does_not_count)
+{
+    struct batch_setup setup = base_setup(40 * S);
+    setup.job.work_ns = 100 * S;
+    setup.job.commit_ns = 60 * S;
+    setup.job.limit_ns = 119 * S; /* pause until 60 s, commit at 120 s */
+    struct job_result result = run_trace(&setup, TRACE("a,0,\n"));
+    ck_assert(!result.finished);
+    ck_assert_uint_eq(result.useful_ns, 0);
+    setup.job.limit_ns = 120 * S;
+    result = run_trace(&setup, TRACE("a,0,\n"));
+    ck_assert_uint_eq(result.useful_ns, 40 * S);
+    /* On half of the hosts the barrier itself is after the limit. */
+    setup = base_setup(0);
+    setup.job.rule = (struct policy_rule){.kind = POLICY_SUPERSTEPS, .every = 90};
+    setup.job.work_ns = setup.job.limit_ns = 100 * S;
+    setup.job.snapshot_ns = 0;
+    result = run_trace(&setup, TRACE("a,0,\nb,100000,\n"));
+    ck_assert(!result.finished);
+    ck_assert_uint_eq(result.useful_ns, 0);
+}
+END_TEST
+
 static struct batch_result batch_of_trace(struct batch_setup setup, const char *text)
 {
     char error[TRACE_ERROR];
@@ -326,6 +350,7 @@ int main(void)
                                   with_failures,
                                   in_restores,
                                   some_are_given_up,
+                                  what_is_saved_after_the_limit_does_not_count,
                                   what_is_saved_is_useful,
                                   means_are_those_of_the_model,
                                   utilisations_are_those_of_the_model,

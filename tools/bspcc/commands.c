@@ -3,7 +3,8 @@
  * One compiler call does the whole work where that is possible, with the user's words in the
  * user's order, so that nothing a build system relies on (names of dependency files, of
  * intermediate files, of messages) differs from the plain compiler.  Only when the sources need
- * compilers of several languages is each compiled on its own before the link.
+ * compilers of several languages, or are literate and from several directories, is each compiled on
+ * its own before the link.
  */
 #include "tools/bspcc/commands.h"
 
@@ -26,6 +27,18 @@ struct selection {
     struct arguments *compiled; /* when not NULL: replacements for the sources, in order */
 };
 
+static void add_document_directories(struct arguments *flags, const struct item *document)
+{
+    bool fortran = document->language.tool == TOOL_FORTRAN;
+
+    arguments_add(flags, fortran ? "-I" : "-iquote");
+    arguments_add(flags, document->directory);
+    if (fortran)
+        return;
+    arguments_add(flags, "-iquote");
+    arguments_add(flags, document->extracted_to);
+}
+
 static void replace_literate(struct request *request)
 {
     for (size_t i = 0; i < request->item_count; i++) {
@@ -41,9 +54,11 @@ static void replace_literate(struct request *request)
         /* Sources of one name, and headers, can be in several directories. */
         const char *inside = temporary_subdirectory(format_text("%zu", i));
         item->text = format_text("%s/%.*s.%s", inside, stem, base, item->language.extracted_suffix);
+        item->extracted_to = inside;
         bool fortran = item->language.tool == TOOL_FORTRAN;
         if (directory[0] == '\0')
             directory = "/";
+        item->directory = directory;
         extract_program(item->original, item->text, fortran ? "#" : "#line");
         arguments_add(&request->flags[item->language.tool], fortran ? "-I" : "-iquote");
         arguments_add(&request->flags[item->language.tool], directory);
@@ -55,6 +70,22 @@ static void replace_literate(struct request *request)
             arguments_add(&request->flags[tool], inside);
         }
     }
+}
+
+/* Whether each source must be compiled by itself: of headers of one name it has the one of its own
+ * directory, and a directory is named for all sources of a call. */
+static bool documents_lie_apart(const struct request *request)
+{
+    const char *first = NULL;
+
+    for (size_t i = 0; i < request->item_count; i++) {
+        const char *directory = request->items[i].directory;
+        if (directory != NULL && first != NULL && strcmp(directory, first) != 0)
+            return true;
+        if (directory != NULL)
+            first = directory;
+    }
+    return false;
 }
 
 /* Flags for sources of 1998: the last C in which `f()` takes any arguments, tentative definitions
@@ -189,6 +220,13 @@ static const char *make_link_object(const struct request *request, const struct 
     return object;
 }
 
+/* An option in one word or two. */
+static bool names_libgfortran(const char *word, const char *next)
+{
+    return strcmp(word, "-lgfortran") == 0 ||
+           (strcmp(word, "-l") == 0 && next != NULL && strcmp(next, "gfortran") == 0);
+}
+
 /* Other compilers of Fortran have libraries of their own, and another linker may find libgfortran
  * before the object that needs it. */
 static enum libgfortran libgfortran_of(const struct request *request, bool fortran)
@@ -199,7 +237,9 @@ static enum libgfortran libgfortran_of(const struct request *request, bool fortr
         if (strstr(compiler->items[i], "gfortran") != NULL)
             return LIBGFORTRAN_SURELY;
     for (size_t i = 0; i < request->item_count && !fortran; i++)
-        fortran = strcmp(request->items[i].text, "-lgfortran") == 0;
+        fortran = names_libgfortran(request->items[i].text, request->items[i].value);
+    for (size_t i = 0; i < request->link_flags.count && !fortran; i++)
+        fortran = names_libgfortran(request->link_flags.items[i], request->link_flags.items[i + 1]);
     return fortran ? LIBGFORTRAN_MAYBE : LIBGFORTRAN_NONE;
 }
 
@@ -271,18 +311,32 @@ static void start_compile(struct arguments *command, const struct request *reque
         add_plain_calls(command, request);
     if (request->mpi)
         add_mpi_path(command, layout);
+    if (selection->source != NULL && selection->source->directory != NULL)
+        add_document_directories(command, selection->source);
     arguments_add_all(command, &request->flags[tool]);
     add_include_path(command, layout, tool);
 }
 
-/* -M on the standard output names what was extracted, too. */
+static bool is_standard_output(const char *file)
+{
+    return strcmp(file, "-") == 0 || strcmp(file, "/dev/stdout") == 0;
+}
+
+static bool shows_dependencies(const struct request *request)
+{
+    if (request->dependency_file != NULL)
+        return is_standard_output(request->dependency_file);
+    return request->only_dependencies &&
+           (request->output == NULL || is_standard_output(request->output));
+}
+
+/* Dependencies on the standard output name what was extracted, too. */
 static int run_for_user(const struct request *request, struct arguments *command)
 {
     bool show = request->verbose || request->debug;
     const char *unused;
 
-    if (!request->only_dependencies || request->output != NULL ||
-        request->dependency_file != NULL || !extracted(0, &unused, &unused))
+    if (!shows_dependencies(request) || !extracted(0, &unused, &unused))
         return run(command, show);
     const char *list = temporary_path("dependencies");
     int status = run_into(command, show, list);
@@ -290,10 +344,40 @@ static int run_for_user(const struct request *request, struct arguments *command
     return status;
 }
 
+static int compile_selected(const struct request *request, const struct layout *layout,
+                            const struct selection *selection)
+{
+    struct arguments command = {0};
+
+    start_compile(&command, request, layout, selection->tool, selection);
+    add_items(&command, request, selection);
+    add_output(&command, request->output);
+    return run_for_user(request, &command);
+}
+
+/* The sources of one tool, each in a call of its own. */
+static int compile_apart(const struct request *request, const struct layout *layout, enum tool tool)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < request->item_count; i++) {
+        const struct item *item = &request->items[i];
+        if (item->kind != ITEM_SOURCE || item->language.tool != tool)
+            continue;
+        struct selection selection = {.compiles = true, .tool = tool, .source = item};
+        int one = compile_selected(request, layout, &selection);
+        if (one > status)
+            status = one;
+    }
+    return status;
+}
+
 /* -c, -S, -E, ...: one call for each compiler needed. */
 static int compile_only(struct request *request, const struct layout *layout,
                         const bool needs[TOOL_COUNT], int tools)
 {
+    /* -M -o takes several sources only in one call. */
+    bool apart = documents_lie_apart(request) && request->output == NULL;
     int status = 0;
 
     if (tools > 1 && request->output != NULL)
@@ -301,12 +385,9 @@ static int compile_only(struct request *request, const struct layout *layout,
     for (int tool = 0; tool < TOOL_COUNT; tool++) {
         if (!needs[tool])
             continue;
-        struct arguments command = {0};
         struct selection selection = {.compiles = true, .all_sources = tools == 1, .tool = tool};
-        start_compile(&command, request, layout, tool, &selection);
-        add_items(&command, request, &selection);
-        add_output(&command, request->output);
-        int one = run_for_user(request, &command);
+        int one = apart ? compile_apart(request, layout, tool)
+                        : compile_selected(request, layout, &selection);
         if (one > status)
             status = one;
     }
@@ -335,15 +416,32 @@ static void add_dependency_names(struct arguments *command, const struct request
     }
 }
 
-/* Compiles every source to an object in the temporary directory. */
+/* Where a source's object goes, which is temporary, and what names the files beside it. */
+static const char *place_object(struct arguments *command, const struct request *request,
+                                const struct item *source, bool takes_names)
+{
+    const char *object = NULL;
+
+    if (writes_beside(request, source->language.tool) && !request->own_dump_names) {
+        if (takes_names)
+            add_dump_names(command, request, source);
+        else
+            object = object_beside(request, source);
+    }
+    return object != NULL
+               ? object
+               : temporary_path(format_text("source%zu.o", (size_t)(source - request->items)));
+}
+
+/* Compiles every source to a temporary object. */
 static int compile_each(const struct request *request, const struct layout *layout,
                         const bool needs[TOOL_COUNT], struct arguments *compiled)
 {
     bool names[TOOL_COUNT];
 
     for (int tool = 0; tool < TOOL_COUNT; tool++)
-        names[tool] =
-            needs[tool] && !request->own_dump_names && takes_dump_names(&request->compiler[tool]);
+        names[tool] = needs[tool] && !request->own_dump_names && writes_beside(request, tool) &&
+                      takes_dump_names(&request->compiler[tool]);
     for (size_t i = 0; i < request->item_count; i++) {
         const struct item *item = &request->items[i];
         if (item->kind != ITEM_SOURCE)
@@ -351,16 +449,14 @@ static int compile_each(const struct request *request, const struct layout *layo
         struct arguments command = {0};
         struct selection selection = {
             .compiles = true, .tool = item->language.tool, .source = item};
-        const char *object = temporary_path(format_text("source%zu.o", i));
         start_compile(&command, request, layout, item->language.tool, &selection);
         add_items(&command, request, &selection);
         add_dependency_names(&command, request, item);
-        if (names[item->language.tool])
-            add_dump_names(&command, request, item);
+        const char *object = place_object(&command, request, item, names[item->language.tool]);
         arguments_add(&command, "-c");
         add_output(&command, object);
         arguments_add(compiled, object);
-        int status = run(&command, request->verbose || request->debug);
+        int status = run_for_user(request, &command);
         if (status != 0)
             return status;
     }
@@ -374,7 +470,8 @@ static int link_program(struct request *request, const struct layout *layout,
     bool fortran =
         needs[TOOL_FORTRAN] || request->force_fortran || request->default_tool == TOOL_FORTRAN;
     enum tool tool = cxx ? TOOL_CXX : fortran ? TOOL_FORTRAN : TOOL_C;
-    bool at_once = (tools == 0 || (tools == 1 && needs[tool])) && request->linker.count == 0;
+    bool at_once = (tools == 0 || (tools == 1 && needs[tool])) && request->linker.count == 0 &&
+                   !documents_lie_apart(request);
     struct selection selection = {.compiles = at_once, .links = true, .all_sources = at_once};
     struct arguments compiled = {0}, command = {0};
 
@@ -395,7 +492,7 @@ static int link_program(struct request *request, const struct layout *layout,
     }
     add_libraries(&command, request, layout, libgfortran_of(request, fortran), cxx && fortran);
     add_output(&command, request->output);
-    return run(&command, request->verbose || request->debug);
+    return run_for_user(request, &command);
 }
 
 int carry_out(struct request *request, const struct layout *layout)

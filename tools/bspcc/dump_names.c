@@ -24,6 +24,51 @@ char *dump_prefix(const struct request *request)
     return format_text("%.*s-", length, output);
 }
 
+/* Beginnings of options; what they take in vain only costs time. */
+static bool asks_for_files(const char *word)
+{
+    static const char *const starts[] = {
+        "-save-temps",
+        "--save-temps",
+        "-gsplit-dwarf",
+        "-fstack-usage",
+        "-coverage",
+        "--coverage",
+        "-ftest-coverage",
+        "-fprofile-",
+        "-d",
+        "-fdump-",
+        "-ftime-trace",
+        "-fsave-optimization-record",
+        "-fdiagnostics-format=",
+        "-fcallgraph-info",
+    };
+
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+        if (strncmp(word, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool any_asks_for_files(const struct arguments *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (asks_for_files(words->items[i]))
+            return true;
+    return false;
+}
+
+bool writes_beside(const struct request *request, enum tool tool)
+{
+    for (size_t i = 0; i < request->item_count; i++)
+        if ((request->items[i].kind == ITEM_OPTION ||
+             request->items[i].kind == ITEM_COMPILE_OPTION) &&
+            asks_for_files(request->items[i].text))
+            return true;
+    return any_asks_for_files(&request->compiler[tool]) ||
+           any_asks_for_files(&request->flags[tool]);
+}
+
 bool takes_dump_names(const struct arguments *compiler)
 {
     struct arguments command = {0};
@@ -39,12 +84,17 @@ bool takes_dump_names(const struct arguments *compiler)
     return run_unheard(&command) == 0;
 }
 
+static const char *base_of(const struct item *source)
+{
+    const char *slash = strrchr(source->text, '/');
+
+    return slash != NULL ? slash + 1 : source->text;
+}
+
 void add_dump_names(struct arguments *command, const struct request *request,
                     const struct item *source)
 {
-    const char *slash = strrchr(source->text, '/');
-    const char *base = slash != NULL ? slash + 1 : source->text;
-    const char *dot = strrchr(base, '.');
+    const char *base = base_of(source), *dot = strrchr(base, '.');
 
     arguments_add(command, "-dumpdir");
     arguments_add(command, dump_prefix(request));
@@ -54,4 +104,13 @@ void add_dump_names(struct arguments *command, const struct request *request,
         arguments_add(command, "-dumpbase-ext");
         arguments_add(command, dot);
     }
+}
+
+char *object_beside(const struct request *request, const struct item *source)
+{
+    const char *base = base_of(source), *dot = strrchr(base, '.');
+    int stem = dot != NULL && dot != base ? (int)(dot - base) : (int)strlen(base);
+    char *path = format_text("%s%.*s.o", dump_prefix(request), stem, base);
+
+    return temporary_elsewhere(path) ? path : NULL;
 }

@@ -26,6 +26,7 @@
 extern char **environ;
 
 static char *directory;
+static struct arguments elsewhere; /* temporary files outside of it */
 
 /* SIGPIPE is ignored only by this process: commands get the default. */
 static bool pipe_ignored_here;
@@ -231,6 +232,19 @@ char *temporary_subdirectory(const char *name)
     return path;
 }
 
+bool temporary_elsewhere(const char *path)
+{
+    (void)temporary_path(
+        ""); /* from then on no signal ends this process before it has cleaned up */
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+    if (fd < 0)
+        return false;
+    close(fd);
+    arguments_add(&elsewhere, path);
+    return true;
+}
+
 static void remove_directory(const char *path)
 {
     DIR *listing = opendir(path);
@@ -248,6 +262,9 @@ static void remove_directory(const char *path)
 
 void remove_temporary_directory(void)
 {
+    for (size_t i = 0; i < elsewhere.count; i++)
+        unlink(elsewhere.items[i]);
+    elsewhere.count = 0;
     if (directory != NULL)
         remove_directory(directory);
     directory = NULL;

@@ -27,7 +27,12 @@ char *temporary_path(const char *name);
 /* A directory in there, which is made. */
 char *temporary_subdirectory(const char *name);
 
-/* Removes the private directory and its contents; harmless when there is none. */
+/* Makes a file outside of that directory, which is removed with it.  False: there is one already,
+ * or it cannot be made. */
+bool temporary_elsewhere(const char *path);
+
+/* Removes the private directory, its contents, and the files elsewhere; harmless when there are
+ * none. */
 void remove_temporary_directory(void);
 
 #endif

@@ -449,10 +449,26 @@ static const char *default_device(const struct request *request)
                                                           : BSPZ_DEVICE;
 }
 
+/* Of the linker's words its options are none, since --version works without, and empty ones. */
+static bool is_input_word(const char *word)
+{
+    return strchr("-,", word[0]) == NULL || strncmp(word, "-l", 2) == 0;
+}
+
 bool is_input(const struct item *item)
 {
-    return item->kind == ITEM_SOURCE || item->kind == ITEM_OBJECT ||
-           (item->kind == ITEM_LINK_OPTION && strncmp(item->text, "-l", 2) == 0);
+    if (item->kind == ITEM_SOURCE || item->kind == ITEM_OBJECT)
+        return true;
+    if (item->kind != ITEM_LINK_OPTION)
+        return false;
+    if (strcmp(item->text, "-Xlinker") == 0)
+        return item->value != NULL && is_input_word(item->value);
+    if (strncmp(item->text, "-Wl,", 4) != 0)
+        return strncmp(item->text, "-l", 2) == 0;
+    for (const char *word = item->text + 3; word != NULL; word = strchr(word, ','))
+        if (is_input_word(++word))
+            return true;
+    return false;
 }
 
 /* Of headers alone no program is made: the compiler does not link. */

@@ -26,6 +26,8 @@ struct item {
     const char *value;        /* the option's second word, or NULL */
     const char *original;     /* ITEM_SOURCE: the name the user gave */
     struct language language; /* ITEM_SOURCE */
+    const char *directory;    /* literate ITEM_SOURCE: of the document ... */
+    const char *extracted_to; /* ... and of its program, both once it is extracted */
 };
 
 /* Options that are fixed at link time and stored in the program (lib/rt/link_options.h). */
@@ -72,7 +74,8 @@ struct request {
     struct arguments link_flags;           /* -ldflags */
 };
 
-/* Whether the compiler counts this as an input file: a library is one, too. */
+/* Whether the compiler counts this as an input file: a library is one, too, and what the linker is
+ * told. */
 bool is_input(const struct item *item);
 
 /* `called` is argv[0]'s last component; `words` the expanded arguments after it. */

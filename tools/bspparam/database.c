@@ -145,8 +145,9 @@ static int replace(const char *path, const struct bspz_params_row *rows, size_t 
     return error;
 }
 
-/* Who may replace the database may lock it: in a directory of a group its members. */
-static mode_t mode_of_lock(const char *path)
+/* Who may replace the database may lock it: in a directory of a group its members, and in one of a
+ * user that user, whoever stores there first. */
+static void open_to_writers(int lock, const char *path)
 {
     const char *slash = strrchr(path, '/');
     char directory[PATH_MAX];
@@ -154,30 +155,43 @@ static mode_t mode_of_lock(const char *path)
 
     snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - path) + 1 : 1,
              slash ? path : ".");
-    if (stat(directory, &status) != 0 || (status.st_mode & S_ISVTX))
-        return 0600;
-    mode_t writers = status.st_mode & 0022;
-    return 0600 | writers | writers << 1;
+    if (stat(directory, &status) != 0)
+        return;
+    /* It fails where we are no member of that group, and ours has nothing to do with it. */
+    bool given = fchown(lock, geteuid() == 0 ? status.st_uid : (uid_t)-1, status.st_gid) == 0;
+    mode_t writers = status.st_mode & S_ISVTX ? 0 : status.st_mode & (given ? 0022 : 0002);
+    (void)fchmod(lock, 0600 | writers | writers << 1);
+}
+
+/* Links are not followed, and what was there is left as it is: whoever may write the directory may
+ * put any name there. */
+static int open_lock(const char *name, const char *path)
+{
+    int lock = open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (lock >= 0)
+        open_to_writers(lock, path);
+    else if (errno == EEXIST)
+        lock = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    return lock;
 }
 
 /* Others that store at the same time, also on other hosts: only the locks of fcntl hold on NFS.
- * The file of the lock stays, since whoever waits for it has it open. */
+ * The file of the lock stays, since whoever waits for it has it open.  What was measured is stored
+ * also where there cannot be a lock (*lock is -1), or the file system has none. */
 static int take_lock(const char *path, int *lock)
 {
     char name[PATH_MAX];
     struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    struct stat status;
 
     if (snprintf(name, sizeof(name), "%s.lock", path) >= (int)sizeof(name))
         return ENAMETOOLONG;
-    *lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    *lock = open_lock(name, path);
     if (*lock < 0)
-        return errno;
-    if (fstat(*lock, &status) == 0 && status.st_uid == geteuid())
-        (void)fchmod(*lock, mode_of_lock(path));
+        return errno == EACCES || errno == EPERM ? 0 : errno;
     while (fcntl(*lock, F_SETLKW, &all) != 0)
         if (errno != EINTR)
-            return 0; /* a file system without locks: what was measured is stored all the same */
+            return 0;
     return 0;
 }
 
@@ -194,6 +208,7 @@ int database_store(const char *path, const struct bspz_params_row *rows, size_t 
     if (error != 0)
         return error;
     error = replace(path, rows, count);
-    close(lock);
+    if (lock >= 0)
+        close(lock);
     return error;
 }

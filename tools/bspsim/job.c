@@ -162,6 +162,8 @@ static bool fall_back(struct job *job)
 static void commit(struct job *job)
 {
     job->saved_work = job->written_work;
+    if (job->now_ns <= job->setup->limit_ns) /* a job is given up at the next event after it */
+        job->result->useful_ns = job->saved_work;
     job->commit_at_ns = NEVER;
     job->facts.writing = false;
     observed_commit(&job->observed, job->setup->commit_ns);
@@ -293,7 +295,8 @@ void job_run(const struct job_setup *setup, struct lives *lives, uint64_t seed, 
             runs = fall_back(&job);
     }
     result->finished = result->finished && job.now_ns <= setup->limit_ns;
-    result->useful_ns = result->finished ? setup->work_ns : job.saved_work;
+    if (result->finished)
+        result->useful_ns = setup->work_ns;
     result->total_ns = job.now_ns < setup->limit_ns ? job.now_ns : setup->limit_ns;
     result->error = job.observed.error;
 }

@@ -38,7 +38,7 @@ struct job_result {
     bool finished;
     uint64_t total_ns; /* until its end, or until it was abandoned; of this ... */
     uint64_t saving_ns, down_ns, waiting_ns; /* ... in snapshots, being restored, without a host */
-    uint64_t useful_ns; /* of its work; if it was abandoned, what a committed snapshot has */
+    uint64_t useful_ns; /* of its work; if it was abandoned, what a snapshot has by then */
     uint64_t failures, snapshots, restores; /* restores that were begun */
     struct observed_error error;            /* of the estimated rate of failures */
 };

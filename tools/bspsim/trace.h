@@ -8,9 +8,9 @@
  *
  * The first line that is neither empty nor a comment names the columns, in any order; other columns
  * are ignored.  Times are in seconds since any one instant; the simulated job begins at the
- * earliest `up` of the hosts that are used.  A host with an empty `down` was still up when the
- * trace ended, and does not fail.  A life that begins before the host's previous one has ended is
- * an error.
+ * earliest `up` of the trace, or of the hosts that are named where only some are read.  A host with
+ * an empty `down` was still up when the trace ended, and does not fail.  A life that begins before
+ * the host's previous one has ended is an error.
  */
 #ifndef BSPSIM_TRACE_H
 #define BSPSIM_TRACE_H
