@@ -75,7 +75,8 @@ void learning_saw_no_agent(struct learning *learning, const struct launcher_agen
     if (job_machine_term(learning->machine) == 0 || !learning->agent_ended[agent->host])
         return;
     learning->agent_ended[agent->host] = false;
-    if (evidence_change(&learning->evidence, ESTIMATE_PROCESS, ESTIMATE_HOST))
+    /* Of failures that count as one, only the first can be changed; but each host's life is over. */
+    if (evidence_change(&learning->evidence, ESTIMATE_PROCESS, ESTIMATE_HOST) || counts(learning))
         job_history_lost(&learning->history, agent, ESTIMATE_HOST);
 }
 

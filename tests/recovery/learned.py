@@ -158,12 +158,16 @@ def nothing_is_lost_with_processor_zero():
         place.check_clean()
 
 
-def hosts(place, *options, supersteps=60):
+def launcher(place):
     rsh = place.write("rsh", f'#!/bin/sh\nhost=$1\nshift\n[ -e "{place.path("dead")}.$host" ] && exit 1\n'
                              'BSPZERO_HOST_NAME=$host exec "$@"\n')
     os.chmod(rsh, 0o755)
+    return rsh
+
+
+def hosts(place, *options, supersteps=60, names="h0:1,h1:1", heartbeat=10):
     return place.learner(2, supersteps, "-a", "-t", 10,
-                         options=("--launcher", rsh, "--hosts", "h0:1,h1:1", "--heartbeat", "2", *options))
+                         options=("--launcher", launcher(place), "--hosts", names, "--heartbeat", heartbeat, *options))
 
 
 def agent_of(place, host):
@@ -198,7 +202,7 @@ def hosts_and_agents_are_told_apart():
     """One agent is killed, and comes again; another one falls silent, and its host is lost."""
     with Learning() as place:
         place.hold(0, 40)
-        job = hosts(place, "-v")
+        job = hosts(place, "-v", heartbeat=5)
         place.wait_executed(0, 40)
         place.wait_committed(1)
         os.kill(agent_of(place, "h1"), signal.SIGKILL)
@@ -217,7 +221,7 @@ def hosts_and_agents_are_told_apart():
         check(kinds["split"]["seen"] == 0, failures)
         restores = failures["restores"]
         check(restores["host"]["count"] == 1, restores)
-        check(restores["host"]["seconds"] >= 2, "the silence is part of it", restores)
+        check(restores["host"]["seconds"] >= 5, "the silence is part of it", restores)
         check(restores["process"]["count"] == 1, restores)
         check_plan(place, failures)
         lines = place.lines().decode()
@@ -237,6 +241,12 @@ def lives(place, host):
     """Of that host, as recorded: how long, and how each piece of it ended."""
     return [(float(seconds), end) for seconds, end in
             re.findall(rf"^life \d+ \S+ {host} ([\d.]+) (\S+) [0-9a-f]+$", place.lines().decode(), re.M)]
+
+
+def died(place, host):
+    """As recorded: its life is over, and it has had no other."""
+    ends = [end for _, end in lives(place, host)]
+    check(ends and ends[-1] == "host" and ends.count("alive") == len(ends) - 1, host, place.lines())
 
 
 def a_removed_host_lives_no_more():
@@ -280,6 +290,46 @@ def a_host_that_closes_its_connections():
         kinds = by_kind(place.sites()[0])
         check(kinds["host"]["seen"] == 1 and kinds["process"]["seen"] == 0, kinds, place.lines())
         check([kind["seen"] for kind in place.report()["failures"]["kinds"]] == [1, 0, 0, 0], place.report())
+        place.check_clean()
+
+
+def hosts_that_are_lost_together():
+    """It is one failure, and none of them lives on."""
+    with Learning() as place:
+        place.hold(0, 40)
+        job = hosts(place, "-v", names="h0:1,h1:1,h2:1")
+        place.wait_executed(0, 40)
+        place.wait_committed(1)
+        agents = [agent_of(place, host) for host in ("h1", "h2")]
+        for host in ("h1", "h2"):
+            place.write("dead." + host, "")
+        for os_pid in agents:
+            os.kill(os_pid, signal.SIGKILL)
+        place.wait_executed(0, 40, 2)
+        place.release(0, 40)
+        job.wait(0)
+        for host in ("h1", "h2"):
+            died(place, host)
+        check([kind["seen"] for kind in place.report()["failures"]["kinds"]] == [1, 0, 0, 0], place.report())
+        place.check_clean()
+
+
+def a_host_whose_process_is_first():
+    """The death of the process may be all that is known when the next term begins; the host is lost nevertheless."""
+    with Learning() as place:
+        place.hold(1, 40)
+        job = hosts(place, "-v")
+        victim = place.wait_executed(1, 40)
+        place.wait_committed(1)
+        agent = agent_of(place, "h1")
+        place.write("dead.h1", "")
+        place.kill(victim)
+        wait_until(lambda: re.search(r"^seen \d+ \S+ process 1\.", place.lines().decode(), re.M), "the record")
+        os.kill(agent, signal.SIGKILL)
+        place.wait_executed(1, 40, 2)
+        place.release(1, 40)
+        job.wait(0)
+        died(place, "h1")
         place.check_clean()
 
 
@@ -493,5 +543,6 @@ def nonsense():
 if __name__ == "__main__":
     main([snapshots_follow_the_life_of_hosts, hardly_any_progress, kills_are_seen,
           nothing_is_lost_with_processor_zero, hosts_and_agents_are_told_apart,
-          a_removed_host_lives_no_more, a_host_that_closes_its_connections, an_agent_that_comes_again, the_next_job_begins_with_it, two_jobs_at_once, preempted, files_that_are_none, not_to_be_written_at_the_end, no_home,
+          a_removed_host_lives_no_more, a_host_that_closes_its_connections,
+          hosts_that_are_lost_together, a_host_whose_process_is_first, an_agent_that_comes_again, the_next_job_begins_with_it, two_jobs_at_once, preempted, files_that_are_none, not_to_be_written_at_the_end, no_home,
           a_full_disk, killed_while_it_is_written, nonsense], together=3)
