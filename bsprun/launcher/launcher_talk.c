@@ -147,7 +147,7 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
         launcher->known = name;
         output_commit(&launcher->output, name, message->saved.right);
         stdin_commit(&launcher->input, name, message->saved.right);
-        job_history_saved(&launcher->learning.history);
+        learning_known(&launcher->learning);
         if (name.superstep == 0)
             launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_PLACED,
                                                         .term = name.term,

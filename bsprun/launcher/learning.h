@@ -51,6 +51,8 @@ void learning_elect(struct learning *learning, uint32_t members, struct evidence
 void learning_running(struct learning *learning, uint32_t processes);
 /* A snapshot is committed, with images of so many bytes. */
 void learning_saved(struct learning *learning, uint64_t bytes);
+/* All know that, and the processes go on: without hosts whose agents have not come again. */
+void learning_known(struct learning *learning);
 /* Takes the estimates of Processor Zero of that term. */
 void learning_take(struct learning *learning, uint32_t term, const struct wire_learned *learned);
 /* The job is over; preempted: its hosts were taken away. */

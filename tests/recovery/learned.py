@@ -348,6 +348,63 @@ def an_agent_that_comes_again():
         wait_until(lambda: not marked(place.mark), "the end of all processes")
 
 
+def agents_failed(place):
+    """As recorded."""
+    return sum(map(float, re.findall(r"^seen \d+ \S+ process ([\d.]+) ", place.lines().decode(), re.M)))
+
+
+def an_agent_of_replicas():
+    """The job goes on without it: it is recorded with the next snapshot, and its host is not watched any more."""
+    with Learning() as place:
+        place.hold(0, 20)
+        place.hold(0, 60)
+        job = hosts(place, "-v", "--replicas", 2, "--replica-files", "allow", "--every", "5", supersteps=80, names="h0:1,h1:1,h2:1")
+        place.wait_executed(0, 20)
+        place.wait_committed(1)
+        place.write("dead.h1", "")
+        os.kill(agent_of(place, "h1"), signal.SIGKILL)
+        wait_until(lambda: "h1" in job.said(), "the loss")
+        place.release(0, 20)
+        wait_until(lambda: agents_failed(place) == 1, "the record")
+        job.check_running()
+        before = lives(place, "h1")
+        place.release(0, 60)
+        job.wait(0)
+        check(agents_failed(place) == 1 and lives(place, "h1") == before != [], place.lines())
+        place.check_clean()
+
+
+def an_agent_of_replicas_without_snapshots():
+    """No other one comes, so that it is recorded at once."""
+    with Learning() as place:
+        place.hold(0, 20)
+        rsh = launcher(place)
+        job = place.start(BSPRUN, "-np", 2, "--launcher", rsh, "--hosts", "h0:1,h1:1,h2:1", "--heartbeat", 10, "--replicas", 2, "--replica-files", "allow",
+                          TICKER, place.files, 30, "-t", 10, env=place.env)
+        place.wait_executed(0, 20)
+        os.kill(agent_of(place, "h1"), signal.SIGKILL)
+        wait_until(lambda: agents_failed(place) == 1, "the record")
+        job.check_running()
+        place.release(0, 20)
+        job.wait(0)
+        place.check_clean()
+
+
+def an_agent_of_replicas_that_comes_again():
+    """Recorded as soon as it is there."""
+    with Learning() as place:
+        place.hold(0, 20)
+        job = hosts(place, "-v", "--replicas", 2, "--replica-files", "allow", "--rejoin", "1s", names="h0:1,h1:1,h2:1")
+        place.wait_executed(0, 20)
+        os.kill(agent_of(place, "h1"), signal.SIGKILL)
+        wait_until(lambda: agents_failed(place) == 1, "the record")
+        job.check_running()
+        place.release(0, 20)
+        job.wait(0)
+        check(agents_failed(place) == 1, place.lines())
+        place.check_clean()
+
+
 def the_next_job_begins_with_it():
     """Without a failure of its own its interval is the one that failures ask for."""
     with Learning() as place:
@@ -544,5 +601,7 @@ if __name__ == "__main__":
     main([snapshots_follow_the_life_of_hosts, hardly_any_progress, kills_are_seen,
           nothing_is_lost_with_processor_zero, hosts_and_agents_are_told_apart,
           a_removed_host_lives_no_more, a_host_that_closes_its_connections,
-          hosts_that_are_lost_together, a_host_whose_process_is_first, an_agent_that_comes_again, the_next_job_begins_with_it, two_jobs_at_once, preempted, files_that_are_none, not_to_be_written_at_the_end, no_home,
+          hosts_that_are_lost_together, a_host_whose_process_is_first, an_agent_that_comes_again,
+          an_agent_of_replicas, an_agent_of_replicas_without_snapshots, an_agent_of_replicas_that_comes_again,
+          the_next_job_begins_with_it, two_jobs_at_once, preempted, files_that_are_none, not_to_be_written_at_the_end, no_home,
           a_full_disk, killed_while_it_is_written, nonsense], together=3)
