@@ -552,7 +552,9 @@ static void on_lost(void *context, struct launcher_agent *agent, enum agent_loss
     struct launcher *launcher = context;
     bool joins = job_machine_joins(launcher->machine, agent->host);
 
-    if (!joins)
+    if (joins)
+        learning_saw_no_joiner(&launcher->learning, agent);
+    else
         learn_of_loss(&launcher->learning, agent, loss);
     if (!agent->dismissed && !joins) {
         launcher_fault_text(launcher, text);

@@ -84,6 +84,11 @@ void learning_saw(struct learning *learning, const struct launcher_agent *agent,
         settle(learning); /* agents are not replaced */
 }
 
+void learning_saw_no_joiner(struct learning *learning, const struct launcher_agent *agent)
+{
+    job_history_left(&learning->history, agent);
+}
+
 void learning_saw_no_agent(struct learning *learning, const struct launcher_agent *agent)
 {
     if (job_machine_term(learning->machine) == 0 || !learning->agent_ended[agent->host])

@@ -42,6 +42,8 @@ void learning_up(struct learning *learning, const struct launcher_agent *agent);
  * handles it. */
 void learning_saw(struct learning *learning, const struct launcher_agent *agent,
                   enum evidence_loss how);
+/* A host is lost that was about to join: that costs the job nothing, and it is not watched. */
+void learning_saw_no_joiner(struct learning *learning, const struct launcher_agent *agent);
 /* The agent cannot be restarted: the host was lost, not only its agent. */
 void learning_saw_no_agent(struct learning *learning, const struct launcher_agent *agent);
 /* A term begins with so many hosts: fills in ELECT; lists are in `room` until the next call. */

@@ -333,6 +333,32 @@ def a_host_whose_process_is_first():
         place.check_clean()
 
 
+def a_host_that_joins_and_is_lost():
+    """Before any process is there: it is not watched any more."""
+    with Learning() as place:
+        place.hold(0, 10)
+        place.hold(0, 40)
+        job = hosts(place, "-vv", "--rejoin", "off")
+        place.wait_executed(0, 10)
+        began = time.monotonic()
+        with subprocess.Popen([BSPCTL, str(job.os_pid), "add", "h7"], stderr=subprocess.PIPE,
+                              env=dict(os.environ, **place.env)) as ctl:
+            check(ctl.wait(PATIENCE) == 0, ctl.stderr.read(), job)
+        wait_until(lambda: "host h7 has joined" in job.said(), "the agent")
+        place.write("dead.h7", "")
+        os.kill(agent_of(place, "h7"), signal.SIGKILL)
+        wait_until(lambda: "continues without it" in job.said(), "the loss")
+        lived = time.monotonic() - began
+        place.release(0, 10)
+        place.wait_executed(0, 40)
+        time.sleep(lived + 1)  # so much more has it not lived
+        place.release(0, 40)
+        job.wait(0)
+        check([end for _, end in lives(place, "h7")] == ["alive"], place.lines())
+        check(lives(place, "h7")[0][0] < lived + 0.1, lived, place.lines())
+        place.check_clean()
+
+
 def an_agent_that_comes_again():
     """It was a failure of the agent: recorded when the processes run again, so that it is there though bsprun is killed."""
     with Learning() as place:
@@ -601,7 +627,7 @@ if __name__ == "__main__":
     main([snapshots_follow_the_life_of_hosts, hardly_any_progress, kills_are_seen,
           nothing_is_lost_with_processor_zero, hosts_and_agents_are_told_apart,
           a_removed_host_lives_no_more, a_host_that_closes_its_connections,
-          hosts_that_are_lost_together, a_host_whose_process_is_first, an_agent_that_comes_again,
+          hosts_that_are_lost_together, a_host_whose_process_is_first, a_host_that_joins_and_is_lost, an_agent_that_comes_again,
           an_agent_of_replicas, an_agent_of_replicas_without_snapshots, an_agent_of_replicas_that_comes_again,
           the_next_job_begins_with_it, two_jobs_at_once, preempted, files_that_are_none, not_to_be_written_at_the_end, no_home,
           a_full_disk, killed_while_it_is_written, nonsense], together=3)
