@@ -256,12 +256,15 @@ def a_removed_host_lives_no_more():
         began = time.monotonic()
         job = hosts(place, "-v")
         place.wait_executed(0, 10)
+        agent = agent_of(place, "h1")
         with subprocess.Popen([BSPCTL, "--wait", str(job.os_pid), "remove", "h1"], stderr=subprocess.PIPE,
                               env=dict(os.environ, **place.env)) as ctl:
             wait_until(lambda: "bspctl: " in job.said() or ctl.poll() is not None, "the request")
             place.hold(0, 40)
             place.release(0, 10)
             check(ctl.wait(PATIENCE) == 0, ctl.stderr.read(), job)
+        wait_until(lambda: not alive(agent), "the end of the agent")
+        check(place.status(job), "bsprun answers, and knows")
         removed = time.monotonic()
         place.wait_executed(0, 40)
         time.sleep(2)  # it is the least that has passed, whatever the load
