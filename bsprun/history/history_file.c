@@ -269,7 +269,8 @@ static int replace_file(const char *path, const char *text, size_t size)
     int fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -1;
-    bool good = fchmod(fd, 0600) == 0 && bspz_write_all(fd, text, size) == 0 && fsync(fd) == 0;
+    fchmod(fd, 0600); /* a user mask has had its part in it, unless there are no modes */
+    bool good = bspz_write_all(fd, text, size) == 0 && fsync(fd) == 0;
     good = close(fd) == 0 && good;
     if (good && rename(other, path) == 0)
         return 0;

@@ -319,6 +319,16 @@ void job_history_free(struct job_history *history)
     host_shares_free(&history->shares);
 }
 
+/* What has been recorded cannot be taken back: such a failure makes up for the next one. */
+static void leave_unsure(struct job_history *own, double *seen)
+{
+    double told = own->told.rates[ESTIMATE_PROCESS].seen;
+    uint32_t unsure = count_unsure(own);
+
+    own->owes = unsure > 0 && *seen > told;
+    *seen = *seen - unsure > told ? *seen - unsure : told;
+}
+
 static void flush(struct job_history *own)
 {
     struct estimate now = evidence_estimate(own->evidence);
@@ -326,8 +336,7 @@ static void flush(struct job_history *own)
 
     if (own->state == JOB_HISTORY_OFF)
         return;
-    now.rates[ESTIMATE_PROCESS].seen -= count_unsure(own);
-    own->owes = false;
+    leave_unsure(own, &now.rates[ESTIMATE_PROCESS].seen);
     tell_lives(own);
     tell_rates(own, &now);
     tell_shares(own);
@@ -374,6 +383,12 @@ void job_history_lost(struct job_history *history, const struct launcher_agent *
         tell_life(history, agent, true, kind);
     history->owes = kind == ESTIMATE_PROCESS && count_unsure(history) > 0;
     if (!history->owes)
+        flush(history);
+}
+
+void job_history_sure(struct job_history *history)
+{
+    if (history->owes && count_unsure(history) == 0)
         flush(history);
 }
 

@@ -50,6 +50,8 @@ void job_history_running(struct job_history *history);
 /* A failure of that kind, on that host or (NULL) on no particular one. */
 void job_history_lost(struct job_history *history, const struct launcher_agent *agent,
                       enum estimate_kind kind);
+/* Records what was not certain before, unless there is something that still is not. */
+void job_history_sure(struct job_history *history);
 /* The host has left the job, and is not watched any more. */
 void job_history_left(struct job_history *history, const struct launcher_agent *agent);
 /* A snapshot is committed and known to all: records observations if the last record is old. */

@@ -147,7 +147,7 @@ static void tell_saved(struct launcher *launcher, const struct wire_message *mes
         launcher->known = name;
         output_commit(&launcher->output, name, message->saved.right);
         stdin_commit(&launcher->input, name, message->saved.right);
-        job_history_saved(&launcher->learning.history);
+        learning_known(&launcher->learning);
         if (name.superstep == 0)
             launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_PLACED,
                                                         .term = name.term,
@@ -552,7 +552,9 @@ static void on_lost(void *context, struct launcher_agent *agent, enum agent_loss
     struct launcher *launcher = context;
     bool joins = job_machine_joins(launcher->machine, agent->host);
 
-    if (!joins)
+    if (joins)
+        learning_saw_no_joiner(&launcher->learning, agent);
+    else
         learn_of_loss(&launcher->learning, agent, loss);
     if (!agent->dismissed && !joins) {
         launcher_fault_text(launcher, text);

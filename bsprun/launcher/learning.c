@@ -46,6 +46,18 @@ static bool counts(const struct learning *learning)
            !job_machine_closed(learning->machine) && life->signals == 0;
 }
 
+/* No other agent has come in this term: its hosts are not watched any more, and what is not
+ * recorded yet is as sure as it will be. */
+static void settle(struct learning *learning)
+{
+    for (uint32_t i = 0; i < learning->agents->count; i++) {
+        if (learning->agent_ended[i])
+            job_history_left(&learning->history, &learning->agents->items[i]);
+        learning->agent_ended[i] = false;
+    }
+    job_history_sure(&learning->history);
+}
+
 void learning_saw(struct learning *learning, const struct launcher_agent *agent,
                   enum evidence_loss how)
 {
@@ -68,6 +80,13 @@ void learning_saw(struct learning *learning, const struct launcher_agent *agent,
     evidence_fault(&learning->evidence, kind, silence,
                    heartbeat > TOGETHER_LEAST_MS ? heartbeat : TOGETHER_LEAST_MS, now);
     job_history_lost(&learning->history, agent, kind);
+    if (!saved_recovers(&learning->common->saved))
+        settle(learning); /* agents are not replaced */
+}
+
+void learning_saw_no_joiner(struct learning *learning, const struct launcher_agent *agent)
+{
+    job_history_left(&learning->history, agent);
 }
 
 void learning_saw_no_agent(struct learning *learning, const struct launcher_agent *agent)
@@ -75,7 +94,9 @@ void learning_saw_no_agent(struct learning *learning, const struct launcher_agen
     if (job_machine_term(learning->machine) == 0 || !learning->agent_ended[agent->host])
         return;
     learning->agent_ended[agent->host] = false;
-    if (evidence_change(&learning->evidence, ESTIMATE_PROCESS, ESTIMATE_HOST))
+    /* Of failures that count as one, only the first can be changed; but each host's life is over.
+     */
+    if (evidence_change(&learning->evidence, ESTIMATE_PROCESS, ESTIMATE_HOST) || counts(learning))
         job_history_lost(&learning->history, agent, ESTIMATE_HOST);
 }
 
@@ -85,6 +106,9 @@ void learning_up(struct learning *learning, const struct launcher_agent *agent)
 {
     learning->agent_ended[agent->host] = false;
     job_history_up(&learning->history, agent);
+    /* In a term that goes on, as with replicas, nothing else comes that would record it. */
+    if (job_machine_state(learning->machine) == JOB_MACHINE_RUNNING)
+        job_history_sure(&learning->history);
 }
 
 void learning_elect(struct learning *learning, uint32_t members, struct evidence_room *room,
@@ -109,6 +133,13 @@ void learning_running(struct learning *learning, uint32_t processes)
 void learning_saved(struct learning *learning, uint64_t bytes)
 {
     learning->history.image_bytes = bytes;
+}
+
+void learning_known(struct learning *learning)
+{
+    if (job_machine_state(learning->machine) == JOB_MACHINE_RUNNING)
+        settle(learning);
+    job_history_saved(&learning->history);
 }
 
 void learning_end(struct learning *learning, bool preempted)

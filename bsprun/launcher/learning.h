@@ -42,6 +42,8 @@ void learning_up(struct learning *learning, const struct launcher_agent *agent);
  * handles it. */
 void learning_saw(struct learning *learning, const struct launcher_agent *agent,
                   enum evidence_loss how);
+/* A host is lost that was about to join: that costs the job nothing, and it is not watched. */
+void learning_saw_no_joiner(struct learning *learning, const struct launcher_agent *agent);
 /* The agent cannot be restarted: the host was lost, not only its agent. */
 void learning_saw_no_agent(struct learning *learning, const struct launcher_agent *agent);
 /* A term begins with so many hosts: fills in ELECT; lists are in `room` until the next call. */
@@ -51,6 +53,8 @@ void learning_elect(struct learning *learning, uint32_t members, struct evidence
 void learning_running(struct learning *learning, uint32_t processes);
 /* A snapshot is committed, with images of so many bytes. */
 void learning_saved(struct learning *learning, uint64_t bytes);
+/* All know that, and the processes go on: without hosts whose agents have not come again. */
+void learning_known(struct learning *learning);
 /* Takes the estimates of Processor Zero of that term. */
 void learning_take(struct learning *learning, uint32_t term, const struct wire_learned *learned);
 /* The job is over; preempted: its hosts were taken away. */

@@ -40,7 +40,14 @@ enum how { HOW_ASK, HOW_FORCE, HOW_SAVE };
 
 /* ---- Jobs of bsprun ---- */
 
-enum answer { ANSWER_GONE, ANSWER_ENDED, ANSWER_UNSAVED, ANSWER_REFUSED, ANSWER_STAYS };
+enum answer {
+    ANSWER_GONE,
+    ANSWER_HIDDEN,
+    ANSWER_ENDED,
+    ANSWER_UNSAVED,
+    ANSWER_REFUSED,
+    ANSWER_STAYS
+};
 
 /* Sends the request, and waits for the end of the job.  Of a job that could not be saved, a line
  * says so just before that. */
@@ -53,7 +60,7 @@ static enum answer ask(pid_t job, const char *request, int milliseconds)
 
     int fd = jobs_ask(job, request, milliseconds, &why);
     if (fd < 0)
-        return why == JOBS_GONE ? ANSWER_GONE : ANSWER_STAYS;
+        return why == JOBS_GONE ? ANSWER_GONE : why == JOBS_HIDDEN ? ANSWER_HIDDEN : ANSWER_STAYS;
     char *text = jobs_read(fd, milliseconds < 0 ? -1 : bspz_ms_until(until), &ended);
     bool accepted = text && strncmp(text, ACCEPTED, sizeof ACCEPTED - 1) == 0;
     const char *line = text && accepted ? text + sizeof ACCEPTED - 1 : text;
@@ -90,11 +97,16 @@ static bool end_job(pid_t job, enum how how, bool named)
 
     if (answer == ANSWER_GONE && named)
         fprintf(stderr, "bspkill: job %d is not running on this host, or is not yours\n", (int)job);
-    if (answer == ANSWER_REFUSED || answer == ANSWER_GONE)
+    if (answer == ANSWER_HIDDEN) /* it may be as well as any, and is not killed */
+        fprintf(stderr,
+                "bspkill: job %d cannot be asked, as it has no socket where jobs are looked for; "
+                "'kill %d' asks it to end\n",
+                (int)job, (int)job);
+    if (answer == ANSWER_REFUSED || answer == ANSWER_GONE || answer == ANSWER_HIDDEN)
         return answer == ANSWER_GONE && !named;
     if (answer == ANSWER_STAYS && how == HOW_ASK)
         answer = ask(job, "kill", TOLD_MS);
-    if (answer == ANSWER_STAYS) { /* its agents exit when it has ended */
+    if (answer == ANSWER_STAYS || answer == ANSWER_HIDDEN) { /* its agents exit when it has ended */
         kill(job, SIGKILL);
         answer = wait_until_gone(job, KILLED_MS) ? ANSWER_ENDED : ANSWER_STAYS;
     }

@@ -16,6 +16,7 @@
 #include "lib/base/stdout.h"
 
 #define ANSWER_MS 10000
+#define HIDDEN_MS 15000    /* longer than it takes until a socket that was removed is made again */
 #define PAUSE_NS  50000000 /* between attempts to connect */
 
 /* ---- Finding --------------------------------------------------------------------------------- */
@@ -94,7 +95,8 @@ void jobs_free(struct job_list *jobs)
 struct question {
     pid_t job;
     int fd;
-    bool found;
+    bool found;  /* its socket */
+    bool hidden; /* it runs without */
 };
 
 static void keep_if_meant(void *context, int fd, pid_t os_pid)
@@ -108,16 +110,22 @@ static void keep_if_meant(void *context, int fd, pid_t os_pid)
         close(fd);
 }
 
-/* Tries again for so long while bsprun accepts no connection: many may come at once. */
+/* Tries again for so long while bsprun accepts no connection: many may come at once, or its socket
+ * was removed. */
 static void connect_within(struct question *question, int milliseconds)
 {
     const struct timespec pause = {0, PAUSE_NS};
-    uint64_t until = bspz_now_ns() + (uint64_t)milliseconds * BSPZ_NS_PER_MS;
+    uint64_t begin = bspz_now_ns();
 
     for (;;) {
         question->found = false;
         status_directory_jobs(keep_if_meant, question);
-        if (question->fd >= 0 || !question->found || (milliseconds >= 0 && bspz_now_ns() >= until))
+        question->hidden = !question->found && status_directory_runs(question->job);
+        int limit = question->hidden && (milliseconds < 0 || milliseconds > HIDDEN_MS)
+                        ? HIDDEN_MS
+                        : milliseconds;
+        if (question->fd >= 0 || (!question->found && !question->hidden) ||
+            (limit >= 0 && bspz_now_ns() >= begin + (uint64_t)limit * BSPZ_NS_PER_MS))
             return;
         nanosleep(&pause, NULL);
     }
@@ -125,7 +133,7 @@ static void connect_within(struct question *question, int milliseconds)
 
 int jobs_ask(pid_t job, const char *request, int milliseconds, enum jobs_silence *why)
 {
-    struct question question = {job, -1, false};
+    struct question question = {job, -1, false, false};
     char *line;
     int length = asprintf(&line, "%s\n", request);
 
@@ -133,8 +141,8 @@ int jobs_ask(pid_t job, const char *request, int milliseconds, enum jobs_silence
     if (length < 0)
         return -1;
     connect_within(&question, milliseconds);
-    if (question.found)
-        *why = JOBS_SILENT;
+    if (question.found || question.hidden)
+        *why = question.found ? JOBS_SILENT : JOBS_HIDDEN;
     /* What bsprun sent before it closed the connection can be read even when this fails. */
     if (question.fd >= 0)
         (void)!send(question.fd, line, (size_t)length, MSG_NOSIGNAL);
@@ -193,6 +201,7 @@ void jobs_say_silent(const char *command, pid_t job, enum jobs_silence why)
     static const char *const what[] = {
         [JOBS_GONE] = " is not running on this host, or is not yours",
         [JOBS_SILENT] = " does not answer",
+        [JOBS_HIDDEN] = " does not answer",
         [JOBS_BUSY] = (": " STATUS_BUSY),
     };
 

@@ -27,12 +27,14 @@ void jobs_free(struct job_list *jobs);
 enum jobs_silence {
     JOBS_GONE,   /* it has ended, or is not the user's */
     JOBS_SILENT, /* it does not answer in time */
+    JOBS_HIDDEN, /* it runs, but has no socket; after a logout it soon has another */
     JOBS_BUSY    /* bsprun has as many clients as it serves */
 };
 
 /* Sends a request to bsprun (see status_socket.h).  Returns a connection for the answer, which a
  * bsprun with too many clients may have closed already; or -1 and *why: GONE, or SILENT, if it
- * accepts no connection within so many milliseconds (negative: no limit). */
+ * accepts no connection within so many milliseconds (negative: no limit), or HIDDEN, if it has no
+ * socket in that time (15 s at most). */
 int jobs_ask(pid_t job, const char *request, int milliseconds, enum jobs_silence *why);
 
 /* Reads until the end, or for at most so many milliseconds (negative: no limit).  `ended`: the end

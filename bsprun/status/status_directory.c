@@ -152,26 +152,31 @@ static pid_t listener(int fd)
     return peer.pid;
 }
 
-/* The process that a socket is named after, if it is a bsprun of the user's; else -1.  Without a
- * connection there is nothing better, and it may be killed. */
-static pid_t named_process(const char *socket_name)
+bool status_directory_runs(pid_t job)
 {
     static const char program[] = "bsprun";
-    int os_pid = atoi(socket_name + sizeof JOB_PREFIX - 1);
     char path[32], target[PATH_MAX];
     struct stat status;
 
-    snprintf(path, sizeof path, "/proc/%d", os_pid);
-    if (os_pid <= 0 || stat(path, &status) != 0 || status.st_uid != geteuid())
-        return -1;
-    snprintf(path, sizeof path, "/proc/%d/exe", os_pid);
+    snprintf(path, sizeof path, "/proc/%d", (int)job);
+    if (job <= 0 || stat(path, &status) != 0 || status.st_uid != geteuid())
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)job);
     ssize_t size = readlink(path, target, sizeof target - 1);
     target[size < 0 ? 0 : size] = '\0';
     const char *name = strrchr(target, '/');
     size_t length = sizeof program - 1;
-    bool same = name && strncmp(name + 1, program, length) == 0 &&
-                (name[1 + length] == '\0' || name[1 + length] == ' '); /* " (deleted)" */
-    return same ? os_pid : -1;
+    return name && strncmp(name + 1, program, length) == 0 &&
+           (name[1 + length] == '\0' || name[1 + length] == ' '); /* " (deleted)" */
+}
+
+/* The process that a socket is named after, if it is a bsprun of the user's; else -1.  Without a
+ * connection there is nothing better, and it may be killed. */
+static pid_t named_process(const char *socket_name)
+{
+    pid_t os_pid = atoi(socket_name + sizeof JOB_PREFIX - 1);
+
+    return status_directory_runs(os_pid) ? os_pid : -1;
 }
 
 static bool has_prefix(const char *name, const char *prefix)

@@ -36,4 +36,7 @@ void status_directory_leave(const char *path);
  * jobs. */
 int status_directory_jobs(void (*job)(void *context, int fd, pid_t os_pid), void *context);
 
+/* Whether that is a bsprun of this user's, be there a socket of it or not. */
+bool status_directory_runs(pid_t job);
+
 #endif

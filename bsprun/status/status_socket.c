@@ -78,7 +78,6 @@ struct status_socket {
     bool looking;
     uint32_t awaited;           /* answers still awaited */
     bool heard[WIRE_HOSTS_MAX]; /* hosts that have answered */
-    bool answered;              /* any of them has */
     bool second;                /* this is the second sample */
     struct look last;
     double rate;
@@ -364,7 +363,6 @@ static void look(struct status_socket *status)
 {
     free_ranks(status);
     memset(status->heard, 0, sizeof status->heard);
-    status->answered = false;
     status->looking = true;
     status->awaited = status->calls->ask(status->context, is_asked(status));
     uv_timer_start(&status->timer, on_no_answer, status->awaited > 0 ? ANSWER_MS : 0, 0);
@@ -410,10 +408,10 @@ void status_socket_take(struct status_socket *status, const struct wire_status *
 {
     if (!status || !status->looking || status->heard[message->host])
         return;
-    /* The agent of a host that joins knows of none yet. */
-    if (!status->answered || message->processes > status->processes)
+    /* A job has as many all the time, and an agent that has just come knows of none yet. */
+    if (message->processes > status->processes)
         status->processes = message->processes;
-    status->heard[message->host] = status->answered = true;
+    status->heard[message->host] = true;
     if (message->seconds > status->seconds)
         status->seconds = message->seconds;
     for (uint32_t i = 0; i < message->ranks.count; i++)

@@ -71,6 +71,17 @@ def at_work(place, job, host):
 
 
 @contextlib.contextmanager
+def stopped(*os_pids):
+    for os_pid in os_pids:
+        send(os_pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for os_pid in os_pids:
+            send(os_pid, signal.SIGCONT)
+
+
+@contextlib.contextmanager
 def dying_slowly(os_pids):
     """They do not get to run while somebody else computes."""
     core = {min(os.sched_getaffinity(0))}
@@ -205,9 +216,9 @@ def progress_after_a_removal():
 
         def shown():
             status(place, job)  # with its answers there is a line
-            return int(re.findall(r"superstep (\d+), .* p = 4", job.said())[-1])
+            return list(map(int, re.findall(r"superstep (\d+), .* p = 4", job.said())))[-1:]
 
-        wait_until(lambda: shown() > saved + 1, "progress beyond the last snapshot")
+        wait_until(lambda: shown() > [saved + 1], "progress beyond the last snapshot")
         place.release(0, at)
         is_undisturbed(place, job, reference())
 
@@ -283,11 +294,15 @@ def a_new_host_comes_while_the_next_term_begins():
 def a_host_that_joins_has_no_processes_yet():
     """What it answers does not count for the job, whichever host answers last."""
     with LoopbackPlace(2) as place:
-        job = running(place, options=("-vv", "--every", "1000"))
+        job = running(place, options=("-vv", "--every", "1000", "--heartbeat", "60"))
+        status(place, job)
         ctl = asked(place, job, "add", "h7", "--wait")
         wait_until(lambda: "host h7 has joined" in job.said(), "the agent")
         found = [status(place, job)["processes"] for _ in range(20)]
         check(found == 20 * [4], found)
+        with stopped(place.agent("h0"), place.agent("h1")):
+            facts = status(place, job)
+            check(facts["processes"] == 4 and facts["ranks"] == [], "only h7 answers", facts)
         at = step_until_done(place, job, ctl, 3)
         place.release(0, at)
         is_undisturbed(place, job, reference())
@@ -331,7 +346,8 @@ def a_host_where_nothing_can_be_started():
 def a_joining_agent_is_told_to_end():
     """While it waits for the next barrier: the host is not used."""
     with LoopbackPlace(2) as place:
-        job = running(place, options=("-vv", "--every", "1000"))
+        job = running(place, options=("-vv", "--every", "1000", "--heartbeat", "60"))
+        status(place, job)
         ctl = asked(place, job, "add", "h7", "--wait")
         wait_until(lambda: "host h7 has joined" in job.said(), "the agent")
         send(place.agent("h7"), signal.SIGTERM)

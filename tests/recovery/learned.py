@@ -158,12 +158,16 @@ def nothing_is_lost_with_processor_zero():
         place.check_clean()
 
 
-def hosts(place, *options, supersteps=60):
+def launcher(place):
     rsh = place.write("rsh", f'#!/bin/sh\nhost=$1\nshift\n[ -e "{place.path("dead")}.$host" ] && exit 1\n'
                              'BSPZERO_HOST_NAME=$host exec "$@"\n')
     os.chmod(rsh, 0o755)
+    return rsh
+
+
+def hosts(place, *options, supersteps=60, names="h0:1,h1:1", heartbeat=10):
     return place.learner(2, supersteps, "-a", "-t", 10,
-                         options=("--launcher", rsh, "--hosts", "h0:1,h1:1", "--heartbeat", "2", *options))
+                         options=("--launcher", launcher(place), "--hosts", names, "--heartbeat", heartbeat, *options))
 
 
 def agent_of(place, host):
@@ -198,7 +202,7 @@ def hosts_and_agents_are_told_apart():
     """One agent is killed, and comes again; another one falls silent, and its host is lost."""
     with Learning() as place:
         place.hold(0, 40)
-        job = hosts(place, "-v")
+        job = hosts(place, "-v", heartbeat=5)
         place.wait_executed(0, 40)
         place.wait_committed(1)
         os.kill(agent_of(place, "h1"), signal.SIGKILL)
@@ -217,7 +221,7 @@ def hosts_and_agents_are_told_apart():
         check(kinds["split"]["seen"] == 0, failures)
         restores = failures["restores"]
         check(restores["host"]["count"] == 1, restores)
-        check(restores["host"]["seconds"] >= 2, "the silence is part of it", restores)
+        check(restores["host"]["seconds"] >= 5, "the silence is part of it", restores)
         check(restores["process"]["count"] == 1, restores)
         check_plan(place, failures)
         lines = place.lines().decode()
@@ -239,6 +243,12 @@ def lives(place, host):
             re.findall(rf"^life \d+ \S+ {host} ([\d.]+) (\S+) [0-9a-f]+$", place.lines().decode(), re.M)]
 
 
+def died(place, host):
+    """As recorded: its life is over, and it has had no other."""
+    ends = [end for _, end in lives(place, host)]
+    check(ends and ends[-1] == "host" and ends.count("alive") == len(ends) - 1, host, place.lines())
+
+
 def a_removed_host_lives_no_more():
     """As far as the job knows."""
     with Learning() as place:
@@ -246,12 +256,15 @@ def a_removed_host_lives_no_more():
         began = time.monotonic()
         job = hosts(place, "-v")
         place.wait_executed(0, 10)
+        agent = agent_of(place, "h1")
         with subprocess.Popen([BSPCTL, "--wait", str(job.os_pid), "remove", "h1"], stderr=subprocess.PIPE,
                               env=dict(os.environ, **place.env)) as ctl:
             wait_until(lambda: "bspctl: " in job.said() or ctl.poll() is not None, "the request")
             place.hold(0, 40)
             place.release(0, 10)
             check(ctl.wait(PATIENCE) == 0, ctl.stderr.read(), job)
+        wait_until(lambda: not alive(agent), "the end of the agent")
+        check(place.status(job), "bsprun answers, and knows")
         removed = time.monotonic()
         place.wait_executed(0, 40)
         time.sleep(2)  # it is the least that has passed, whatever the load
@@ -283,6 +296,72 @@ def a_host_that_closes_its_connections():
         place.check_clean()
 
 
+def hosts_that_are_lost_together():
+    """It is one failure, and none of them lives on."""
+    with Learning() as place:
+        place.hold(0, 40)
+        job = hosts(place, "-v", names="h0:1,h1:1,h2:1")
+        place.wait_executed(0, 40)
+        place.wait_committed(1)
+        agents = [agent_of(place, host) for host in ("h1", "h2")]
+        for host in ("h1", "h2"):
+            place.write("dead." + host, "")
+        for os_pid in agents:
+            os.kill(os_pid, signal.SIGKILL)
+        place.wait_executed(0, 40, 2)
+        place.release(0, 40)
+        job.wait(0)
+        for host in ("h1", "h2"):
+            died(place, host)
+        check([kind["seen"] for kind in place.report()["failures"]["kinds"]] == [1, 0, 0, 0], place.report())
+        place.check_clean()
+
+
+def a_host_whose_process_is_first():
+    """The death of the process may be all that is known when the next term begins; the host is lost nevertheless."""
+    with Learning() as place:
+        place.hold(1, 40)
+        job = hosts(place, "-v")
+        victim = place.wait_executed(1, 40)
+        place.wait_committed(1)
+        agent = agent_of(place, "h1")
+        place.write("dead.h1", "")
+        place.kill(victim)
+        wait_until(lambda: re.search(r"^seen \d+ \S+ process 1\.", place.lines().decode(), re.M), "the record")
+        os.kill(agent, signal.SIGKILL)
+        place.wait_executed(1, 40, 2)
+        place.release(1, 40)
+        job.wait(0)
+        died(place, "h1")
+        place.check_clean()
+
+
+def a_host_that_joins_and_is_lost():
+    """Before any process is there: it is not watched any more."""
+    with Learning() as place:
+        place.hold(0, 10)
+        place.hold(0, 40)
+        job = hosts(place, "-vv", "--rejoin", "off")
+        place.wait_executed(0, 10)
+        began = time.monotonic()
+        with subprocess.Popen([BSPCTL, str(job.os_pid), "add", "h7"], stderr=subprocess.PIPE,
+                              env=dict(os.environ, **place.env)) as ctl:
+            check(ctl.wait(PATIENCE) == 0, ctl.stderr.read(), job)
+        wait_until(lambda: "host h7 has joined" in job.said(), "the agent")
+        place.write("dead.h7", "")
+        os.kill(agent_of(place, "h7"), signal.SIGKILL)
+        wait_until(lambda: "continues without it" in job.said(), "the loss")
+        lived = time.monotonic() - began
+        place.release(0, 10)
+        place.wait_executed(0, 40)
+        time.sleep(lived + 1)  # so much more has it not lived
+        place.release(0, 40)
+        job.wait(0)
+        check([end for _, end in lives(place, "h7")] == ["alive"], place.lines())
+        check(lives(place, "h7")[0][0] < lived + 0.1, lived, place.lines())
+        place.check_clean()
+
+
 def an_agent_that_comes_again():
     """It was a failure of the agent: recorded when the processes run again, so that it is there though bsprun is killed."""
     with Learning() as place:
@@ -296,6 +375,63 @@ def an_agent_that_comes_again():
         send(job.os_pid, signal.SIGKILL)
         job.wait(-signal.SIGKILL)
         wait_until(lambda: not marked(place.mark), "the end of all processes")
+
+
+def agents_failed(place):
+    """As recorded."""
+    return sum(map(float, re.findall(r"^seen \d+ \S+ process ([\d.]+) ", place.lines().decode(), re.M)))
+
+
+def an_agent_of_replicas():
+    """The job goes on without it: it is recorded with the next snapshot, and its host is not watched any more."""
+    with Learning() as place:
+        place.hold(0, 20)
+        place.hold(0, 60)
+        job = hosts(place, "-v", "--replicas", 2, "--replica-files", "allow", "--every", "5", supersteps=80, names="h0:1,h1:1,h2:1")
+        place.wait_executed(0, 20)
+        place.wait_committed(1)
+        place.write("dead.h1", "")
+        os.kill(agent_of(place, "h1"), signal.SIGKILL)
+        wait_until(lambda: "h1" in job.said(), "the loss")
+        place.release(0, 20)
+        wait_until(lambda: agents_failed(place) == 1, "the record")
+        job.check_running()
+        before = lives(place, "h1")
+        place.release(0, 60)
+        job.wait(0)
+        check(agents_failed(place) == 1 and lives(place, "h1") == before != [], place.lines())
+        place.check_clean()
+
+
+def an_agent_of_replicas_without_snapshots():
+    """No other one comes, so that it is recorded at once."""
+    with Learning() as place:
+        place.hold(0, 20)
+        rsh = launcher(place)
+        job = place.start(BSPRUN, "-np", 2, "--launcher", rsh, "--hosts", "h0:1,h1:1,h2:1", "--heartbeat", 10, "--replicas", 2, "--replica-files", "allow",
+                          TICKER, place.files, 30, "-t", 10, env=place.env)
+        place.wait_executed(0, 20)
+        os.kill(agent_of(place, "h1"), signal.SIGKILL)
+        wait_until(lambda: agents_failed(place) == 1, "the record")
+        job.check_running()
+        place.release(0, 20)
+        job.wait(0)
+        place.check_clean()
+
+
+def an_agent_of_replicas_that_comes_again():
+    """Recorded as soon as it is there."""
+    with Learning() as place:
+        place.hold(0, 20)
+        job = hosts(place, "-v", "--replicas", 2, "--replica-files", "allow", "--rejoin", "1s", names="h0:1,h1:1,h2:1")
+        place.wait_executed(0, 20)
+        os.kill(agent_of(place, "h1"), signal.SIGKILL)
+        wait_until(lambda: agents_failed(place) == 1, "the record")
+        job.check_running()
+        place.release(0, 20)
+        job.wait(0)
+        check(agents_failed(place) == 1, place.lines())
+        place.check_clean()
 
 
 def the_next_job_begins_with_it():
@@ -493,5 +629,8 @@ def nonsense():
 if __name__ == "__main__":
     main([snapshots_follow_the_life_of_hosts, hardly_any_progress, kills_are_seen,
           nothing_is_lost_with_processor_zero, hosts_and_agents_are_told_apart,
-          a_removed_host_lives_no_more, a_host_that_closes_its_connections, an_agent_that_comes_again, the_next_job_begins_with_it, two_jobs_at_once, preempted, files_that_are_none, not_to_be_written_at_the_end, no_home,
+          a_removed_host_lives_no_more, a_host_that_closes_its_connections,
+          hosts_that_are_lost_together, a_host_whose_process_is_first, a_host_that_joins_and_is_lost, an_agent_that_comes_again,
+          an_agent_of_replicas, an_agent_of_replicas_without_snapshots, an_agent_of_replicas_that_comes_again,
+          the_next_job_begins_with_it, two_jobs_at_once, preempted, files_that_are_none, not_to_be_written_at_the_end, no_home,
           a_full_disk, killed_while_it_is_written, nonsense], together=3)

@@ -737,6 +737,35 @@ START_TEST(a_user_mask_takes_nothing_from_the_owner)
 }
 END_TEST
 
+/* In place of a file system without modes, as vfat and some in user space are. */
+static bool no_modes;
+
+int __real_fchmod(int fd, mode_t mode);
+int __wrap_fchmod(int fd, mode_t mode);
+int __wrap_fchmod(int fd, mode_t mode)
+{
+    if (no_modes) {
+        errno = EPERM;
+        return -1;
+    }
+    return __real_fchmod(fd, mode);
+}
+
+START_TEST(a_file_system_without_modes)
+{
+    struct history_record record = life("s", 5, true);
+    struct stat smaller;
+    char why[512];
+
+    no_modes = true;
+    ck_assert_msg(append_one(&record, why) == 0, "%s", why);
+    ck_assert_int_eq(truncate(path, HISTORY_FILE_MAX + 1), 0);
+    ck_assert_msg(append_one(&record, why) == 0, "%s", why);
+    ck_assert_int_eq(stat(path, &smaller), 0);
+    ck_assert_int_lt(smaller.st_size, HISTORY_FILE_MAX);
+}
+END_TEST
+
 /* In place of a server that does not answer: whoever opens a file of that name gets no further
  * before `answer` is closed. */
 #define MUTE "does-not-answer"
@@ -839,6 +868,7 @@ int main(void)
     tcase_add_test(files, a_full_disk_cuts_a_line);
     tcase_add_test(files, the_lock_is_waited_for);
     tcase_add_test(files, a_user_mask_takes_nothing_from_the_owner);
+    tcase_add_test(files, a_file_system_without_modes);
     tcase_add_test(files, a_file_system_that_does_not_answer);
     tcase_add_test(files, a_line_for_a_file_system_that_does_not_answer);
     tcase_add_test(files, no_home_is_made);
