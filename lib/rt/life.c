@@ -67,6 +67,8 @@ void bsp_begin_cpp(int maxprocs, int line, const char *file)
     /* Called by a constructor of a shared library, the program may be here first.  The reference
      * also pulls attach.c into programs that link the static library. */
     bspz_attach();
+    bspz_after_constructors();
+    bspz_read_options();
     check_begin(maxprocs, line, file);
     bspz_rt.begin_line = line;
     bspz_rt.begin_file = file;

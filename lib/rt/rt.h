@@ -262,6 +262,12 @@ void bspz_rank_setup(void);
 /* In such a constructor.  A second call has no effect. */
 void bspz_attach(void);
 
+/* After the program's constructors, and in bsp_begin, which one of them may call. */
+void bspz_after_constructors(void);
+/* Determines what the link options and the environment say; in bsp_begin again, since the program
+ * may have set variables. */
+void bspz_read_options(void);
+
 /* ---- join.c ---- */
 
 /* Attaches a process that the agent holds (state HELD) to it: the process dies with it; what it is

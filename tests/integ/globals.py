@@ -420,5 +420,74 @@ def begun_by_a_library():
         check(sorted(result.out.splitlines()) == [f"process {pid} of 3" for pid in range(3)], result)
 
 
+AGAIN = r"""
+#include <bsp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((constructor)) static void again(int argc, char **argv)
+{
+    (void)argc;
+    if (getenv("AGAIN"))
+        return;
+    setenv("AGAIN", "yes", 1);
+    execv("/proc/self/exe", argv);
+    _exit(4);
+}
+int main(void)
+{
+    bsp_begin(0);
+    printf("process %d of %d%s\n", bsp_pid(), bsp_nprocs(), getenv("BSPZERO_BOARD") ? ", known to children" : "");
+    for (int step = 0; step < 4; step++)
+        bsp_sync();
+    bsp_end();
+    return 0;
+}
+"""
+
+
+def compiled(name, text):
+    os.makedirs(HERE, exist_ok=True)
+    program = os.path.join(HERE, name)
+    with open(program + ".c", "w") as file:
+        file.write(text)
+    done = subprocess.run([os.path.join(BIN, "bspcc"), program + ".c", "-o", program], capture_output=True, text=True)
+    check(done.returncode == 0, done.stderr)
+    return program
+
+
+def executed_again():
+    """By a constructor, say to set a variable that the dynamic linker reads: it remains a program of the job."""
+    place = Place(compiled("again", AGAIN))
+    for where in (["-np", "2"], ["--launcher", RSH, "--hosts", "h0:1,h1:1"], ["-np", "2", f"--ckpt={place.store}", "--every", "1"]):
+        result = expect(bsprun(*where, place.program, cwd=place.directory), 0)
+        check(sorted(result.out.splitlines()) == [f"process {pid} of 2" for pid in range(2)], result)
+    check(committed(place.store), "there is no snapshot")
+
+
+CHOOSES = r"""
+#include <bsp.h>
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((constructor)) static void choose(void) { setenv("BSP_COMPAT", "oxford", 1); setenv("BSP_WARN", "1", 1); }
+int main(void)
+{
+    bsp_begin(0);
+    bsp_send(0, NULL, "x", 1);
+    bsp_sync();
+    bsp_sync();
+    printf("process %d\n", bsp_pid());
+    exit(0);
+}
+"""
+
+
+def variables_set_by_a_constructor():
+    """BSP_COMPAT and BSP_WARN: with the first a program need not call bsp_end."""
+    program = compiled("chooses", CHOOSES)
+    for result in (bsprun("-np", "2", program), run([program], env={"BSP_PROCS": "2"})):
+        expect(result, 0, err="bsp_sync: .*unread")
+
+
 if __name__ == "__main__":
-    main([all_ways(name) for name in BUILDS] + [without_an_end, left_by_exit, begun_by_a_library])
+    main([all_ways(name) for name in BUILDS] + [without_an_end, left_by_exit, begun_by_a_library, executed_again, variables_set_by_a_constructor])
