@@ -100,6 +100,7 @@ void bspz_after_constructors(void)
 {
     static bool is_done;
 
+    bspz_arm_begin_of_exit();
     if (is_done || bspz_rt.bare)
         return;
     is_done = true;

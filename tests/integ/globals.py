@@ -92,8 +92,10 @@ static void leave_if_told(int argc, char **argv)
     results.leaves = how == "exit";
     if (results.leaves)
         std::exit(3);
-#ifndef MESSAGES
     if (how == "abort")
+#ifdef MESSAGES
+        MPI_Abort(MPI_COMM_WORLD, 42);
+#else
         bsp_abort("enough\n");
 #endif
 }
@@ -110,6 +112,7 @@ struct Part {
     ~Part()
     {
         end_part();
+        std::cout << "ended" << std::endl;
         if (is_first)
             results.file << "after" << std::endl;
     }
@@ -118,6 +121,8 @@ static Part whole;
 int main(int argc, char **argv)
 {
     leave_if_told(argc, argv);
+    if (argc > 1 && std::string(argv[1]) == "return")
+        return number() == 1 ? 3 : 0;
     part();
     return 0;
 }
@@ -366,22 +371,29 @@ def all_ways(name):
 
 
 def without_an_end():
-    """A destructor that ends the parallel part does not hide why a process leaves it."""
-    for name, words in (("within", ["abort", "kill"]), ("messages_within", ["kill"])):
-        for word in words:
+    """A destructor that ends the parallel part does not hide why a process leaves it, and what follows its call is not done."""
+    for name, word, status, text in (("within", "abort", 1, "enough"), ("within", "kill", 137, "pid 1 was killed by signal 9"),
+                                     ("messages_within", "abort", 42, "MPI_Abort: pid 1 of 3: status 42"),
+                                     ("messages_within", "kill", 137, "pid 1 was killed by signal 9")):
+        for bare in (False, True) if word == "abort" else (False,):
             place = Place(built(name))
-            result = bsprun("-np", "3", place.program, word, cwd=place.directory)
-            expect(result, 1 if word == "abort" else 137, err="enough" if word == "abort" else "pid 1 was killed by signal 9")
+            result = run([*([] if bare else [BSPRUN, "-np", "3"]), place.program, word], cwd=place.directory,
+                         env={"BSP_PROCS": "3"} if bare else None)
+            expect(result, status, err=text)
             check("exit handler" not in result.err and "before" not in result.err, result)
+            check("ended" not in result.out and "after" not in place.written(), result, place.written())
 
 
 def left_by_exit():
-    """Destructors run before the job is told."""
-    for name in ("usual", "shared"):
-        place = Place(built(name))
-        expect(bsprun("-np", "3", place.program, "exit", cwd=place.directory), 3,
-               err=r"^bsprun: pid 1 called exit\(3\) in superstep 0 before bsp_end$")
-        check("destroyed" in "\n".join(place.written()), place.written())
+    """Destructors run before the job is told; those that end the parallel part do not hide the status."""
+    for name, call in (("usual", "bsp_end"), ("shared", "bsp_end"), ("within", "bsp_end"), ("shared_within", "bsp_end"),
+                       ("static_within", "bsp_end"), ("messages_within", "MPI_Finalize")):
+        for word in ("exit", "return") if "within" in name else ("exit",):
+            place = Place(built(name))
+            result = expect(bsprun("-np", "3", place.program, word, cwd=place.directory), 3,
+                            err=rf"^bsprun: pid 1 called exit\(3\) in superstep 0 before {call}$")
+            check(result.err.count("bsprun:") == 1 and "ended" not in result.out, result)
+            check(word == "return" or "destroyed" in "\n".join(place.written()), place.written())
 
 
 LIBRARY = r"""

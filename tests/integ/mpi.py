@@ -191,8 +191,8 @@ def finalize_in_an_exit_handler():
         launcher = [] if environment else [BSPRUN, "-np", "3"]
         result = expect(run([*launcher, program, "abort"], env=environment), 42)
         check(result.err and all("MPI_Abort: pid" in line for line in result.err.splitlines()), result.err)
-    result = expect(bsprun("-np", 3, program, "abort", "meet"), 42)
-    check(not re.search("before MPI_Init", result.err), result.err)
+        result = expect(run([*launcher, program, "abort", "meet"], env=environment), 42)
+        check(not re.search("before MPI_Init", result.err), result.err)
     check("MPI_Finalize" not in expect(bsprun("-np", 3, program, "kill"), 137).err, "the handler is to blame")
     check("MPI_Finalize" not in expect(bsprun("-np", 3, program, "stuck"), 1, err=STUCK).err, "the handler is to blame")
     expect(bsprun("-np", 3, program, "kill", "meet"), 137,
