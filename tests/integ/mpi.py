@@ -245,6 +245,9 @@ def its_header_is_found_first():
                 done = compile_text(OLD, *words, *more, suffix=suffix, env={**compiler, **env})
                 check(done.returncode == 0 and not done.stderr, compiler, suffix, more, env, done.stderr)
                 expect(bsprun("-np", 2, os.path.join(scratch, "text")), 0, no_err=True)
+    for words in (["-I.", "-I-"], ["-I.", "-I", "-"], ["-cflags", "-I-"]):  # an old option, which clang does not have
+        done = compile_text(OLD, *words)
+        check(done.returncode == 0 and "error" not in done.stderr, words, done.stderr)
 
 
 MISSING = {
