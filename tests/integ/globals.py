@@ -4,9 +4,10 @@ They run once in a job, however its processes are made; and the parallel part ma
 
 globals.py: the usual build in every way in which a process is made, the others in two.  GLOBALS_ALL=1: all in every way.
 """
+import json
 import os
-import signal
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -288,7 +289,10 @@ def processes(job, name):
 
 def thawed(place):
     """Processes come back as their frozen copies."""
-    disturbed(place, ["-np", "3"], lambda job: os.kill(max(processes(job, os.path.basename(place.program))), signal.SIGKILL))
+    def kill_last(job):
+        result = expect(run([os.path.join(BIN, "bspstat"), "--json", str(job.os_pid)]), 0)
+        os.kill(json.loads(result.out)["ranks"][2]["os_pid"], signal.SIGKILL)
+    check("continues from" in disturbed(place, ["-np", "3"], kill_last), "nothing was thawed")
 
 
 def rolled_back(place):
