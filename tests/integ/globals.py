@@ -398,6 +398,10 @@ def left_by_exit():
                             err=rf"^bsprun: pid 1 called exit\(3\) in superstep 0 before {call}$")
             check(result.err.count("bsprun:") == 1 and "ended" not in result.out, result)
             check(word == "return" or "destroyed" in "\n".join(place.written()), place.written())
+    # Process 1 is made of an image.
+    place = Place(built("within"))
+    result = expect(bsprun("--launcher", RSH, "--hosts", "h0:1,h1:1", place.program, "exit", cwd=place.directory), 3)
+    check(result.err.count("pid 1 called exit(3) in superstep 0 before bsp_end") == 1, result)
 
 
 LIBRARY = r"""
