@@ -38,7 +38,7 @@ static BSPZ_NORETURN void cannot_attach(int error, uint32_t version)
     exit(1);
 }
 
-static void read_options(void)
+void bspz_read_options(void)
 {
     bspz_rt.oxford = bspz_options()->oxford || bspz_compat_is_oxford();
     bspz_rt.checks = bspz_options()->library_level == 0;
@@ -49,9 +49,22 @@ static void read_options(void)
     bspz_rt.stat = bspz_options()->stat;
 }
 
-/* Takes the board from the environment, so that programs which this program starts are not mistaken
- * for ranks.  A restored process is replaced here, so nothing of the program may have run: a
- * constructor that opens a file would empty it again. */
+static void close_on_exec(int fd)
+{
+    if (fd > 0)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* Programs which this program starts are not to be mistaken for ranks. */
+static void keep_board(void)
+{
+    unsetenv(BSPZ_ENV_BOARD);
+    close_on_exec(bspz_rt.board_fd);
+}
+
+/* Finds the board.  A restored process is replaced here, so nothing of the program may have run: a
+ * constructor that opens a file would empty it again.  One that executes the program again needs
+ * all that this process has found. */
 void bspz_attach(void)
 {
     static bool is_done;
@@ -62,7 +75,7 @@ void bspz_attach(void)
     if (is_done)
         return;
     is_done = true;
-    read_options();
+    bspz_read_options();
     bspz_rt.bare = true;
     bspz_stdio_find_languages();
     pthread_atfork(NULL, NULL, become_inert);
@@ -72,26 +85,47 @@ void bspz_attach(void)
     fd = bspz_board_open(value, &bspz_rt.board, &refused);
     if (fd < 0)
         cannot_attach(-fd, refused);
-    unsetenv(BSPZ_ENV_BOARD);
     bspz_rt.board_fd = fd;
     bspz_rt.bare = false;
-    if (getenv(BSPZ_ENV_RESTORE))
+    if (getenv(BSPZ_ENV_RESTORE)) {
+        keep_board();
         bspz_restore(getenv(BSPZ_ENV_RESTORE));
+    }
     if (bspz_rt.board->flags & BSPZ_BOARD_SNAPSHOTS)
         bspz_inherited_note(-1);
     atomic_store(&bspz_rt.board->attached, 1);
-    for (int i = 0; i < 2; i++)
-        if (bspz_rt.board->relay_fd[i] > 0)
-            fcntl(bspz_rt.board->relay_fd[i], F_SETFD, FD_CLOEXEC);
-    bspz_stdio_attach();
-    if (bspz_rt.board->share_fd > 0)
-        fcntl(bspz_rt.board->share_fd, F_SETFD, FD_CLOEXEC);
-    if (bspz_rt.board->common_fd > 0)
-        fcntl(bspz_rt.board->common_fd, F_SETFD, FD_CLOEXEC);
 }
+
+void bspz_after_constructors(void)
+{
+    static bool is_done;
+
+    bspz_arm_begin_of_exit();
+    if (is_done || bspz_rt.bare)
+        return;
+    is_done = true;
+    keep_board();
+    close_on_exec(bspz_rt.board->relay_fd[0]);
+    close_on_exec(bspz_rt.board->relay_fd[1]);
+    bspz_stdio_attach();
+    close_on_exec(bspz_rt.board->share_fd);
+    close_on_exec(bspz_rt.board->common_fd);
+}
+
+/* In the object that bspcc adds to a program, behind the program's own: called by a constructor. */
+extern void (*bspz_constructed)(void) __attribute__((weak));
 
 /* gcc loses the priority of a function that is declared without it before. */
 BSPZ_BEFORE_PROGRAM static void before_program(void)
 {
+    if (&bspz_constructed)
+        bspz_constructed = bspz_after_constructors;
     bspz_attach();
+}
+
+/* The static library is linked behind the program; constructors of the shared one run earlier. */
+__attribute__((constructor)) static void after_program(void)
+{
+    if (!&bspz_constructed)
+        bspz_after_constructors();
 }

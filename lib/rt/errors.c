@@ -109,9 +109,9 @@ static BSPZ_NORETURN void end_failed(void)
     enum bspz_life life = bspz_rt.life;
 
     bspz_wait_for_debugger();
-    bspz_rt.life = BSPZ_LIFE_LEAVING;
     if (life == BSPZ_LIFE_LEAVING)
-        bspz_end_flushed_untold(1);
+        bspz_end_flushed_untold(bspz_rt.leaving_status);
+    bspz_set_leaving(1);
     if (life != BSPZ_LIFE_INERT)
         bspz_end_flushed(BSPZ_RANK_FAILED, 1, 1);
     fflush(stdout);

@@ -18,11 +18,11 @@ static void left_inside(int status)
     if (bspz_rt.oxford) {
         bspz_sync_exit_barrier();
         bspz_trace_end();
-        bspz_rt.life = BSPZ_LIFE_LEAVING;
+        bspz_set_leaving(status);
         bspz_announce(BSPZ_RANK_ENDED, status);
         return;
     }
-    bspz_rt.life = BSPZ_LIFE_LEAVING;
+    bspz_set_leaving(as_failure(status));
     bspz_end_flushed(BSPZ_RANK_EXITED, status, as_failure(status));
 }
 
@@ -31,6 +31,31 @@ static void at_exit(int status, void *unused)
     (void)unused;
     if (bspz_rt.life == BSPZ_LIFE_SPMD)
         left_inside(status);
+}
+
+static int begun_with; /* status of the exit() that has begun in the SPMD part */
+
+/* Runs before the exit handlers and destructors that were registered earlier. */
+static void at_begin_of_exit(int status, void *unused)
+{
+    (void)unused;
+    if (bspz_rt.life == BSPZ_LIFE_SPMD && !bspz_rt.oxford)
+        begun_with = status;
+}
+
+void bspz_arm_begin_of_exit(void)
+{
+    on_exit(at_begin_of_exit, NULL);
+}
+
+/* A nested exit() continues with the remaining handlers.  If the SPMD part is left, the last of
+ * them, at_exit, tells the agent. */
+void bspz_go_on_leaving(void)
+{
+    if (bspz_rt.life == BSPZ_LIFE_LEAVING)
+        exit(bspz_rt.leaving_status);
+    if (bspz_rt.life == BSPZ_LIFE_SPMD && begun_with != 0)
+        exit(begun_with);
 }
 
 /* Without bsprun the status of process 0 is that of the job and goes to the shell directly.  So
@@ -43,7 +68,7 @@ static int status_at_once(int status)
         atomic_load(&bspz_rt.board->stop) != BSPZ_STOP_NONE ||
         getpid() != atomic_load(&bspz_rt.self->ospid))
         return status;
-    bspz_rt.life = BSPZ_LIFE_LEAVING;
+    bspz_set_leaving(as_failure(status));
     bspz_announce(BSPZ_RANK_EXITED, status);
     return as_failure(status);
 }

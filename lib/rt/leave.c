@@ -15,24 +15,27 @@ void bspz_leave(void)
 {
     static const char orphaned[] = "bspzero: the node agent of this job has died; terminating\n";
     struct bspz_board *board = bspz_rt.board;
+    uint32_t stop = atomic_load(&board->stop);
     int status = atomic_load(&board->stop_status);
 
-    bspz_rt.life = BSPZ_LIFE_LEAVING;
+    bspz_set_leaving(stop == BSPZ_STOP_ABORT    ? status
+                     : stop == BSPZ_STOP_SIGNAL ? 128 + status
+                                                : 1);
     if (bspz_rt.self)
         bspz_note(BSPZ_CALL_EXIT, 0); /* for the agent, which waits for process 0 of a bare run */
     bspz_cut_short();
-    switch (atomic_load(&board->stop)) {
+    switch (stop) {
     case BSPZ_STOP_SIGNAL:
         bspz_stdio_flush_all();
         signal(status, SIG_DFL);
         raise(status);
-        _exit(128 + status);
+        _exit(bspz_rt.leaving_status);
     case BSPZ_STOP_ABORT:
-        exit(status);
+        exit(bspz_rt.leaving_status);
     default:
         if (!atomic_exchange(&board->orphaned, 1))
             bspz_write_all(STDERR_FILENO, orphaned, sizeof orphaned - 1);
-        exit(1);
+        exit(bspz_rt.leaving_status);
     }
 }
 

@@ -67,6 +67,8 @@ void bsp_begin_cpp(int maxprocs, int line, const char *file)
     /* Called by a constructor of a shared library, the program may be here first.  The reference
      * also pulls attach.c into programs that link the static library. */
     bspz_attach();
+    bspz_after_constructors();
+    bspz_read_options();
     check_begin(maxprocs, line, file);
     bspz_rt.begin_line = line;
     bspz_rt.begin_file = file;
@@ -102,8 +104,7 @@ void bsp_begin_cpp(int maxprocs, int line, const char *file)
 
 void bsp_end_cpp(int line, const char *file)
 {
-    if (bspz_rt.life == BSPZ_LIFE_LEAVING) /* in an exit handler of a process that must end */
-        return;
+    bspz_go_on_leaving();
     if (bspz_rt.life == BSPZ_LIFE_AFTER)
         bspz_fail("bsp_end", line, file, "called twice");
     if (bspz_rt.life != BSPZ_LIFE_SPMD)
@@ -139,7 +140,7 @@ void bsp_abort_va(const char *format, __builtin_va_list arguments)
 {
     enum bspz_life life = bspz_rt.life;
 
-    bspz_rt.life = BSPZ_LIFE_LEAVING;
+    bspz_set_leaving(1);
     bspz_stdio_flush_output();
     print_abort(format, arguments);
     bspz_has_spoken();

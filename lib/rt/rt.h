@@ -43,8 +43,9 @@ enum bspz_life {
 /* The process context; one per process, written by the one thread that calls BSPlib. */
 struct bspz_runtime {
     enum bspz_life life;
-    int pid;    /* BSP process number, -1 before bsp_begin */
-    int nprocs; /* p; before bsp_begin 0 */
+    int leaving_status; /* while LEAVING: what the process ends with */
+    int pid;            /* BSP process number, -1 before bsp_begin */
+    int nprocs;         /* p; before bsp_begin 0 */
     uint64_t superstep;
     uint64_t hidden;         /* number of these supersteps inside collective operations */
     uint64_t received_bytes; /* in the superstep being synchronised, from other ranks */
@@ -102,6 +103,12 @@ extern struct bspz_runtime bspz_rt;
 static inline uint64_t bspz_offset_of(const void *at)
 {
     return (uint64_t)((const char *)at - (const char *)bspz_rt.board);
+}
+
+static inline void bspz_set_leaving(int status)
+{
+    bspz_rt.life = BSPZ_LIFE_LEAVING;
+    bspz_rt.leaving_status = status;
 }
 
 static inline void bspz_cut_short(void)
@@ -182,6 +189,12 @@ BSPZ_NORETURN void bspz_leave_when_stopped(void);
 
 /* Installs the handler for exit() inside the SPMD part. */
 void bspz_arm_exit_hook(void);
+/* Notes the status of such an exit() before handlers that are registered already end the SPMD part.
+ */
+void bspz_arm_begin_of_exit(void);
+/* In a call that ends the SPMD part: does not return in an exit handler of a process that ends for
+ * another reason, since what the program does after the call is not to be done then. */
+void bspz_go_on_leaving(void);
 
 /* ---- stdio.c ---- */
 
@@ -261,6 +274,11 @@ void bspz_rank_setup(void);
 
 /* In such a constructor.  A second call has no effect. */
 void bspz_attach(void);
+/* After the program's constructors, and in bsp_begin, which one of them may call. */
+void bspz_after_constructors(void);
+/* Determines what the link options and the environment say; in bsp_begin again, since the program
+ * may have set variables. */
+void bspz_read_options(void);
 
 /* ---- join.c ---- */
 

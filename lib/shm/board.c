@@ -146,10 +146,8 @@ int bspz_board_open(const char *value, struct bspz_board **board, uint32_t *refu
     if (sscanf(value, "%d:%d:%d:%39s", &inherited, &agent_pid, &agent_fd, token) != 4)
         return -EINVAL;
     *board = checked_board(inherited, token, refused);
-    if (*board) {
-        fcntl(inherited, F_SETFD, FD_CLOEXEC);
+    if (*board)
         return inherited;
-    }
     if (*refused)
         return -EPROTO;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", agent_pid, agent_fd);

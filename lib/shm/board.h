@@ -594,9 +594,9 @@ int bspz_board_create(const char *token, int limit, int slots, uint32_t flags,
                       struct bspz_board **board);
 
 /* Opens the board named by a BSPZ_ENV_BOARD value: the inherited descriptor or, if a wrapper has
- * closed it, the agent's through /proc.  Returns a close-on-exec descriptor, with the first
- * BSPZ_BOARD_BYTES mapped at *board, or -errno; -EPROTO: the board is of another version, which is
- * *refused, and marked as refused. */
+ * closed it, the agent's through /proc.  Returns the descriptor, the inherited one without
+ * close-on-exec, with the first BSPZ_BOARD_BYTES mapped at *board, or -errno; -EPROTO: the board is of
+ * another version, which is *refused, and marked as refused. */
 int bspz_board_open(const char *value, struct bspz_board **board, uint32_t *refused);
 
 /* Grows the memfd for nprocs agents' view and maps bspz_agent_bytes(nprocs); NULL with errno on

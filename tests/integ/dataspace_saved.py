@@ -3,12 +3,13 @@
 dataspace_saved.py [SEED]: the moments and victims of the kills come from the seed, which is printed; without one from the clock.
 """
 import itertools
+import json
 import os
 import re
 import signal
 import time
 
-from harness import BIN, BSPRUN, RSH, Job, bsprun, check, committed, expect, main, run, scratch
+from harness import BIN, BSPRUN, RSH, Job, bsprun, check, committed, expect, main, run, scratch, wait_until
 from kills import ONE, SEVERAL, chance, kill_one, new_store, seed, shown_by, wait_snapshot
 
 BSPCTL = os.path.join(BIN, "bspctl")
@@ -147,7 +148,58 @@ def objects_in_files():
     rolls_back([*ONE, "--dataspace-memory", "1M"], STEPS, "0.05s")
 
 
+LASTS = r"""
+#include <stdio.h>
+#include <unistd.h>
+#include <volpex.h>
+int main(int argc, char **argv)
+{
+    volpex_init(argc, argv);
+    if (volpex_getProcId() == 0) {
+        printf("begun\n");
+        fflush(stdout);
+    }
+    while (access("go", F_OK) != 0) {
+        volpex_put("tag", 3, "x", 1);
+        usleep(10000);
+    }
+    volpex_finalize();
+    for (;;)
+        pause();
+}
+"""
+
+
+def ended_after_finalize():
+    """By a signal that reaches a host without process 0: the call is named as the program knows it."""
+    place = new_store()
+    with open(os.path.join(scratch, "lasts.c"), "w") as file:
+        file.write(LASTS)
+    program = os.path.join(scratch, "lasts")
+    expect(run([os.path.join(BIN, "bspcc"), program + ".c", "-o", program]), 0)
+    with Job([BSPRUN, "-v", "--launcher", RSH, "--hosts", "h0:2,h1:2", "-np", "2", f"--ckpt={place}", "--every", "0.1s", program],
+             cwd=scratch) as job:
+        def ranks():
+            return json.loads(expect(run([os.path.join(BIN, "bspstat"), "--json", str(job.os_pid)]), 0).out)
+        job.wait_for(r"^begun\r?$")
+        wait_snapshot(job, place)
+        for _ in range(8):  # process 1 alone where Processor Zero is, which may be on another host after each move
+            told = ranks()
+            zero, here = told["zero"], [rank["host"] for rank in told["ranks"]]
+            if here[0] != zero and here[1] == zero:
+                break
+            pid, where = (0, "h1" if zero == "h0" else "h0") if here[0] == zero else (1, zero)
+            expect(run([BSPCTL, "--wait", str(job.os_pid), "move", str(pid), where]), 0)
+        with open(os.path.join(scratch, "go"), "w"):
+            pass
+        wait_until(lambda: (told := ranks()["ranks"])[1]["os_pid"] == 0 and all(rank["state"] == "ended" for rank in told),
+                   "the end of process 1")
+        job.signal(signal.SIGINT)
+        check(job.finish() == 130, job.status, job.text())
+        check("ended by signal 2 (Interrupt) after volpex_finalize" in job.text(), job.text())
+
+
 if __name__ == "__main__":
     main([kills_on_one_host, kills_on_several_hosts, kills_in_supersteps, kills_in_supersteps_on_several_hosts,
           goes_on_elsewhere, moves_when_asked, loses_a_host, nobody_can_put_it, no_supersteps_between_calls, nothing_to_count,
-          nothing_to_count_though_another_one_begins, objects_in_files])
+          nothing_to_count_though_another_one_begins, objects_in_files, ended_after_finalize])

@@ -4,9 +4,10 @@ They run once in a job, however its processes are made; and the parallel part ma
 
 globals.py: the usual build in every way in which a process is made, the others in two.  GLOBALS_ALL=1: all in every way.
 """
+import json
 import os
-import signal
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -92,8 +93,10 @@ static void leave_if_told(int argc, char **argv)
     results.leaves = how == "exit";
     if (results.leaves)
         std::exit(3);
-#ifndef MESSAGES
     if (how == "abort")
+#ifdef MESSAGES
+        MPI_Abort(MPI_COMM_WORLD, 42);
+#else
         bsp_abort("enough\n");
 #endif
 }
@@ -110,6 +113,7 @@ struct Part {
     ~Part()
     {
         end_part();
+        std::cout << "ended" << std::endl;
         if (is_first)
             results.file << "after" << std::endl;
     }
@@ -118,6 +122,8 @@ static Part whole;
 int main(int argc, char **argv)
 {
     leave_if_told(argc, argv);
+    if (argc > 1 && std::string(argv[1]) == "return")
+        return number() == 1 ? 3 : 0;
     part();
     return 0;
 }
@@ -283,7 +289,10 @@ def processes(job, name):
 
 def thawed(place):
     """Processes come back as their frozen copies."""
-    disturbed(place, ["-np", "3"], lambda job: os.kill(max(processes(job, os.path.basename(place.program))), signal.SIGKILL))
+    def kill_last(job):
+        result = expect(run([os.path.join(BIN, "bspstat"), "--json", str(job.os_pid)]), 0)
+        os.kill(json.loads(result.out)["ranks"][2]["os_pid"], signal.SIGKILL)
+    check("continues from" in disturbed(place, ["-np", "3"], kill_last), "nothing was thawed")
 
 
 def rolled_back(place):
@@ -366,22 +375,33 @@ def all_ways(name):
 
 
 def without_an_end():
-    """A destructor that ends the parallel part does not hide why a process leaves it."""
-    for name, words in (("within", ["abort", "kill"]), ("messages_within", ["kill"])):
-        for word in words:
+    """A destructor that ends the parallel part does not hide why a process leaves it, and what follows its call is not done."""
+    for name, word, status, text in (("within", "abort", 1, "enough"), ("within", "kill", 137, "pid 1 was killed by signal 9"),
+                                     ("messages_within", "abort", 42, "MPI_Abort: pid 1 of 3: status 42"),
+                                     ("messages_within", "kill", 137, "pid 1 was killed by signal 9")):
+        for bare in (False, True) if word == "abort" else (False,):
             place = Place(built(name))
-            result = bsprun("-np", "3", place.program, word, cwd=place.directory)
-            expect(result, 1 if word == "abort" else 137, err="enough" if word == "abort" else "pid 1 was killed by signal 9")
+            result = run([*([] if bare else [BSPRUN, "-np", "3"]), place.program, word], cwd=place.directory,
+                         env={"BSP_PROCS": "3"} if bare else None)
+            expect(result, status, err=text)
             check("exit handler" not in result.err and "before" not in result.err, result)
+            check("ended" not in result.out and "after" not in place.written(), result, place.written())
 
 
 def left_by_exit():
-    """Destructors run before the job is told."""
-    for name in ("usual", "shared"):
-        place = Place(built(name))
-        expect(bsprun("-np", "3", place.program, "exit", cwd=place.directory), 3,
-               err=r"^bsprun: pid 1 called exit\(3\) in superstep 0 before bsp_end$")
-        check("destroyed" in "\n".join(place.written()), place.written())
+    """Destructors run before the job is told; those that end the parallel part do not hide the status."""
+    for name, call in (("usual", "bsp_end"), ("shared", "bsp_end"), ("within", "bsp_end"), ("shared_within", "bsp_end"),
+                       ("static_within", "bsp_end"), ("messages_within", "MPI_Finalize")):
+        for word in ("exit", "return") if "within" in name else ("exit",):
+            place = Place(built(name))
+            result = expect(bsprun("-np", "3", place.program, word, cwd=place.directory), 3,
+                            err=rf"^bsprun: pid 1 called exit\(3\) in superstep 0 before {call}$")
+            check(result.err.count("bsprun:") == 1 and "ended" not in result.out, result)
+            check(word == "return" or "destroyed" in "\n".join(place.written()), place.written())
+    # Process 1 is made of an image.
+    place = Place(built("within"))
+    result = expect(bsprun("--launcher", RSH, "--hosts", "h0:1,h1:1", place.program, "exit", cwd=place.directory), 3)
+    check(result.err.count("pid 1 called exit(3) in superstep 0 before bsp_end") == 1, result)
 
 
 LIBRARY = r"""
@@ -420,5 +440,74 @@ def begun_by_a_library():
         check(sorted(result.out.splitlines()) == [f"process {pid} of 3" for pid in range(3)], result)
 
 
+AGAIN = r"""
+#include <bsp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((constructor)) static void again(int argc, char **argv)
+{
+    (void)argc;
+    if (getenv("AGAIN"))
+        return;
+    setenv("AGAIN", "yes", 1);
+    execv("/proc/self/exe", argv);
+    _exit(4);
+}
+int main(void)
+{
+    bsp_begin(0);
+    printf("process %d of %d%s\n", bsp_pid(), bsp_nprocs(), getenv("BSPZERO_BOARD") ? ", known to children" : "");
+    for (int step = 0; step < 4; step++)
+        bsp_sync();
+    bsp_end();
+    return 0;
+}
+"""
+
+
+def compiled(name, text):
+    os.makedirs(HERE, exist_ok=True)
+    program = os.path.join(HERE, name)
+    with open(program + ".c", "w") as file:
+        file.write(text)
+    done = subprocess.run([os.path.join(BIN, "bspcc"), program + ".c", "-o", program], capture_output=True, text=True)
+    check(done.returncode == 0, done.stderr)
+    return program
+
+
+def executed_again():
+    """By a constructor, say to set a variable that the dynamic linker reads: it remains a program of the job."""
+    place = Place(compiled("again", AGAIN))
+    for where in (["-np", "2"], ["--launcher", RSH, "--hosts", "h0:1,h1:1"], ["-np", "2", f"--ckpt={place.store}", "--every", "1"]):
+        result = expect(bsprun(*where, place.program, cwd=place.directory), 0)
+        check(sorted(result.out.splitlines()) == [f"process {pid} of 2" for pid in range(2)], result)
+    check(committed(place.store), "there is no snapshot")
+
+
+CHOOSES = r"""
+#include <bsp.h>
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((constructor)) static void choose(void) { setenv("BSP_COMPAT", "oxford", 1); setenv("BSP_WARN", "1", 1); }
+int main(void)
+{
+    bsp_begin(0);
+    bsp_send(0, NULL, "x", 1);
+    bsp_sync();
+    bsp_sync();
+    printf("process %d\n", bsp_pid());
+    exit(0);
+}
+"""
+
+
+def variables_set_by_a_constructor():
+    """BSP_COMPAT and BSP_WARN: with the first a program need not call bsp_end."""
+    program = compiled("chooses", CHOOSES)
+    for result in (bsprun("-np", "2", program), run([program], env={"BSP_PROCS": "2"})):
+        expect(result, 0, err="bsp_sync: .*unread")
+
+
 if __name__ == "__main__":
-    main([all_ways(name) for name in BUILDS] + [without_an_end, left_by_exit, begun_by_a_library])
+    main([all_ways(name) for name in BUILDS] + [without_an_end, left_by_exit, begun_by_a_library, executed_again, variables_set_by_a_constructor])

@@ -137,11 +137,29 @@ static void add_include_path(struct arguments *command, const struct layout *lay
     arguments_add(command, layout->includedir);
 }
 
+/* Whether directories that -I names before a -I- are only for #include "...". */
+static bool has_divided_path(const struct request *request, enum tool tool)
+{
+    for (size_t i = 0; i < request->item_count; i++) {
+        const struct item *item = &request->items[i];
+
+        if (item->kind != ITEM_SOURCE && (strcmp(item->text, "-I-") == 0 ||
+                                          (strcmp(item->text, "-I") == 0 && item->value != NULL &&
+                                           strcmp(item->value, "-") == 0)))
+            return true;
+    }
+    for (size_t i = 0; i < request->flags[tool].count; i++)
+        if (strcmp(request->flags[tool].items[i], "-I-") == 0)
+            return true;
+    return false;
+}
+
 /* Comes first, and by -I: what the environment and the user's words name may hold the mpi.h of
  * another MPI.  The header itself says that it is the system's. */
-static void add_mpi_path(struct arguments *command, const struct layout *layout)
+static void add_mpi_path(struct arguments *command, const struct request *request,
+                         const struct layout *layout, enum tool tool)
 {
-    arguments_add(command, "-I");
+    arguments_add(command, has_divided_path(request, tool) ? "-isystem" : "-I");
     arguments_add(command, format_text("%s/bspmpi", layout->includedir));
 }
 
@@ -310,7 +328,7 @@ static void start_compile(struct arguments *command, const struct request *reque
     if (tool != TOOL_FORTRAN)
         add_plain_calls(command, request);
     if (request->mpi)
-        add_mpi_path(command, layout);
+        add_mpi_path(command, request, layout, tool);
     if (selection->source != NULL && selection->source->directory != NULL)
         add_document_directories(command, selection->source);
     arguments_add_all(command, &request->flags[tool]);

@@ -93,6 +93,18 @@ static void write_exits(FILE *file)
                 *name, *name, *name);
 }
 
+/* Runs after the constructors of the program's files, also with the shared library, whose own come
+ * first (lib/rt/attach.c). */
+static void write_constructor(FILE *file)
+{
+    fprintf(file, "void (*bspz_constructed)(void);\n"
+                  "static void __attribute__((constructor)) bspz_constructor(void)\n"
+                  "{\n"
+                  "    if (bspz_constructed)\n"
+                  "        bspz_constructed();\n"
+                  "}\n");
+}
+
 /* What begins and ends a statement of input or output in Fortran.  Meanwhile libgfortran holds a
  * lock of the unit, so that a function called in the statement cannot flush it (lib/rt/stdio.c). */
 const char *const wrapped_statements[] = {"_gfortran_st_write", "_gfortran_st_write_done",
@@ -145,6 +157,7 @@ void write_link_options(const struct baked *baked, enum libgfortran libgfortran,
     write_string(file, bspnode_path);
     fprintf(file, "};\n");
     write_exits(file);
+    write_constructor(file);
     if (libgfortran != LIBGFORTRAN_NONE)
         write_statements(file, libgfortran == LIBGFORTRAN_SURELY);
     if (baked->checkpoint_seconds > 0)

@@ -229,12 +229,13 @@ static uint64_t newest_superstep(const struct agent *agent)
     return newest;
 }
 
-/* The call with which the program ends, as it knows it. */
+/* The call with which the program ends, as it knows it: what processes of other hosts have noted is
+ * not on this board. */
 static const char *end_of_program(const struct agent *agent)
 {
     struct whereabouts where;
 
-    whereabouts_read(agent_board(agent), agent_nprocs(agent), 0, &where);
+    whereabouts_read(agent_board(agent), agent_nprocs(agent), agent_first_here(agent), &where);
     return where.end;
 }
 

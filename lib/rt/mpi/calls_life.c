@@ -109,8 +109,7 @@ int MPI_Initialized(int *flag)
 
 int bspmpi_Finalize(int line, const char *file)
 {
-    if (bspz_rt.life == BSPZ_LIFE_LEAVING) /* in an exit handler of a process that must end */
-        return MPI_SUCCESS;
+    bspz_go_on_leaving();
     bspz_mpi_enter(BSPZ_CALL_MPI_Finalize, line, file);
     bspz_mpi_flush();
     bsp_end_cpp(line, file);
@@ -126,7 +125,7 @@ int bspmpi_Abort(int line, const char *file, MPI_Comm comm, int errorcode)
 
     note_call(BSPZ_CALL_MPI_Abort, line, file);
     bspz_mpi_check_comm(comm);
-    bspz_rt.life = BSPZ_LIFE_LEAVING;
+    bspz_set_leaving(status);
     bspz_stdio_flush_output();
     length = snprintf(text, sizeof text, "bspzero: %s:%d: MPI_Abort: pid %d of %d: status %d\n",
                       file, line, bspz_rt.pid, bspz_rt.nprocs, errorcode);

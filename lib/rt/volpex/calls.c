@@ -143,9 +143,9 @@ int volpex_init_cpp(int argc, char *argv[], int line, const char *file)
 
 void volpex_finalize_cpp(int line, const char *file)
 {
-    if (bspz_rt.life == BSPZ_LIFE_SPMD)
+    if (bspz_rt.life == BSPZ_LIFE_SPMD || bspz_rt.life == BSPZ_LIFE_LEAVING)
         bsp_end_cpp(line, file);
-    else if (bspz_rt.life != BSPZ_LIFE_LEAVING) /* not in an exit handler */
+    else
         bspz_warn("volpex_finalize", line, file, "called outside of the parallel part");
 }
 
