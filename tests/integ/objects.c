@@ -93,17 +93,24 @@ static void sizes(void)
 }
 
 /* Process 0 puts many objects before it gets the first of them; in between it makes some more
- * calls, at which it can be saved.  In the end it makes none as long as the gate is closed. */
+ * calls, at which it can be saved.  With a gate it makes none before the first step, nor, in the
+ * end, before the third, and goes on with those in between until the second. */
 static void many(int objects, int size, int calls, const char *gate)
 {
     unsigned char *bytes = malloc((size_t)size + 1);
     char tag[32];
 
+    if (pid == 0 && gate) {
+        volpex_put("meanwhile", 9, NULL, 0); /* what calls need is there */
+        printf("pid %d is ready\n", pid);
+        fflush(stdout);
+        wait_for_gate(gate, 1);
+    }
     for (int i = 0; i < objects && pid == 0; i++) {
         memset(bytes, byte_of(i, 0), (size_t)size);
         volpex_put(tag, tag_of(tag, "many", i), bytes, size);
     }
-    for (int i = 0; i < calls && pid == 0; i++) {
+    for (int i = 0; pid == 0 && (gate ? gate_step(gate) < 2 : i < calls); i++) {
         volpex_put("meanwhile", 9, &i, sizeof i);
         usleep(20000);
     }
@@ -118,7 +125,7 @@ static void many(int objects, int size, int calls, const char *gate)
     printf("pid %d has seen all\n", pid);
     fflush(stdout);
     if (pid == 0 && gate)
-        wait_for_gate(gate, 1);
+        wait_for_gate(gate, 3);
 }
 
 /* Tags are bytes, of any length. */
