@@ -5,10 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <volpex.h>
 
 #include "gate.h"
+
+/* Steps of `answers`. */
+enum { ANSWERS_KILL = 1000, ANSWERS_END };
 
 static int pid, nprocs;
 
@@ -426,34 +430,78 @@ static void large(int rounds, int size)
     free(bytes);
 }
 
-/* What the others get first, and then nothing, is a lot of answers; one process gets little, but
- * again and again.  The others are at the end then, or compute. */
-static void answers(int busy, int first, int rounds, int us, const char *gate, bool computes)
+/* Read by whoever may be restarted meanwhile, who then learns the same. */
+static int read_step(void)
+{
+    int step = 0;
+
+    usleep(5000);
+    volpex_read("step", 4, &step, sizeof step);
+    return step;
+}
+
+/* What process 0 or 1, whichever is not busy, has done when it has got its first object. */
+static void with_first_answer(const char *then, const char *gate)
+{
+    int value;
+
+    volpex_put("over", 4, NULL, 0);
+    if (strcmp(then, "computes") == 0)
+        wait_for_gate(gate, ANSWERS_END);
+    if (strcmp(then, "opens") == 0) {
+        wait_for_gate(gate, 1); /* snapshot 0 would be refused */
+        if (socket(AF_INET, SOCK_DGRAM, 0) < 0)
+            fail("socket", 0);
+        volpex_read("opened", 6, &value, 0);
+    }
+    while (strcmp(then, "calls") == 0 && read_step() < ANSWERS_END)
+        usleep(100000);
+}
+
+/* It gets little, again and again, in cycles: one more whenever the step is another one.  Before
+ * its end it waits at the gate, where it can be killed while it is in no call. */
+static void with_many_answers(int rounds, unsigned us, const char *gate)
 {
     enum { LITTLE = 4096 };
-    unsigned char *bytes = calloc((size_t)(first > LITTLE ? first : LITTLE), 1);
-    char tag[32];
+    static unsigned char bytes[LITTLE];
 
-    if (pid != busy) {
-        volpex_put(tag, tag_of(tag, "first", pid), bytes, first);
-        volpex_get(tag, tag_of(tag, "first", pid), bytes, first);
-        volpex_put(tag, tag_of(tag, "over", pid), bytes, 0);
-        if (computes)
-            wait_for_gate(gate, 2);
-        return;
-    }
-    for (int other = 0; other < nprocs; other++)
-        if (other != busy)
-            volpex_read(tag, tag_of(tag, "over", other), bytes, 0);
+    volpex_read("over", 4, bytes, 0);
     printf("ready %d %d\n", pid, (int)getpid());
     fflush(stdout);
-    wait_for_gate(gate, 1);
-    for (int i = 0; i < rounds; i++) {
-        volpex_put("little", 6, bytes, LITTLE);
-        volpex_get("little", 6, bytes, LITTLE);
-        if (i % 10 == 0)
-            printf("round %d\n", i), fflush(stdout);
-        usleep((unsigned)us);
+    for (int cycle = 1, step = 0; step < ANSWERS_KILL; cycle++) {
+        while (step < cycle)
+            step = read_step();
+        for (int i = 0; i < rounds && step < ANSWERS_KILL; i++) {
+            volpex_put("little", 6, bytes, LITTLE);
+            volpex_get("little", 6, bytes, LITTLE);
+            usleep(us);
+        }
+        printf("cycle %d\n", cycle);
+        fflush(stdout);
+    }
+    wait_for_gate(gate, ANSWERS_END);
+    volpex_put("opened", 6, NULL, 0);
+    printf("caught up\n");
+    fflush(stdout);
+}
+
+/* One process has many answers, another one of the first two one large one; the last one says how
+ * far they are to go. */
+static void answers(int busy, int first, int rounds, int us, const char *gate, const char *then)
+{
+    unsigned char *bytes = calloc((size_t)first + 1, 1);
+
+    if (pid == busy)
+        with_many_answers(rounds, (unsigned)us, gate);
+    for (int step = 0; step < ANSWERS_END && pid == nprocs - 1;) {
+        step = gate_step(gate);
+        volpex_put("step", 4, &step, sizeof step); /* again, too: all may wait for a call */
+        usleep(10000);
+    }
+    if (pid == 1 - busy) {
+        volpex_put("first", 5, bytes, first);
+        volpex_get("first", 5, bytes, first);
+        with_first_answer(then, gate);
     }
     free(bytes);
 }
@@ -524,7 +572,8 @@ int main(int argc, char **argv)
     else if (strcmp(what, "differ") == 0)
         differ();
     else if (strcmp(what, "answers") == 0)
-        answers(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]), atoi(argv[5]), argv[6], argc > 7);
+        answers(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]), atoi(argv[5]), argv[6],
+                argc > 7 ? argv[7] : "");
     else if (strcmp(what, "reads") == 0)
         reads(argv[2], atoi(argv[3]), atoi(argv[4]));
     else if (strcmp(what, "puts") == 0)
