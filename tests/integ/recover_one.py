@@ -220,22 +220,22 @@ def catches_up(where, busy, first, rounds, then=""):
 
 def one_that_is_over_has_most_answers():
     """What ends has no calls any more at which it could be saved, and does not keep others from it: 1 MB is kept here."""
-    catches_up(["-np", "3"], 1, 600000, 50)
+    catches_up(["-np", "3"], 1, 600000, 60)
 
 
 def one_that_cannot_be_saved_has_most_answers():
     """It has opened a socket: its images fail, and others are saved in between."""
-    catches_up(["-np", "3"], 1, 600000, 50, "opens")
+    catches_up(["-np", "3"], 1, 600000, 60, "opens")
 
 
 def one_that_computes_has_most_answers():
     """It is waited for now and then, and others are saved in between."""
-    catches_up(["-np", "3"], 1, 600000, 50, "computes")
+    catches_up(["-np", "3"], 1, 600000, 60, "computes")
 
 
 def one_that_computes_is_not_waited_for_long():
     """There is a time, of more than it takes until it is waited for again, in which nothing keeps others from being saved."""
-    store, job = with_answers(["-np", "3"], 1, 600000, 50, "computes")
+    store, job = with_answers(["-np", "3"], 1, 600000, 60, "computes")
     with job:
         job.wait_ready(1)
         cycle, began = 0, time.monotonic()
