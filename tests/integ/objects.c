@@ -98,7 +98,8 @@ static void sizes(void)
 
 /* Process 0 puts many objects before it gets the first of them; in between it makes some more
  * calls, at which it can be saved.  With a gate it makes none before the first step, nor, in the
- * end, before the third, and goes on with those in between until the second. */
+ * end, before the third, and goes on with those in between until the second, which replicas must
+ * not: they would differ. */
 static void many(int objects, int size, int calls, const char *gate)
 {
     unsigned char *bytes = malloc((size_t)size + 1);
