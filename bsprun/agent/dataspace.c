@@ -264,7 +264,7 @@ void agent_dataspace_forget(struct agent *agent)
 }
 
 /* A program that is saved at its calls has no supersteps that could be counted: the host of process
- * 0 says so, whichever of its processes makes the first call. */
+ * 0 says so, whichever process makes the first call. */
 static void warn_of_rule(struct agent *agent)
 {
     struct agent_dataspace *shell = agent->dataspace;
@@ -578,6 +578,7 @@ void agent_dataspace_message(struct agent *agent, uint32_t host, const struct wi
 {
     if (!objects_begin(agent))
         return;
+    warn_of_rule(agent);
     objects_lock(agent);
     dataspace_message(agent->dataspace->space, host, message);
     if (message->kind == WIRE_DATA_COPY)

@@ -177,8 +177,8 @@ uint32_t copies_logged_beyond(const struct copies *copies, uint64_t bytes, uint6
  * parts, and the process with most of it. */
 bool copies_burdened(const struct copies *copies, uint64_t all, uint32_t *pid);
 /* The process, of those that may be saved, with most of it, if that is so; nprocs: none.  It has at
- * least its share of what is still free: else it would be saved again and again, for little, where
- * the memory is full of what a process has that may not be saved. */
+ * least its share, as one of them, of what is still free: else it would be saved again and again,
+ * for little, where the memory is full of what a process has that may not be saved. */
 uint32_t copies_burden(const struct copies *copies, uint64_t all,
                        bool (*may)(void *context, uint32_t pid), void *context);
 /* Whether there is no copy of a part of this host, or answers had to be given up here that no image

@@ -43,16 +43,20 @@ static uint64_t room(const struct copies *copies, uint64_t all)
 uint32_t copies_burden(const struct copies *copies, uint64_t all,
                        bool (*may)(void *context, uint32_t pid), void *context)
 {
-    uint32_t nprocs = copies->setup.nprocs, most = nprocs;
+    uint32_t nprocs = copies->setup.nprocs, most = nprocs, sharers = 0;
     uint64_t bytes = 0;
 
     if (!copies_burdened(copies, all, &most))
         return nprocs;
     most = nprocs;
-    for (uint32_t pid = 0; pid < nprocs; pid++)
-        if (copies_logged(copies, pid) > bytes && may(context, pid)) {
+    for (uint32_t pid = 0; pid < nprocs; pid++) {
+        if (!may(context, pid))
+            continue;
+        sharers++;
+        if (copies_logged(copies, pid) > bytes) {
             most = pid;
             bytes = copies_logged(copies, pid);
         }
-    return most < nprocs && bytes * nprocs >= room(copies, all) ? most : nprocs;
+    }
+    return most < nprocs && bytes * sharers >= room(copies, all) ? most : nprocs;
 }

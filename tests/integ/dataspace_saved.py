@@ -143,6 +143,17 @@ def nothing_to_count_though_another_one_begins():
         check(len(re.findall(NOTHING_TO_COUNT, job.text(), re.M)) == 1, job.text())
 
 
+def nothing_to_count_on_another_host():
+    """Process 0 makes no call, and another one a put, of which its host gets a copy."""
+    gate = os.path.join(scratch, "process 0 calls at last")
+    with Job([BSPRUN, "-np", "2", "--launcher", RSH, "--hosts", "h0:1,h1:1", f"--ckpt={new_store()}", "--every", "5", OBJECTS, "late", gate]) as job:
+        job.wait_for(NOTHING_TO_COUNT.replace("$", "\r?$"), 1)
+        with open(gate, "w", encoding="ascii") as file:
+            file.write("1")
+        check(job.finish() == 0, job.status, job.text())
+        check(job.text().count("has no supersteps to count") == 1, job.text())
+
+
 def objects_in_files():
     """Those that did not fit into the memory are part of snapshots, too."""
     rolls_back([*ONE, "--dataspace-memory", "1M"], STEPS, "0.05s")
@@ -202,4 +213,4 @@ def ended_after_finalize():
 if __name__ == "__main__":
     main([kills_on_one_host, kills_on_several_hosts, kills_in_supersteps, kills_in_supersteps_on_several_hosts,
           goes_on_elsewhere, moves_when_asked, loses_a_host, nobody_can_put_it, no_supersteps_between_calls, nothing_to_count,
-          nothing_to_count_though_another_one_begins, objects_in_files, ended_after_finalize])
+          nothing_to_count_though_another_one_begins, nothing_to_count_on_another_host, objects_in_files, ended_after_finalize])

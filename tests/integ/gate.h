@@ -6,20 +6,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* The number in the file; 0: there is none. */
+static inline int gate_step(const char *path)
+{
+    int step = 0;
+    FILE *file = fopen(path, "r");
+
+    if (file && fscanf(file, "%d", &step) != 1)
+        step = 0;
+    if (file)
+        fclose(file);
+    return step;
+}
+
 /* Until the number in the file is at least that of the step. */
 static inline void wait_for_gate(const char *path, int step)
 {
-    for (int open = 0;;) {
-        FILE *file = fopen(path, "r");
-
-        if (file && fscanf(file, "%d", &open) != 1)
-            open = 0;
-        if (file)
-            fclose(file);
-        if (open >= step)
-            return;
+    while (gate_step(path) < step)
         usleep(5000);
-    }
 }
 
 /* To both outputs, in every fourth step by a child, and by process 0 what it has read. */

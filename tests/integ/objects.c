@@ -5,10 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <volpex.h>
 
 #include "gate.h"
+
+/* Steps of `answers`. */
+enum { ANSWERS_KILL = 1000, ANSWERS_END };
 
 static int pid, nprocs;
 
@@ -93,17 +97,25 @@ static void sizes(void)
 }
 
 /* Process 0 puts many objects before it gets the first of them; in between it makes some more
- * calls, at which it can be saved.  In the end it makes none as long as the gate is closed. */
+ * calls, at which it can be saved.  With a gate it makes none before the first step, nor, in the
+ * end, before the third, and goes on with those in between until the second, which replicas must
+ * not: they would differ. */
 static void many(int objects, int size, int calls, const char *gate)
 {
     unsigned char *bytes = malloc((size_t)size + 1);
     char tag[32];
 
+    if (pid == 0 && gate) {
+        volpex_put("meanwhile", 9, NULL, 0); /* what calls need is there */
+        printf("pid %d is ready\n", pid);
+        fflush(stdout);
+        wait_for_gate(gate, 1);
+    }
     for (int i = 0; i < objects && pid == 0; i++) {
         memset(bytes, byte_of(i, 0), (size_t)size);
         volpex_put(tag, tag_of(tag, "many", i), bytes, size);
     }
-    for (int i = 0; i < calls && pid == 0; i++) {
+    for (int i = 0; pid == 0 && (gate ? gate_step(gate) < 2 : i < calls); i++) {
         volpex_put("meanwhile", 9, &i, sizeof i);
         usleep(20000);
     }
@@ -118,7 +130,7 @@ static void many(int objects, int size, int calls, const char *gate)
     printf("pid %d has seen all\n", pid);
     fflush(stdout);
     if (pid == 0 && gate)
-        wait_for_gate(gate, 1);
+        wait_for_gate(gate, 3);
 }
 
 /* Tags are bytes, of any length. */
@@ -419,34 +431,78 @@ static void large(int rounds, int size)
     free(bytes);
 }
 
-/* What the others get first, and then nothing, is a lot of answers; one process gets little, but
- * again and again.  The others are at the end then, or compute. */
-static void answers(int busy, int first, int rounds, int us, const char *gate, bool computes)
+/* Read by whoever may be restarted meanwhile, who then learns the same. */
+static int read_step(void)
+{
+    int step = 0;
+
+    usleep(5000);
+    volpex_read("step", 4, &step, sizeof step);
+    return step;
+}
+
+/* What process 0 or 1, whichever is not busy, has done when it has got its first object. */
+static void with_first_answer(const char *then, const char *gate)
+{
+    int value;
+
+    volpex_put("over", 4, NULL, 0);
+    if (strcmp(then, "computes") == 0)
+        wait_for_gate(gate, ANSWERS_END);
+    if (strcmp(then, "opens") == 0) {
+        wait_for_gate(gate, 1); /* snapshot 0 would be refused */
+        if (socket(AF_INET, SOCK_DGRAM, 0) < 0)
+            fail("socket", 0);
+        volpex_read("opened", 6, &value, 0);
+    }
+    while (strcmp(then, "calls") == 0 && read_step() < ANSWERS_END)
+        usleep(100000);
+}
+
+/* It gets little, again and again, in cycles: one more whenever the step is another one.  Before
+ * its end it waits at the gate, where it can be killed while it is in no call. */
+static void with_many_answers(int rounds, unsigned us, const char *gate)
 {
     enum { LITTLE = 4096 };
-    unsigned char *bytes = calloc((size_t)(first > LITTLE ? first : LITTLE), 1);
-    char tag[32];
+    static unsigned char bytes[LITTLE];
 
-    if (pid != busy) {
-        volpex_put(tag, tag_of(tag, "first", pid), bytes, first);
-        volpex_get(tag, tag_of(tag, "first", pid), bytes, first);
-        volpex_put(tag, tag_of(tag, "over", pid), bytes, 0);
-        if (computes)
-            wait_for_gate(gate, 2);
-        return;
-    }
-    for (int other = 0; other < nprocs; other++)
-        if (other != busy)
-            volpex_read(tag, tag_of(tag, "over", other), bytes, 0);
+    volpex_read("over", 4, bytes, 0);
     printf("ready %d %d\n", pid, (int)getpid());
     fflush(stdout);
-    wait_for_gate(gate, 1);
-    for (int i = 0; i < rounds; i++) {
-        volpex_put("little", 6, bytes, LITTLE);
-        volpex_get("little", 6, bytes, LITTLE);
-        if (i % 10 == 0)
-            printf("round %d\n", i), fflush(stdout);
-        usleep((unsigned)us);
+    for (int cycle = 1, step = 0; step < ANSWERS_KILL; cycle++) {
+        while (step < cycle)
+            step = read_step();
+        for (int i = 0; i < rounds && step < ANSWERS_KILL; i++) {
+            volpex_put("little", 6, bytes, LITTLE);
+            volpex_get("little", 6, bytes, LITTLE);
+            usleep(us);
+        }
+        printf("cycle %d\n", cycle);
+        fflush(stdout);
+    }
+    wait_for_gate(gate, ANSWERS_END);
+    volpex_put("opened", 6, NULL, 0);
+    printf("caught up\n");
+    fflush(stdout);
+}
+
+/* One process has many answers, another one of the first two one large one; the last one says how
+ * far they are to go. */
+static void answers(int busy, int first, int rounds, int us, const char *gate, const char *then)
+{
+    unsigned char *bytes = calloc((size_t)first + 1, 1);
+
+    if (pid == busy)
+        with_many_answers(rounds, (unsigned)us, gate);
+    for (int step = 0; step < ANSWERS_END && pid == nprocs - 1;) {
+        step = gate_step(gate);
+        volpex_put("step", 4, &step, sizeof step); /* again, too: all may wait for a call */
+        usleep(10000);
+    }
+    if (pid == 1 - busy) {
+        volpex_put("first", 5, bytes, first);
+        volpex_get("first", 5, bytes, first);
+        with_first_answer(then, gate);
     }
     free(bytes);
 }
@@ -517,7 +573,8 @@ int main(int argc, char **argv)
     else if (strcmp(what, "differ") == 0)
         differ();
     else if (strcmp(what, "answers") == 0)
-        answers(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]), atoi(argv[5]), argv[6], argc > 7);
+        answers(atoi(argv[2]), atoi(argv[3]), atoi(argv[4]), atoi(argv[5]), argv[6],
+                argc > 7 ? argv[7] : "");
     else if (strcmp(what, "reads") == 0)
         reads(argv[2], atoi(argv[3]), atoi(argv[4]));
     else if (strcmp(what, "puts") == 0)

@@ -8,7 +8,7 @@ import os
 import signal
 import time
 
-from harness import BIN, BSPRUN, RSH, Job, bsprun, check, committed, expect, held_copies, main, process_stat, run, scratch, wait_held, wait_until
+from harness import BIN, BSPRUN, RSH, Job, bsprun, check, committed, expect, held_copies, main, marked, process_stat, run, scratch, wait_held, wait_until
 from kills import ONE, SEVERAL, chance, kill_one, kill_rank, new_store, ranks_of, seed, shown_by
 
 BSPSTAT = os.path.join(BIN, "bspstat")
@@ -18,6 +18,7 @@ KILLS = int(os.environ.get("RECOVER_KILLS", "5"))
 ALONE = "it is restarted alone"
 TOGETHER = "the job continues from superstep"
 DELAY = 3000  # microseconds of a round
+KILL_STEP = 1000  # of `answers`: the busy process makes no more calls
 
 wanted = {}
 
@@ -151,34 +152,126 @@ def an_image_gives_way():
         check(job.finish() == 123, job.status, job.text())
 
 
-def catches_up(where, busy, first, rounds, us, *words):
-    """A process that gets little, again and again, is saved before its answers are given up: killed after that, it catches up."""
+def files_without_names(ospid):
+    """What a process has opened of images alone: paths of its descriptors, by inode."""
+    found = {}
+    for fd in os.listdir(f"/proc/{ospid}/fd"):
+        path = f"/proc/{ospid}/fd/{fd}"
+        file = os.readlink(path)
+        if file.endswith(" (deleted)") and "memfd" not in file:
+            found[os.stat(path).st_ino] = path
+    return found
+
+
+def images_alone(job):
+    """Names of the images that agents keep of processes alone, and that nobody writes any more: {name: process}."""
+    kept, written = {}, set()
+    for ospid, name in sorted(marked(job.mark).items(), key=lambda item: item[1] == os.path.basename(OBJECTS)):  # who writes is last
+        try:
+            for inode, path in files_without_names(ospid).items():
+                if name == os.path.basename(OBJECTS):
+                    written.add(inode)
+                    continue
+                with open(path, "rb") as file:
+                    header = file.read(48)
+                if len(header) == 48:
+                    kept[inode] = header[32:48]
+        except OSError:
+            continue  # it is gone, or has closed it
+    return {name: int.from_bytes(name[12:], "little") for inode, name in kept.items() if inode not in written}
+
+
+def with_answers(where, busy, first, rounds, then="", every="1000s"):
     store = new_store()
-    program = [OBJECTS, "answers", str(busy), str(first), str(rounds + 31), str(us), gate_of(store), *words]
-    with Job([BSPRUN, *where, f"--ckpt={store}", "--every", "1000s", "--dataspace-memory", "4M", *program]) as job:
+    return store, Job([BSPRUN, *where, f"--ckpt={store}", "--every", every, "--dataspace-memory", "4M",
+                       OBJECTS, "answers", str(busy), str(first), str(rounds), "2000", gate_of(store), then])
+
+
+def is_saved_in_cycle(job, store, busy, cycle):
+    """One more cycle of calls, in which the busy process is saved: it waits for that."""
+    before = images_alone(job)
+    open_gate(store, cycle)
+    job.wait_for(f"cycle {cycle}\r?$", 1)
+    wait_until(lambda: any(pid == busy and name not in before for name, pid in images_alone(job).items()), f"an image of process {busy}")
+
+
+def end_of_answers(job, store, cycle):
+    """The busy process is in no call, and at no gate that is open."""
+    open_gate(store, KILL_STEP)
+    job.wait_for(f"cycle {cycle}\r?$", 1)
+
+
+def catches_up(where, busy, first, rounds, then=""):
+    """A process that gets little, again and again, is saved before its answers are given up: killed after that, it catches up.
+    It gets more than there is memory for."""
+    store, job = with_answers(where, busy, first, rounds, then)
+    with job:
         ospid = job.wait_ready(1)[busy]
-        open_gate(store)
-        job.wait_for(f"round {rounds}\r?$", 1)
+        for cycle in range(1, 5):
+            is_saved_in_cycle(job, store, busy, cycle)
+        end_of_answers(job, store, 5)
         os.kill(ospid, signal.SIGKILL)
-        job.wait_for(f"round {rounds + 30}\r?$", 1)
-        open_gate(store, 2)
+        job.wait_for(ALONE, 1)
+        open_gate(store, KILL_STEP + 1)
+        job.wait_for("caught up", 1)
         check(job.finish() == 0, job.status, job.text())
-        check(ALONE in job.text() and TOGETHER not in job.text(), job.text())
+        check(job.text().count(ALONE) == 1 and TOGETHER not in job.text(), job.text())
 
 
 def one_that_is_over_has_most_answers():
     """What ends has no calls any more at which it could be saved, and does not keep others from it: 1 MB is kept here."""
-    catches_up(["-np", "2"], 0, 600000, 150, 20000)
+    catches_up(["-np", "3"], 1, 600000, 60)
+
+
+def one_that_cannot_be_saved_has_most_answers():
+    """It has opened a socket: its images fail, and others are saved in between."""
+    catches_up(["-np", "3"], 1, 600000, 60, "opens")
 
 
 def one_that_computes_has_most_answers():
     """It is waited for now and then, and others are saved in between."""
-    catches_up(["-np", "2"], 0, 600000, 150, 40000, "computes")
+    catches_up(["-np", "3"], 1, 600000, 60, "computes")
+
+
+def one_that_computes_is_not_waited_for_long():
+    """There is a time, of more than it takes until it is waited for again, in which nothing keeps others from being saved."""
+    store, job = with_answers(["-np", "3"], 1, 600000, 60, "computes")
+    with job:
+        job.wait_ready(1)
+        cycle, began = 0, time.monotonic()
+        since = began
+        while time.monotonic() < since + 6:
+            cycle += 1
+            before = time.monotonic()
+            is_saved_in_cycle(job, store, 1, cycle)
+            if time.monotonic() > before + 1:
+                since = time.monotonic()
+            check(since < began + 60, "others wait for it", job.text())
+        end_of_answers(job, store, cycle + 1)
+        open_gate(store, KILL_STEP + 1)
+        check(job.finish() == 0, job.status, job.text())
+
+
+def one_with_few_answers_has_its_turn():
+    """However often another one is saved for its answers, which takes 1 MB, and half of that is full in a quarter of a second."""
+    store, job = with_answers(["-np", "3"], 1, 0, 100, "calls", every="8s")
+    with job:
+        job.wait_ready(1)
+        cycle, end = 0, time.monotonic() + 40
+        while 0 not in images_alone(job).values():
+            cycle += 1
+            check(time.monotonic() < end, "it is not saved", job.text())
+            open_gate(store, cycle)
+            job.wait_for(f"cycle {cycle}\r?$", 1)
+        check(1 in images_alone(job).values(), job.text())
+        end_of_answers(job, store, cycle + 1)
+        open_gate(store, KILL_STEP + 1)
+        check(job.finish() == 0, job.status, job.text())
 
 
 def answers_are_on_another_host():
     """The tag is of host h1, which tells h0, where the process is, when half of its memory for answers is full."""
-    catches_up(["--launcher", RSH, "--hosts", "h0:1,h1:1", "--copies", "1"], 0, 0, 300, 15000)
+    catches_up(["-np", "3", "--launcher", RSH, "--hosts", "h0:2,h1:1", "--copies", "1"], 0, 0, 150)
 
 
 def saved_after_it():
@@ -267,4 +360,5 @@ def input_again():
 
 if __name__ == "__main__":
     main([storm_on_one_host, storm_on_several_hosts, from_the_beginning, all_if_wanted, a_fault_of_its_own, nobody_can_put_it,
-          an_image_gives_way, one_that_is_over_has_most_answers, one_that_computes_has_most_answers, answers_are_on_another_host, saved_after_it, counted, files, input_again])
+          an_image_gives_way, one_that_is_over_has_most_answers, one_that_cannot_be_saved_has_most_answers, one_that_computes_has_most_answers,
+          one_that_computes_is_not_waited_for_long, one_with_few_answers_has_its_turn, answers_are_on_another_host, saved_after_it, counted, files, input_again])

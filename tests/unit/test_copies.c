@@ -496,6 +496,29 @@ static bool is_not(void *context, uint32_t pid)
     return pid != *(const uint32_t *)context;
 }
 
+static bool is(void *context, uint32_t pid)
+{
+    return pid == *(const uint32_t *)context;
+}
+
+/* Those that are over have most of the memory, but no share of what is still free. */
+START_TEST(who_is_left_has_all_the_room)
+{
+    const uint64_t answers = 16, log = answers * LOG_ENTRY;
+    uint32_t two = 2;
+
+    open_hosts_with_log(1, log);
+    for (uint64_t number = 1; number <= answers / 2 + 1; number++)
+        put(0, 3, number, "");
+    for (uint64_t number = 1; number <= 3; number++) {
+        put(0, 2, number, "");
+        ck_assert_uint_eq(copies_burden(hosts[0].copies, log, is, &two), 4);
+    }
+    put(0, 2, 4, "");
+    ck_assert_uint_eq(copies_burden(hosts[0].copies, log, is, &two), 2);
+}
+END_TEST
+
 /* Where the one with most answers may not be saved, another one is, once that helps. */
 START_TEST(who_may_not_be_saved_does_not_keep_others_from_it)
 {
@@ -508,7 +531,7 @@ START_TEST(who_may_not_be_saved_does_not_keep_others_from_it)
     ck_assert_uint_eq(copies_burden(hosts[0].copies, log, is_not, &nobody), 3);
     ck_assert_uint_eq(copies_burden(hosts[0].copies, log, is_not, &three), 4); /* none has any */
     put(0, 2, 1, "");
-    ck_assert_uint_eq(copies_burden(hosts[0].copies, log, is_not, &three), 4); /* less than 6/4 */
+    ck_assert_uint_eq(copies_burden(hosts[0].copies, log, is_not, &three), 4); /* less than 6/3 */
     put(0, 2, 2, "");
     ck_assert_uint_eq(copies_burden(hosts[0].copies, log, is_not, &three), 2);
     copies_cut(hosts[0].copies, 2, 3);
@@ -523,6 +546,7 @@ int main(void)
     const TTest *const tests[] = {an_answer_waits_for_all_copies,
                                   who_is_to_be_saved_before_answers_are_given_up,
                                   who_may_not_be_saved_does_not_keep_others_from_it,
+                                  who_is_left_has_all_the_room,
                                   alone_nothing_waits,
                                   the_next_takes_over,
                                   an_object_goes_once,

@@ -26,6 +26,8 @@
 
 #define LOOK_MS     20u
 #define WAIT_NS     UINT64_C(2000000000) /* for a call */
+#define LEAST_NS    UINT64_C(200000000)  /* ... if another one is to be saved, for its answers */
+#define PAUSE_MOST  UINT64_C(64000000000)
 #define FIRST_NS    UINT64_C(1000000000) /* --every auto: never more often */
 #define NAMES_BEGIN (UINT64_C(1) << 62)  /* superstep in the names of such images */
 
@@ -46,14 +48,14 @@ static uint64_t interval_ns(const struct agent *agent)
     return least > (double)FIRST_NS ? (uint64_t)least : FIRST_NS;
 }
 
-/* Whether nothing else is being saved, or is about to be, and the process may come to a call: at
- * the end it waits for the others. */
+/* Whether all are not about to be saved together, and the process, which is not being saved, may
+ * come to a call: at the end it waits for the others. */
 static bool may_save(const struct agent *agent, int pid)
 {
     const struct bspz_rank *rank = bspz_rank_of(agent_board(agent), pid);
 
     return agent_job(agent) == JOB_RUNNING && agent_is_here(agent, pid) && rank->request.alone &&
-           snapshots_of(agent)->alone->saving < 0 && !snapshots_of(agent)->ticket.staging &&
+           snapshots_of(agent)->alone->saving != pid && !snapshots_of(agent)->ticket.staging &&
            snapshots_of(agent)->alone->lones[pid].state == LONE_RUNS &&
            atomic_load(&rank->state) == BSPZ_RANK_RUNNING && !atomic_load(&rank->in_barrier) &&
            agent_process(agent, pid)->state == WATCH_LIVES &&
@@ -71,6 +73,32 @@ static int whose_turn(const struct agent *agent, uint64_t before)
             (oldest < 0 || alone->lones[pid].saved_ns < alone->lones[oldest].saved_ns))
             oldest = pid;
     return oldest;
+}
+
+static bool may_be_next(const struct agent *agent, int pid)
+{
+    return may_save(agent, pid) &&
+           agent_now_ns() >= snapshots_of(agent)->alone->lones[pid].others_until_ns;
+}
+
+/* The process, of those that may be saved, whose answers take most of the memory for them, if that
+ * is half full; -1. */
+static int burdens(struct agent *agent)
+{
+    return agent_keeps_copies(agent) ? -1 : agent_calls(agent)->burden(agent, may_be_next);
+}
+
+/* The process that is to be saved now; -1: none.  One after the other has its part of the interval,
+ * however often those in between are saved for their answers. */
+static int who_is_next(struct agent *agent, uint64_t now, bool *for_answers)
+{
+    uint64_t interval = interval_ns(agent);
+    int pid = -1;
+
+    if (interval > 0 && now >= snapshots_of(agent)->alone->next_ns && now > interval)
+        pid = whose_turn(agent, now - interval);
+    *for_answers = pid < 0;
+    return *for_answers ? burdens(agent) : pid;
 }
 
 /* ---- Saving ---------------------------------------------------------------------------------- */
@@ -138,13 +166,37 @@ static void begin_saving(struct agent *agent, int pid)
     agent_calls(agent)->interrupt(agent, pid);
 }
 
-/* The process has no call for long: another one is saved first.  One that has begun goes on. */
+/* Others are saved first, whatever answers are kept for it, and longer each time: it may be one
+ * that can never be saved. */
+static void pause_after_failure(struct agent *agent, int pid)
+{
+    struct lone *lone = &snapshots_of(agent)->alone->lones[pid];
+
+    lone->pause_ns = lone->pause_ns == 0 ? WAIT_NS : 2 * lone->pause_ns;
+    if (lone->pause_ns > PAUSE_MOST)
+        lone->pause_ns = PAUSE_MOST;
+    lone->others_until_ns = agent_now_ns() + lone->pause_ns;
+}
+
+/* Whether there has been no call of the process for long, or, if it is to be saved for its answers,
+ * for a while in which another one would be. */
+static bool is_waited_for_in_vain(struct agent *agent, uint64_t now)
+{
+    const struct agent_alone *alone = snapshots_of(agent)->alone;
+    uint64_t waited = now - alone->begun_ns;
+    bool for_answers;
+
+    return waited >= WAIT_NS ||
+           (alone->for_answers && waited >= LEAST_NS && who_is_next(agent, now, &for_answers) >= 0);
+}
+
+/* Another process is saved first.  An image that has been begun goes on. */
 static void give_up_waiting(struct agent *agent, uint64_t now)
 {
     struct agent_alone *alone = snapshots_of(agent)->alone;
     int pid = alone->saving;
 
-    if (alone->recorded || now - alone->begun_ns < WAIT_NS ||
+    if (alone->recorded || !is_waited_for_in_vain(agent, now) ||
         !bspz_word_move(&bspz_rank_of(agent_board(agent), pid)->own, BSPZ_OWN_WANTED,
                         BSPZ_OWN_NONE))
         return;
@@ -230,9 +282,11 @@ static void note_written(struct agent *agent, int pid)
     const struct bspz_snap *snap = agent_snap_of(agent, pid);
 
     if (atomic_load(&snap->written) != alone->name.superstep + 1) {
-        if (is_writer_lost(agent, pid) &&
-            atomic_load(&snap->written) != alone->name.superstep + 1) /* it does this before */
-            stop_saving(agent);
+        if (!is_writer_lost(agent, pid) ||
+            atomic_load(&snap->written) == alone->name.superstep + 1) /* it does this before */
+            return;
+        pause_after_failure(agent, pid);
+        stop_saving(agent);
         return;
     }
     if (snap->error == 0 && is_there(agent, pid, IMAGE_OWN)) {
@@ -243,8 +297,10 @@ static void note_written(struct agent *agent, int pid)
         memcpy(lone->name.digest, snap->facts.digest, sizeof lone->name.digest);
         alone->took_ns = agent_now_ns() - alone->begun_ns;
         alone->said = false;
+        lone->pause_ns = 0;
     } else if (snap->error != 0) {
         say_failure(agent, pid);
+        pause_after_failure(agent, pid);
         lone->saved_ns = agent_now_ns(); /* not at once again */
     }
     stop_saving(agent);
@@ -328,24 +384,12 @@ void agent_alone_scan(struct agent *agent)
         note_written(agent, alone->saving);
 }
 
-static bool may_be_next(const struct agent *agent, int pid)
-{
-    return may_save(agent, pid) &&
-           agent_now_ns() >= snapshots_of(agent)->alone->lones[pid].others_until_ns;
-}
-
-/* The process, of those that may be saved, whose answers take most of the memory for them, if that
- * is half full; -1. */
-static int burdens(struct agent *agent)
-{
-    return agent_keeps_copies(agent) ? -1 : agent_calls(agent)->burden(agent, may_be_next);
-}
-
 static void on_look(uv_timer_t *timer)
 {
     struct agent *agent = timer->data;
     struct agent_alone *alone = snapshots_of(agent)->alone;
-    uint64_t now = agent_now_ns(), interval = interval_ns(agent);
+    uint64_t now = agent_now_ns();
+    bool for_answers;
     int pid;
 
     if (!alone || agent_job(agent) != JOB_RUNNING)
@@ -355,13 +399,12 @@ static void on_look(uv_timer_t *timer)
         give_up_waiting(agent, now);
         return;
     }
-    pid = burdens(agent);
-    /* One after the other: each has its part of the interval. */
-    if (pid < 0 && interval > 0 && now >= alone->next_ns && now > interval)
-        pid = whose_turn(agent, now - interval);
+    pid = who_is_next(agent, now, &for_answers);
     if (pid < 0)
         return;
-    alone->next_ns = now + interval / (uint64_t)agent_here(agent);
+    if (!for_answers)
+        alone->next_ns = now + interval_ns(agent) / (uint64_t)agent_here(agent);
+    alone->for_answers = for_answers;
     begin_saving(agent, pid);
 }
 

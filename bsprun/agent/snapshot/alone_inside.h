@@ -22,7 +22,9 @@ struct lone {
     struct lone_input input;            /* where it was in the job's input then */
     struct lone_input next_input;       /* ... when the present one was recorded */
     struct alone_images images;
-    uint64_t others_until_ns; /* as it was waited for in vain, whatever answers are kept for it */
+    /* As it was waited for in vain, or its image failed, whatever answers are kept for it. */
+    uint64_t others_until_ns;
+    uint64_t pause_ns; /* after the last of images that failed, one after the other; 0: none has */
 };
 
 struct agent_alone {
@@ -32,6 +34,7 @@ struct agent_alone {
     /* The image that is being made. */
     int saving; /* of that process; -1: none */
     int fd;
+    bool for_answers;  /* ... as these take too much memory, and not as it is its turn */
     bool recorded;     /* the process has gone on */
     uint64_t begun_ns; /* when it was ordered, or recorded */
     struct bspz_snapshot_name name;
