@@ -264,7 +264,7 @@ def hidden_place():
     job = start_held(place, 2)
     root = f"/proc/{place.farm.hosts['b'].init}/root"
     # Which user a host takes this one for depends on its namespace.
-    anybody = os.path.join(root + os.environ.get("TMPDIR", "/tmp"), "bspzero-store-*-1",
+    anybody = os.path.join(root + os.environ.get("TMPDIR", "/tmp"), "bspzero-store-*-1*",
                            jobs(place.store_on("a"))[0])
     hidden = (glob.glob(anybody) or [anybody])[0]
     check(listing(hidden), "host b has nothing in", hidden)
@@ -292,11 +292,22 @@ def hidden_store():
             done = place.farm.run("a", [harness.BSPCKPT, *words])
             check(done.returncode == 0 and done.stderr == "", words, done)
             return done.stdout
-        check(re.search(rf"^on host b:\nin \S*/bspzero-store-\d+-1/{name}:$",
+        check(re.search(rf"^on host b:\nin \S*/bspzero-store-\d+-1(?:-\d)?/{name}:$",
                         bspckpt("ls", place.store), re.M), "not listed")
         check(" 0 damaged files" in bspckpt("verify", place.store), "verify")
         check("on host b: " in bspckpt("rm", f"{place.store}/{name}"), "rm")
         check(not os.path.exists(hidden) and not jobs(place.store_on("a")), "left", listing(hidden))
+
+
+def hidden_stores_of_two_jobs():
+    """Of one user, at the same time, on the same host."""
+    first, one, _ = hidden_place()
+    with first:
+        second, other, _ = hidden_place()
+        with second:
+            for place, job in ((second, other), (first, one)):
+                release_all(place, 2)
+                check_end(place, job, 2)
 
 
 def own_temporary(place):
@@ -383,5 +394,5 @@ def one_store_is_gone():
 if __name__ == "__main__":
     farms.require()
     main([hosts_lost, came_late, damaged_copy, damaged_own, restarted, restarted_elsewhere,
-          restarted_where_it_was_left_behind, term_noted_late, hidden_store, hidden_at_another_number,
+          restarted_where_it_was_left_behind, term_noted_late, hidden_store, hidden_stores_of_two_jobs, hidden_at_another_number,
           hidden_and_not_needed_now, without_the_program, one_store_is_gone], together=3)

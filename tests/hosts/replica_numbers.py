@@ -92,7 +92,7 @@ def some_are_missing():
         why = said(ctl, 1, scene.job)
         check("2 replicas are missing, as there are too few hosts: they are made at a snapshot when there are more" in
               why, why, scene.job)
-        check(list(map(len, cells(scene.job).values())) == [2], cells(scene.job), scene.job)
+        wait_until(lambda: list(map(len, cells(scene.job).values())) == [2], "what bsprun says of the new term")
         scene.right()
 
 

@@ -165,6 +165,21 @@ static bool find_hidden(struct agent *agent, const char *job)
     return found;
 }
 
+/* The first of the places below $TMPDIR that can be used; another job of the user's may have some.
+ */
+static int open_hidden(struct agent *agent, const char *job, char *why)
+{
+    char directory[PATH_MAX], stem[48];
+
+    hidden_directory(agent, job, directory);
+    int error = open_own(agent, directory, job, why);
+    snprintf(stem, sizeof stem, LEFTOVERS_STORE "%u-%u", (unsigned)getuid(), agent_host(agent));
+    for (unsigned number = 1; error == -EBUSY && number <= BSPZ_TEMPORARY_NAMES; number++)
+        if (bspz_temporary_name(directory, stem, number) && !bspz_temporary_is_taken(directory))
+            error = open_own(agent, directory, job, why);
+    return error;
+}
+
 static int open_private(struct agent *agent, const char *path, char *why)
 {
     struct agent_snapshots *snapshots = snapshots_of(agent);
@@ -182,8 +197,7 @@ static int open_private(struct agent *agent, const char *path, char *why)
     if (snapshots->hidden || (!here && open_own(agent, directory, job + 1, why) == 0))
         return 0;
     snapshots->hidden = true;
-    hidden_directory(agent, job + 1, directory);
-    return open_own(agent, directory, job + 1, why);
+    return open_hidden(agent, job + 1, why);
 }
 
 /* Always true without other hosts. */
