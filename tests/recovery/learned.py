@@ -403,6 +403,16 @@ def an_agent_of_replicas():
         place.check_clean()
 
 
+def failure_is_recorded(place, job):
+    """While the job goes on: of the agent of h1, when process 0 is held."""
+    place.wait_executed(0, 20)
+    os.kill(agent_of(place, "h1"), signal.SIGKILL)
+    wait_until(lambda: agents_failed(place) == 1, "the record")
+    job.check_running()
+    place.release(0, 20)
+    job.wait(0)
+
+
 def an_agent_of_replicas_without_snapshots():
     """No other one comes, so that it is recorded at once."""
     with Learning() as place:
@@ -410,12 +420,7 @@ def an_agent_of_replicas_without_snapshots():
         rsh = launcher(place)
         job = place.start(BSPRUN, "-np", 2, "--launcher", rsh, "--hosts", "h0:1,h1:1,h2:1", "--heartbeat", 10, "--replicas", 2, "--replica-files", "allow",
                           TICKER, place.files, 30, "-t", 10, env=place.env)
-        place.wait_executed(0, 20)
-        os.kill(agent_of(place, "h1"), signal.SIGKILL)
-        wait_until(lambda: agents_failed(place) == 1, "the record")
-        job.check_running()
-        place.release(0, 20)
-        job.wait(0)
+        failure_is_recorded(place, job)
         place.check_clean()
 
 
@@ -424,12 +429,7 @@ def an_agent_of_replicas_that_comes_again():
     with Learning() as place:
         place.hold(0, 20)
         job = hosts(place, "-v", "--replicas", 2, "--replica-files", "allow", "--rejoin", "1s", names="h0:1,h1:1,h2:1")
-        place.wait_executed(0, 20)
-        os.kill(agent_of(place, "h1"), signal.SIGKILL)
-        wait_until(lambda: agents_failed(place) == 1, "the record")
-        job.check_running()
-        place.release(0, 20)
-        job.wait(0)
+        failure_is_recorded(place, job)
         check(agents_failed(place) == 1, place.lines())
         place.check_clean()
 
