@@ -144,7 +144,7 @@ def nothing_to_count_though_another_one_begins():
 
 
 def nothing_to_count_on_another_host():
-    """Process 0 makes no call, and another one a put, of which its host gets a copy."""
+    """Process 0 has begun and makes no call, and another one a put, of which its host gets a copy."""
     gate = os.path.join(scratch, "process 0 calls at last")
     with Job([BSPRUN, "-np", "2", "--launcher", RSH, "--hosts", "h0:1,h1:1", f"--ckpt={new_store()}", "--every", "5", OBJECTS, "late", gate]) as job:
         job.wait_for(NOTHING_TO_COUNT.replace("$", "\r?$"), 1)

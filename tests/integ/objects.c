@@ -349,14 +349,22 @@ static void wait_for_nothing(const char *but, const char *gate)
             volpex_get(tag, tag_of(tag, "no \"object\"", pid), &value, sizeof value);
 }
 
-/* Process 0 gets what was put long before. */
+/* Process 0 gets what was put long before, but after it had begun. */
 static void late(const char *gate)
 {
     int value = pid;
+    char begun[4096];
+    FILE *file;
 
-    if (pid == 0)
+    snprintf(begun, sizeof begun, "%s, begun", gate);
+    if (pid == 0) {
+        file = fopen(begun, "w");
+        if (!file || fputs("1", file) < 0 || fclose(file) != 0)
+            fail("cannot be written", 0);
         wait_for_gate(gate, 1);
+    }
     if (pid == 1) {
+        wait_for_gate(begun, 1);
         volpex_put("late", 4, &value, sizeof value);
         printf("ready\n");
         fflush(stdout);
