@@ -151,6 +151,7 @@ def damaged_copy():
         check("the data of host a cannot be used" in job.said(), job)
 
 
+@long
 def damaged_own():
     """What a host has of its own is useless, and another one has it whole: also the first host, where bsprun looks for
     the newest snapshot, or for that of a superstep.  It is used all the same, and the image is whole again."""
@@ -198,6 +199,7 @@ def restarted_elsewhere():
             check(2 in terms, "host", name, "has none of the later snapshots where they belong", terms)
 
 
+@long
 def restarted_where_it_was_left_behind():
     """On a host that was not there in the last term, together with one that was: it would begin another
     term 2, from an older snapshot."""
@@ -224,7 +226,7 @@ def restarted_where_it_was_left_behind():
 def term_noted_late():
     """A host that cannot write which term has begun has no snapshot of that term, as it would not count
     there; when it can, those that follow count."""
-    p, words = 2, (300, "-m", 1)
+    p, words = 2, (60, "-m", 1)
     with HostPlace(hosts=2, private=True, here=True) as place:
         for superstep in (2, AT):
             for pid in range(p):
@@ -347,6 +349,7 @@ def hidden_and_restarted(free):
         check(not hidden(), "left:", hidden())
 
 
+@long
 def hidden_at_another_number():
     """The place of a host in the list of hosts is in the name of its directory below $TMPDIR."""
     hidden_and_restarted(False)

@@ -56,6 +56,7 @@ def here():
     two_of_three(True, names_images)
 
 
+@long
 def elsewhere():
     two_of_three(False, names_hosts)
 

@@ -21,7 +21,7 @@ import draining
 from draining import (SELDOM, asked, at_work, ends_well, is_undisturbed, moves, places, reference, refused,
                       running, said, step_until, step_until_done)
 from loopback import *
-from loopback import (BIN, BSPRUN, BUILD, LoopbackPlace, alive, check, check_said, main, send, state_of,
+from loopback import (BIN, BSPRUN, BUILD, LoopbackPlace, alive, check, check_said, long, main, send, state_of,
                       wait_said, wait_until)
 
 BURNER = os.environ.get("BURNER", os.path.join(BUILD, "tests/hosts/burner"))
@@ -363,6 +363,7 @@ def is_nice():
         place.check_clean()
 
 
+@long
 def a_group_is_idle():
     """They give way by the kernel's scheduler, and do not if there is nobody to give way to."""
     probe = os.path.join(CPU_V1, f"owners-{os.getpid()}")

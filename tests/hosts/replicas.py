@@ -8,7 +8,7 @@ import signal
 import time
 
 from loopback import *
-from loopback import LoopbackPlace, alive, check, check_said, main, marked, wait_said, wait_until
+from loopback import LoopbackPlace, alive, check, check_said, long, main, marked, wait_said, wait_until
 
 P, SUPERSTEPS = 2, 150
 BACK = "restart 1 of"
@@ -184,6 +184,7 @@ def what_is_lost_is_made_anew():
         check(BACK not in scene.job.said(), "it went back", scene.job)
 
 
+@long
 def a_spare_gets_them():
     """At a snapshot, after the loss of a host that does not come back; then the other one may be lost, too."""
     for first in ("Processor Zero's", "another"):

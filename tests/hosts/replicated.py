@@ -107,6 +107,7 @@ def killed(number):
     return test
 
 
+@long
 def one_after_the_other():
     """Hosts of Processor Zero, as long as each process has a replica."""
     with here(6, heartbeat=1) as place:
@@ -300,8 +301,8 @@ def input_before_bsp_begin():
 
 if __name__ == "__main__":
     farms.require()
-    main([without_faults, each_number, killed(0), killed(1), killed(2), killed(3), one_after_the_other,
+    main([without_faults, each_number, killed(0), *(long(killed(number)) for number in (1, 2, 3)), one_after_the_other,
           frozen_or_cut_off, deaf,
-          stopped, slow, with_input(0), with_input(1), with_input(3),
+          stopped, slow, with_input(0), *(long(with_input(reader)) for reader in (1, 3)),
           all_of_one_process, snapshots_and_a_loss, one_bit, what_is_not_the_same_twice,
           input_before_bsp_begin])

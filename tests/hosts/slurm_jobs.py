@@ -189,6 +189,7 @@ def lose_a_node(*options):
         cluster.check_answer(3)
 
 
+@long
 def a_node_that_dies():
     """A node without a process has room."""
     lose_a_node()

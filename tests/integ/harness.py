@@ -18,6 +18,9 @@ import termios
 import time
 import uuid
 
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "recovery"))  # behind: its harness is another one
+from chosen import chosen, long  # noqa: E402,F401
+
 # Signals that the caller ignored (nohup, a shell's background job) would be ignored by every
 # program started here, and the tests are about what signals do.
 for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGUSR1,
@@ -352,13 +355,11 @@ def shared_memory():
 
 
 def main(tests):
-    """Runs the tests (functions) given by name, or all; the names are printed for the log."""
-    wanted = sys.argv[1:]
+    """Runs the tests (functions) that the arguments choose; the names are printed for the log."""
     before = shared_memory()
-    failures = 0
-    for test in tests:
-        if wanted and test.__name__ not in wanted:
-            continue
+    run = chosen(tests)
+    failures = 0 if run else 1
+    for name, test in run:
         start = time.monotonic()
         try:
             test()
@@ -366,7 +367,7 @@ def main(tests):
         except Failed as failure:
             failures += 1
             verdict = f"FAILED: {failure}"
-        print(f"{test.__name__} ({time.monotonic() - start:.2f} s): {verdict}", flush=True)
+        print(f"{name} ({time.monotonic() - start:.2f} s): {verdict}", flush=True)
     left = shared_memory() - before
     if left:
         failures += 1

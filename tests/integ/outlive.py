@@ -10,7 +10,7 @@ import shlex
 import signal
 import time
 
-from harness import BIN, BSPRUN, RSH, Job, bsprun, check, expect, main, run, scratch, wait_until
+from harness import BIN, BSPRUN, RSH, Job, bsprun, check, expect, long, main, run, scratch, wait_until
 from kills import chance, new_store, seed
 from lost_hosts import BSPSTAT, agents_of, lose, ranks_of, shown_by, zero_of
 
@@ -236,6 +236,7 @@ def processor_zero_and_another():
         check(TOGETHER in job.text() or ANOTHER in job.text(), f"seed {seed}", job.text())
 
 
+@long
 def all_go_back():
     """Where nobody else has what is lost."""
     for options, hosts in ((["--copies", "1"], ["h1"]), (["--copies", "1"], []), (["--recover", "all"], ["h2"]),
@@ -248,6 +249,7 @@ def all_go_back():
             check(TOGETHER in job.text() or ANOTHER in job.text(), options, hosts, job.text())
 
 
+@long
 def storm():
     """At random moments, during snapshots, restarts and at the end, hosts are lost and come back, processes are killed."""
     for _ in range(JOBS):
@@ -275,6 +277,7 @@ def storm():
         print(f"{outlived} times restarted elsewhere, {together} times all went back", flush=True)
 
 
+@long
 def saved_and_moved_after_it():
     """Snapshots of all, requests to bspctl and --restart go on working, and it is counted."""
     options = command("-v", "--every", "1000s")

@@ -9,7 +9,7 @@ import re
 import signal
 import time
 
-from harness import BIN, BSPRUN, RSH, Job, bsprun, check, expect, main, run
+from harness import BIN, BSPRUN, RSH, Job, bsprun, check, expect, long, main, run
 from kills import chance, new_store, seed
 from lost_hosts import agents_of, lose, ranks_of, shown_by, zero_of
 
@@ -209,6 +209,7 @@ def they_differ():
     check(sorted(result.out.splitlines()) == [f"pid {pid} is over" for pid in range(P)], result)
 
 
+@long
 def storm():
     """At random moments hosts are lost, as long as each process has a replica or not."""
     for _ in range(JOBS):

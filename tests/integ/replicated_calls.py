@@ -9,7 +9,7 @@ import re
 import signal
 import time
 
-from harness import BSPRUN, Job, check, held_in_capture, main, wait_held
+from harness import BSPRUN, Job, check, held_in_capture, long, main, wait_held
 from kills import new_store
 from replicated import BACK, OBJECTS, RSH, cell_of, chance, check_answer, command, lose, names, ranks_of, seed, zero_of
 from replicated_saved import all_of_one_are_lost, changed, replaced, restarted, wait_snapshots
@@ -27,14 +27,17 @@ def calls_go_back():
     all_of_one_are_lost(WORK)
 
 
+@long
 def calls_are_restarted():
     restarted(WORK)
 
 
+@long
 def calls_are_changed():
     changed(("work", "1200", "2000"))
 
 
+@long
 def calls_are_replaced():
     replaced(("work", "2500", "2000"))
 
@@ -63,6 +66,7 @@ def zero_is_lost_at_calls():
             check(BACK not in job.text(), f"seed {seed}", job.text())
 
 
+@long
 def one_is_behind_several_snapshots():
     """Its processes stop where those of the others did, each time, and the others do not wait for that; only the snapshots do,
     for two heartbeats, to be compared."""
@@ -80,6 +84,7 @@ def one_is_behind_several_snapshots():
         check("was lost" not in job.text() and BACK not in job.text(), f"seed {seed}", job.text())
 
 
+@long
 def one_stops_as_it_is_captured():
     """After two heartbeats the others go on without that snapshot, and take further ones; it finds out when it continues, or
     is given up some time.  Saved at calls, and at barriers."""
@@ -116,6 +121,7 @@ def no_replica_comes_to_a_call():
         check(job.text().count("a snapshot is due, and process") <= 2, f"seed {seed}", job.text())
 
 
+@long
 def no_room_for_what_others_have():
     """Objects that a host keeps in a snapshot for another one take room a second time: without it the snapshot fails, not the job.
     How many calls are made must not depend on the moment, as replicas would differ: they last for 8 s."""

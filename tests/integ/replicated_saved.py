@@ -7,7 +7,7 @@ import os
 import re
 import signal
 
-from harness import BSPRUN, Job, bsprun, check, expect, main, run, scratch
+from harness import BSPRUN, Job, bsprun, check, expect, long, main, run, scratch
 from kills import new_store
 from replicated import BACK, BSPCTL, OBJECTS, P, RSH, agents_of, answer, cell_of, chance, check_answer, command, lose, names, seed, shown_by
 
@@ -65,6 +65,7 @@ def changed(words):
         check(BACK not in job.text(), job.text())
 
 
+@long
 def supersteps_are_changed():
     changed(("steps", "200", "20000"))
 
@@ -118,6 +119,7 @@ def the_program_is_started_once():
             check(file.read() == "started\n", "started again")
 
 
+@long
 def supersteps_are_replaced():
     replaced(("steps", "250", "20000"))
 

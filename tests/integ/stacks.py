@@ -7,7 +7,7 @@ import shutil
 import signal
 import tempfile
 
-from harness import (BIN, BSPRUN, PROG, RSH, Job, check, expect, main, process_stat, run, scratch,
+from harness import (BIN, BSPRUN, PROG, RSH, Job, check, expect, long, main, process_stat, run, scratch,
                      wait_until)
 
 
@@ -234,12 +234,14 @@ def at_the_time_limit():
     check(re.search(r"^#\d .*compute_for_ever", result.err, re.M), result)
 
 
+@long
 def at_the_time_limit_with_snapshots():
     store = tempfile.mkdtemp(dir=scratch)
     result = limited(path_with(eu_stack=None), "-np", "2", "--ckpt", store)
     check(re.search(r"^#\d .*compute_for_ever", result.err, re.M), result)
 
 
+@long
 def at_the_time_limit_of_several_hosts():
     result = limited(path_with(eu_stack=None) + os.pathsep + os.environ["PATH"], "-np", "3",
                      "--launcher", RSH, "--hosts", "h0:1,h1:1,h2:1")
@@ -247,6 +249,7 @@ def at_the_time_limit_of_several_hosts():
     check(len(re.findall(r"^#0 ", result.err, re.M)) == 3, result)
 
 
+@long
 def at_the_time_limit_a_tool_hangs():
     result = limited(path_with(eu_stack="sleep 1000 & wait\n"), "-np", "2", seconds=1)
     check(not re.search("^#", result.err, re.M), result)

@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from harness import BIN, BSPRUN, PROG, RSH, Job, check, expect, main, process_stat, run, wait_committed, wait_until
+from harness import BIN, BSPRUN, PROG, RSH, Job, check, expect, long, main, process_stat, run, wait_committed, wait_until
 from status_place import StatusPlace
 
 BSPSTAT = os.path.join(BIN, "bspstat")
@@ -512,6 +512,7 @@ def a_stopped_bsprun():
         check(not os.path.exists(place.path), place.sockets())
 
 
+@long
 def a_stopped_bsprun_that_many_have_asked():
     """It has not ended: that is not said, it is asked again when it goes on, and it can be killed."""
     with Place() as place, place.job("-np", 1, PROG, "wait", 0) as job:
@@ -569,6 +570,7 @@ def after_a_logout():
         check(not os.path.exists(place.path), place.sockets())
 
 
+@long
 def a_job_without_a_socket():
     """It runs, which is not denied, and it is not killed because it cannot be asked."""
     with Place() as place:

@@ -29,6 +29,7 @@ def copy_tree(user):
     here = os.path.dirname(os.path.abspath(__file__))
     for name in [part + ".py" for part in PARTS] + ["harness.py", "kills.py"]:
         shutil.copy(os.path.join(here, name), os.path.join(scratch, "tests", name))
+    shutil.copy(os.path.join(here, os.pardir, "recovery", "chosen.py"), os.path.join(scratch, "tests"))
     shutil.copy(os.path.join(here, os.pardir, "hosts", "local-rsh"), os.path.join(scratch, "hosts"))
     os.chown(os.path.join(scratch, "home"), user.pw_uid, user.pw_gid)
 

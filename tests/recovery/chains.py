@@ -15,6 +15,7 @@ def stop_at(place, job, superstep, pid=0):
     return job.wait(123)
 
 
+@long
 def ten_times_saved_and_stopped():
     """What the eleven runs print is, one after the other, what the undisturbed one does."""
     words, out, err = (60, "-i"), b"", b""

@@ -15,6 +15,8 @@ import time
 import traceback
 import uuid
 
+from chosen import chosen, long  # noqa: F401
+
 # Signals that the caller ignored would be ignored by every program started here.
 for _number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGUSR1,
                 signal.SIGUSR2):
@@ -530,14 +532,11 @@ def passing_together(tests, together):
 
 
 def main(tests, together=1):
-    """Runs the tests (functions, or pairs of a name and a function) given by name, or all."""
-    wanted = sys.argv[1:]
-    named = [test if isinstance(test, tuple) else (test.__name__, test) for test in tests]
-    chosen = [test for test in named
-              if not wanted or any(re.fullmatch(pattern, test[0]) for pattern in wanted)]
-    if together > 1 and len(chosen) > 1:
-        passed = passing_together(chosen, together)
+    """Runs the tests (functions, or pairs of a name and a function) that the arguments choose."""
+    run = chosen(tests)
+    if together > 1 and len(run) > 1:
+        passed = passing_together(run, together)
     else:
-        passed = sum(passes(*test) for test in chosen)
-    print(f"{passed} of {len(chosen)} passed")
-    sys.exit(0 if chosen and passed == len(chosen) else 1)
+        passed = sum(passes(*test) for test in run)
+    print(f"{passed} of {len(run)} passed")
+    sys.exit(0 if run and passed == len(run) else 1)
