@@ -142,14 +142,28 @@ def new_nodes_come():
 
 
 def hosts_that_the_user_has_named():
-    """Others of the allocation are not taken."""
+    """Others of the allocation are not taken, and be it bsprun's own host that was left out."""
+    for own in ({}, {"SLURMD_NODENAME": "h2"}):
+        with AllocationPlace(2, named=True) as place:
+            place.env.update(SLURM_JOB_NODELIST="h[0-2]", SLURM_TASKS_PER_NODE="2(x3)", **own)
+            place.allocate("h[0-2],x7")
+            job = place.running()
+            place.wait_asked(3)
+            check(set(places(place, job)) == {"h0", "h1"}, own, job)
+            place.release(0, 3)
+            ends_well(place, job, reference())
+
+
+def all_hosts_are_named():
+    """bsprun's own host by another name than Slurm's: new ones are taken."""
     with AllocationPlace(2, named=True) as place:
-        place.env.update(SLURM_JOB_NODELIST="h[0-2]", SLURM_TASKS_PER_NODE="2(x3)")
-        place.allocate("h[0-2],x7")
+        place.options[1] = "localhost:2,h1:2"
+        place.env["SLURMD_NODENAME"] = "h0"
+        place.allocate("h[0-1],x7")
         job = place.running()
-        place.wait_asked(3)
-        check(set(places(place, job)) == {"h0", "h1"}, job)
-        place.release(0, 3)
+        wait_said(job, "host x7 " + COME)
+        at = step_until(place, lambda: set(places(place, job)) == {"h0", "h1", "x7"}, 3)
+        place.release(0, at)
         ends_well(place, job, reference())
 
 
@@ -262,6 +276,7 @@ def the_job_ends_while_slurm_is_asked():
 if __name__ == "__main__":
     main([a_node_is_taken_away_and_comes_back, a_node_is_lost_and_stays_one,
           the_agent_of_a_released_node_lives, new_nodes_come, hosts_that_the_user_has_named,
+          all_hosts_are_named,
           nobody_looks, slurm_does_not_answer, a_spare_is_taken_away,
           the_job_has_to_make_room, slurm_says_so_late, the_grace_time_ends_before_the_barrier,
           the_job_ends_while_slurm_is_asked], together=3)
