@@ -167,6 +167,23 @@ def all_hosts_are_named():
         ends_well(place, job, reference())
 
 
+def several_agents_on_each_host():
+    """All of them are on a node of the allocation, also those of a host that has another name there."""
+    for hosts in ("h0:2,h1:2", "localhost:2,h1:2"):
+        with AllocationPlace(2, ["--replicas", "2", "--replicas-on-host"], named=True) as place:
+            place.options[1] = hosts
+            place.env["SLURMD_NODENAME"] = "h0"
+            place.hold(0, 3)
+            job = place.ticker(2, SUPERSTEPS, options=("-v", "--every", "1000", "--replica-files", "allow"))
+            place.wait_executed(0, 3, times=2)
+            place.wait_asked(3)
+            check("node of" not in job.said(), job)
+            check({state for state, _ in places(place, job).values()} == {"up"}, places(place, job))
+            place.release(0, 3)
+            job.check_all(Reference.of(2, SUPERSTEPS))
+            check("node of" not in job.said(), job)
+
+
 def nobody_looks():
     """--rejoin off: what bspctl asks for is looked up all the same."""
     with AllocationPlace(2, rejoin="off") as place:
@@ -276,7 +293,7 @@ def the_job_ends_while_slurm_is_asked():
 if __name__ == "__main__":
     main([a_node_is_taken_away_and_comes_back, a_node_is_lost_and_stays_one,
           the_agent_of_a_released_node_lives, new_nodes_come, hosts_that_the_user_has_named,
-          all_hosts_are_named,
+          all_hosts_are_named, several_agents_on_each_host,
           nobody_looks, slurm_does_not_answer, a_spare_is_taken_away,
           the_job_has_to_make_room, slurm_says_so_late, the_grace_time_ends_before_the_barrier,
           the_job_ends_while_slurm_is_asked], together=3)
