@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "bsprun/hosts/adapter.h"
 #include "bsprun/launcher/launcher_inside.h"
 #include "bsprun/launcher/map.h"
 
@@ -292,8 +293,9 @@ static const char *find_or_admit(struct launcher *launcher, struct status_order 
         snprintf(launcher->refusal, sizeof launcher->refusal, "%s", error);
         return launcher->refusal;
     }
-    if (launcher->common.options->hosts.addresses)
-        hosts_find_own(&named, launcher->common.options->hosts.addresses);
+    char **addresses = adapter_own();
+    hosts_find_own(&named, (const char *const *)addresses);
+    adapter_free(addresses);
     order->host = named.items[0].name;
     *agent = launcher_find_host(launcher, order->host);
     const char *refusal = named.count > 1 ? "add one host at a time"
