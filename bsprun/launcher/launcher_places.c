@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "bsprun/hosts/adapter.h"
+#include "bsprun/hosts/remote_start.h"
 #include "bsprun/launcher/launcher_inside.h"
 #include "bsprun/launcher/map.h"
 
@@ -390,6 +391,9 @@ void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent
     bool remove = launcher->common.options->hosts.copies > 1 && !short_of;
 
     if (job_machine_joins(launcher->machine, agent->host)) {
+        /* What starts the agent would fail later, and end another start that there is by then. */
+        if (agent->state == AGENT_STARTING)
+            remote_start_stop(launcher->agents.start, agent->host);
         agents_give_up(agent, AGENT_NOT_STARTED, why);
         return;
     }

@@ -6,7 +6,8 @@ import signal
 import time
 
 from loopback import *
-from loopback import LoopbackPlace, Reference, check, check_said, first_difference, send, wait_said, wait_until
+from loopback import (LoopbackPlace, Reference, check, check_said, first_difference, marked, send, wait_said,
+                      wait_until)
 from draining import (SUPERSTEPS, asked, control, ends_well, places, reference, refused, said,
                       step_until, step_until_done)
 
@@ -137,6 +138,28 @@ def new_nodes_come():
         wait_until(lambda: places(place, job) == {"h0": ("up", 2), "h1": ("released", 0),
                                                   "x7": ("up", 2), "x8": ("up", 0)}, "processes on x7")
         place.wait_executed(0, at, times=2)
+        place.release(0, at)
+        ends_well(place, job, reference())
+
+
+def a_new_node_goes_before_its_agent_has_come():
+    """What starts the agent is ended, and cannot end what starts another one when the node comes again."""
+    with AllocationPlace(2, ["--connect-timeout", "600"]) as place:
+        def starting():
+            return [os_pid for os_pid, name in marked(place.mark).items() if name == "launcher"]
+
+        job = place.running()
+        place.delay("x7")
+        place.allocate("h[0-1],x7")
+        wait_said(job, "host x7 " + COME)
+        first = wait_until(starting, "the start of an agent")
+        place.allocate("h[0-1]")
+        wait_until(lambda: not set(first) & set(starting()), "its end")
+        place.allocate("h[0-1],x7")
+        wait_until(starting, "the start of another one")
+        place.let_come("x7")
+        at = step_until(place, lambda: places(place, job)["x7"] == ("up", 0), 3)
+        check("could not be started" not in job.said(), job)
         place.release(0, at)
         ends_well(place, job, reference())
 
@@ -292,8 +315,8 @@ def the_job_ends_while_slurm_is_asked():
 
 if __name__ == "__main__":
     main([a_node_is_taken_away_and_comes_back, a_node_is_lost_and_stays_one,
-          the_agent_of_a_released_node_lives, new_nodes_come, hosts_that_the_user_has_named,
-          all_hosts_are_named, several_agents_on_each_host,
+          the_agent_of_a_released_node_lives, new_nodes_come, a_new_node_goes_before_its_agent_has_come,
+          hosts_that_the_user_has_named, all_hosts_are_named, several_agents_on_each_host,
           nobody_looks, slurm_does_not_answer, a_spare_is_taken_away,
           the_job_has_to_make_room, slurm_says_so_late, the_grace_time_ends_before_the_barrier,
           the_job_ends_while_slurm_is_asked], together=3)
