@@ -95,12 +95,23 @@ static void on_output(void *context, uint32_t host, const char *bytes, size_t si
     free(text);
 }
 
+/* bsprun's own host may have another name in the list than Slurm's. */
+static bool has_own(const struct options_hosts *options)
+{
+    for (uint32_t i = 0; i < options->all.count; i++)
+        if (hosts_is_own(options->all.items[i].name, options->own))
+            return true;
+    return false;
+}
+
 /* Whether the job was given all nodes. */
 static bool has_all(const struct options_hosts *options, const struct hosts *nodes)
 {
+    bool own = has_own(options);
+
     for (uint32_t i = 0; i < nodes->count; i++)
-        if (!hosts_is_own(nodes->items[i].name, options->own) &&
-            !hosts_named(&options->all, nodes->items[i].name))
+        if (!hosts_named(&options->all, nodes->items[i].name) &&
+            !(own && hosts_is_own(nodes->items[i].name, options->own)))
             return false;
     return true;
 }

@@ -14,9 +14,13 @@
 
 #include "bsprun/launcher/launcher_inside.h"
 
+/* One more agent of a host is where the host is, and that of bsprun is a node whatever it is called
+ * there. */
 static bool is_node(const struct hosts *nodes, const struct launcher_agent *agent)
 {
-    return hosts_named(nodes, agent->name) != NULL;
+    const struct host *given = agent->given;
+
+    return given->here || hosts_named(nodes, given->reached ? given->reached : agent->name);
 }
 
 /* ---- Agents that wait to be started ---- */

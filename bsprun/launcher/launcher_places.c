@@ -12,6 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "bsprun/hosts/adapter.h"
+#include "bsprun/hosts/remote_start.h"
 #include "bsprun/launcher/launcher_inside.h"
 #include "bsprun/launcher/map.h"
 
@@ -292,8 +294,9 @@ static const char *find_or_admit(struct launcher *launcher, struct status_order 
         snprintf(launcher->refusal, sizeof launcher->refusal, "%s", error);
         return launcher->refusal;
     }
-    if (launcher->common.options->hosts.addresses)
-        hosts_find_own(&named, launcher->common.options->hosts.addresses);
+    char **addresses = adapter_own();
+    hosts_find_own(&named, (const char *const *)addresses);
+    adapter_free(addresses);
     order->host = named.items[0].name;
     *agent = launcher_find_host(launcher, order->host);
     const char *refusal = named.count > 1 ? "add one host at a time"
@@ -388,6 +391,9 @@ void launcher_leave_host(struct launcher *launcher, struct launcher_agent *agent
     bool remove = launcher->common.options->hosts.copies > 1 && !short_of;
 
     if (job_machine_joins(launcher->machine, agent->host)) {
+        /* What starts the agent would fail later, and end another start that there is by then. */
+        if (agent->state == AGENT_STARTING)
+            remote_start_stop(launcher->agents.start, agent->host);
         agents_give_up(agent, AGENT_NOT_STARTED, why);
         return;
     }

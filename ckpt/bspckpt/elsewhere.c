@@ -106,6 +106,25 @@ static void add_job(struct elsewhere *elsewhere, struct store *store, const char
     free(entries);
 }
 
+static const char *variable(const char *name)
+{
+    return getenv(name);
+}
+
+/* srun reaches only nodes of the allocation in which it is called; the job may have had another. */
+static void find_nodes(struct elsewhere *elsewhere)
+{
+    struct hosts nodes = {0};
+    char error[HOSTS_ERROR];
+
+    if (elsewhere->launcher || !hosts_in_slurm(variable) ||
+        !hosts_from_slurm(&nodes, variable, error))
+        return;
+    for (uint32_t i = 0; i < elsewhere->hosts.count; i++)
+        elsewhere->nodes[i] = hosts_named(&nodes, elsewhere->hosts.items[i].name) != NULL;
+    hosts_free(&nodes);
+}
+
 static void find_own(char *own, size_t size)
 {
     const char *node = getenv("SLURMD_NODENAME");
@@ -236,19 +255,28 @@ static void take_answer(struct elsewhere *elsewhere, uint32_t i)
     elsewhere->status = STATUS_BAD;
 }
 
-static const char *variable(const char *name)
+/* Asks those that are nodes of the allocation, or the others.  0 or -errno. */
+static int ask_some(struct elsewhere *elsewhere, bool nodes, uint64_t timeout_ms)
 {
-    return getenv(name);
+    bool *wanted = calloc(elsewhere->hosts.count, sizeof(*wanted));
+    const struct ask question = {.hosts = &elsewhere->hosts,
+                                 .wanted = wanted,
+                                 .kind = launch_kind(elsewhere->launcher, nodes),
+                                 .launcher = elsewhere->launcher,
+                                 .words = (const char *const *)elsewhere->words,
+                                 .timeout_ms = timeout_ms};
+
+    if (!wanted)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < elsewhere->hosts.count; i++)
+        wanted[i] = elsewhere->wanted[i] && elsewhere->nodes[i] == nodes;
+    int error = ask_hosts(&question, elsewhere->answers);
+    free(wanted);
+    return error;
 }
 
 static int ask(struct elsewhere *elsewhere, const char *command, uint64_t timeout_ms)
 {
-    const struct ask question = {.hosts = &elsewhere->hosts,
-                                 .wanted = elsewhere->wanted,
-                                 .kind = launch_kind(elsewhere->launcher, hosts_in_slurm(variable)),
-                                 .launcher = elsewhere->launcher,
-                                 .words = (const char *const *)elsewhere->words,
-                                 .timeout_ms = timeout_ms};
     char *word = strdup(command);
 
     forget_answers(elsewhere);
@@ -257,7 +285,9 @@ static int ask(struct elsewhere *elsewhere, const char *command, uint64_t timeou
     free(elsewhere->words[WORD_COMMAND]);
     elsewhere->words[WORD_COMMAND] = word;
     fflush(stdout); /* the next call forks */
-    int error = ask_hosts(&question, elsewhere->answers);
+    int error = ask_some(elsewhere, true, timeout_ms);
+    if (!error)
+        error = ask_some(elsewhere, false, timeout_ms);
     if (error)
         return complain("other hosts cannot be asked: %s", strerror(-error));
     for (uint32_t i = 0; i < elsewhere->hosts.count; i++)
@@ -303,7 +333,7 @@ int elsewhere_ask(struct elsewhere *elsewhere, const char *command)
 int elsewhere_open(struct elsewhere *elsewhere, const struct request *request,
                    struct target *target, const struct store_job *jobs, size_t count)
 {
-    const char *variable = getenv("BSPZERO_LAUNCHER");
+    const char *launcher = getenv("BSPZERO_LAUNCHER");
     char own[HOST_NAME_MAX + 2];
 
     *elsewhere = (struct elsewhere){.status = STATUS_OK};
@@ -314,17 +344,19 @@ int elsewhere_open(struct elsewhere *elsewhere, const struct request *request,
     find_own(own, sizeof(own));
     for (size_t i = count; i-- > 0;)
         add_job(elsewhere, target->store, jobs[i].name, own);
-    if (!elsewhere->launcher && variable && *variable)
-        elsewhere->launcher = strdup(variable);
+    if (!elsewhere->launcher && launcher && *launcher)
+        elsewhere->launcher = strdup(launcher);
     if (elsewhere->hosts.count == 0)
         return STATUS_OK;
     elsewhere->wanted = calloc(elsewhere->hosts.count, sizeof(*elsewhere->wanted));
+    elsewhere->nodes = calloc(elsewhere->hosts.count, sizeof(*elsewhere->nodes));
     elsewhere->answers = calloc(elsewhere->hosts.count, sizeof(*elsewhere->answers));
-    if (!elsewhere->wanted || !elsewhere->answers ||
+    if (!elsewhere->wanted || !elsewhere->nodes || !elsewhere->answers ||
         make_words(elsewhere, target->store, jobs, count) != 0)
         return elsewhere->status = complain("out of memory");
     for (uint32_t i = 0; i < elsewhere->hosts.count; i++)
         elsewhere->wanted[i] = true;
+    find_nodes(elsewhere);
     ask(elsewhere, "have", request->connect_ms);
     for (uint32_t i = 0; i < elsewhere->hosts.count; i++)
         elsewhere->wanted[i] =
@@ -341,6 +373,7 @@ void elsewhere_close(struct elsewhere *elsewhere)
     free(elsewhere->words);
     free(elsewhere->answers);
     free(elsewhere->wanted);
+    free(elsewhere->nodes);
     free(elsewhere->launcher);
     *elsewhere = (struct elsewhere){0};
 }

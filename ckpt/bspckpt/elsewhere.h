@@ -33,6 +33,7 @@ bool fingerprint(const char *path, char text[FINGERPRINT_SIZE]);
 struct elsewhere {
     struct hosts hosts;
     bool *wanted;               /* have parts of their own */
+    bool *nodes;                /* to be reached by srun, as nodes of the allocation */
     struct ask_answer *answers; /* to the last question */
     char *launcher;
     char **words; /* part, its command, and so on; NULL-terminated.  NULL: there is no other host */

@@ -6,7 +6,8 @@ import signal
 import time
 
 from loopback import *
-from loopback import LoopbackPlace, Reference, check, check_said, first_difference, send, wait_said, wait_until
+from loopback import (LoopbackPlace, Reference, check, check_said, first_difference, marked, send, wait_said,
+                      wait_until)
 from draining import (SUPERSTEPS, asked, control, ends_well, places, reference, refused, said,
                       step_until, step_until_done)
 
@@ -141,16 +142,69 @@ def new_nodes_come():
         ends_well(place, job, reference())
 
 
-def hosts_that_the_user_has_named():
-    """Others of the allocation are not taken."""
-    with AllocationPlace(2, named=True) as place:
-        place.env.update(SLURM_JOB_NODELIST="h[0-2]", SLURM_TASKS_PER_NODE="2(x3)")
-        place.allocate("h[0-2],x7")
+def a_new_node_goes_before_its_agent_has_come():
+    """What starts the agent is ended, and cannot end what starts another one when the node comes again."""
+    with AllocationPlace(2, ["--connect-timeout", "600"]) as place:
+        def starting():
+            return [os_pid for os_pid, name in marked(place.mark).items() if name == "launcher"]
+
         job = place.running()
-        place.wait_asked(3)
-        check(set(places(place, job)) == {"h0", "h1"}, job)
-        place.release(0, 3)
+        place.delay("x7")
+        place.allocate("h[0-1],x7")
+        wait_said(job, "host x7 " + COME)
+        first = wait_until(starting, "the start of an agent")
+        place.allocate("h[0-1]")
+        wait_until(lambda: not set(first) & set(starting()), "its end")
+        place.allocate("h[0-1],x7")
+        wait_until(starting, "the start of another one")
+        place.let_come("x7")
+        at = step_until(place, lambda: places(place, job)["x7"] == ("up", 0), 3)
+        check("could not be started" not in job.said(), job)
+        place.release(0, at)
         ends_well(place, job, reference())
+
+
+def hosts_that_the_user_has_named():
+    """Others of the allocation are not taken, and be it bsprun's own host that was left out."""
+    for own in ({}, {"SLURMD_NODENAME": "h2"}):
+        with AllocationPlace(2, named=True) as place:
+            place.env.update(SLURM_JOB_NODELIST="h[0-2]", SLURM_TASKS_PER_NODE="2(x3)", **own)
+            place.allocate("h[0-2],x7")
+            job = place.running()
+            place.wait_asked(3)
+            check(set(places(place, job)) == {"h0", "h1"}, own, job)
+            place.release(0, 3)
+            ends_well(place, job, reference())
+
+
+def all_hosts_are_named():
+    """bsprun's own host by another name than Slurm's: new ones are taken."""
+    with AllocationPlace(2, named=True) as place:
+        place.options[1] = "localhost:2,h1:2"
+        place.env["SLURMD_NODENAME"] = "h0"
+        place.allocate("h[0-1],x7")
+        job = place.running()
+        wait_said(job, "host x7 " + COME)
+        at = step_until(place, lambda: set(places(place, job)) == {"h0", "h1", "x7"}, 3)
+        place.release(0, at)
+        ends_well(place, job, reference())
+
+
+def several_agents_on_each_host():
+    """All of them are on a node of the allocation, also those of a host that has another name there."""
+    for hosts in ("h0:2,h1:2", "localhost:2,h1:2"):
+        with AllocationPlace(2, ["--replicas", "2", "--replicas-on-host"], named=True) as place:
+            place.options[1] = hosts
+            place.env["SLURMD_NODENAME"] = "h0"
+            place.hold(0, 3)
+            job = place.ticker(2, SUPERSTEPS, options=("-v", "--every", "1000", "--replica-files", "allow"))
+            place.wait_executed(0, 3, times=2)
+            place.wait_asked(3)
+            check("node of" not in job.said(), job)
+            check({state for state, _ in places(place, job).values()} == {"up"}, places(place, job))
+            place.release(0, 3)
+            job.check_all(Reference.of(2, SUPERSTEPS))
+            check("node of" not in job.said(), job)
 
 
 def nobody_looks():
@@ -261,7 +315,8 @@ def the_job_ends_while_slurm_is_asked():
 
 if __name__ == "__main__":
     main([a_node_is_taken_away_and_comes_back, a_node_is_lost_and_stays_one,
-          the_agent_of_a_released_node_lives, new_nodes_come, hosts_that_the_user_has_named,
+          the_agent_of_a_released_node_lives, new_nodes_come, a_new_node_goes_before_its_agent_has_come,
+          hosts_that_the_user_has_named, all_hosts_are_named, several_agents_on_each_host,
           nobody_looks, slurm_does_not_answer, a_spare_is_taken_away,
           the_job_has_to_make_room, slurm_says_so_late, the_grace_time_ends_before_the_barrier,
           the_job_ends_while_slurm_is_asked], together=3)

@@ -494,6 +494,21 @@ def a_host_by_another_name():
         is_undisturbed(place, job, reference())
 
 
+def the_own_host_by_its_address():
+    """It takes part already, which shows without an agent that would have to be started there."""
+    found = subprocess.run(["hostname", "-I"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    with LoopbackPlace(2) as place:
+        place.options[1] = "localhost:2,h1:2"
+        job = running(place)
+        for address in ("127.0.0.1", "::1", *found):
+            place.will_not_return(address)
+            why = refused(place, job, "--wait", "add", f"[{address}]:2" if ":" in address else address)
+            check("already takes part in it" in why, address, why)
+        check(len(places(place, job)) == 2, places(place, job))
+        place.release(0, 3)
+        is_undisturbed(place, job, reference())
+
+
 def a_process_is_there_already():
     """Nothing has to be done for that; but for one that is about to leave there has."""
     with LoopbackPlace(3) as place:
@@ -734,7 +749,7 @@ if __name__ == "__main__":
             sys.exit(str(failure))
         sys.exit(0)
     main([at_random, drained, the_host_of_process_0, removed, progress_after_a_removal, saved_and_placed_anew, a_process_moved,
-          a_process_is_there_already, a_host_by_another_name, a_spare_joins, new_hosts_join, a_new_host_replaces_a_lost_one,
+          a_process_is_there_already, a_host_by_another_name, the_own_host_by_its_address, a_spare_joins, new_hosts_join, a_new_host_replaces_a_lost_one,
           a_new_host_comes_while_the_next_term_begins, a_host_that_joins_has_no_processes_yet, a_host_that_cannot_join,
           a_host_where_nothing_can_be_started, a_joining_agent_is_told_to_end,
           a_host_with_a_directory_of_its_own,

@@ -117,9 +117,48 @@ def by_the_batch_script():
         cluster.check_answer(2)
 
 
+def the_batch_script_again():
+    """With a store that has jobs: those that have ended are not continued, others are."""
+    with Cluster(2) as cluster:
+        def at_home(name):
+            return os.path.join(cluster.home, name)
+
+        def submit():
+            return cluster.submit_guide_s("-N2", "--ntasks-per-node=1")
+
+        def ends(job, status, begun):
+            """begun: how often the program has begun by then."""
+            cluster.wait_over()
+            done = cluster.run("scontrol", "show", "job", str(job))
+            check(f"ExitCode={status}:0" in done.stdout, done, cluster.text("err"))
+            lines = cluster.text("files/witness").decode().splitlines()
+            times = sum(line.split()[:2] == ["0", "1"] for line in lines)
+            check(times == begun, "it has begun", times, "times, not", begun, cluster.text("err"))
+
+        cluster.hold(7, 2)
+        job = submit()
+        cluster.until(lambda: cluster.executed(0, 7) and cluster.committed() >= 7, "superstep 7")
+        cluster.run("scancel", "--batch", "--signal=TERM", str(job))
+        cluster.release(7, 2)
+        ends(job, 123, begun=1)
+        # Two others begin, and end, while the snapshots of this one are elsewhere.
+        os.rename(at_home("store"), at_home("store.aside"))
+        os.rename(at_home("out"), at_home("out.aside"))
+        for begun in (2, 3):
+            ends(submit(), 0, begun)
+            cluster.check_answer(2)
+            os.unlink(at_home("out"))
+        for name in os.listdir(at_home("store.aside")):
+            if name != "lock":
+                os.rename(at_home(f"store.aside/{name}"), at_home(f"store/{name}"))
+        os.rename(at_home("out.aside"), at_home("out"))
+        ends(submit(), 0, begun=3)
+        cluster.check_answer(2)
+
+
 if __name__ == "__main__":
     farms.require("sshd", "ssh", *COMMANDS, root=True)
-    for test in (by_ssh, from_an_odd_place, by_srun, by_the_batch_script):
+    for test in (by_ssh, from_an_odd_place, by_srun, by_the_batch_script, the_batch_script_again):
         if len(sys.argv) == 1 or test.__name__ in sys.argv[1:]:
             test()
             print(f"{test.__name__}: ok", flush=True)

@@ -39,6 +39,21 @@ done
 exec "${words[@]}"
 """
 
+# What starts a program on another host says which that was.
+SSH = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do [ "$1" != -o ] || shift; shift; done
+echo "ssh $1" >>'%s'
+export BSPZERO_HOST_NAME=$1
+shift
+exec sh -c "$*"
+"""
+SRUN = """#!/bin/sh
+while [ "${1#--}" != "$1" ]; do case $1 in --nodelist=*) host=${1#*=} ;; esac; shift; done
+echo "srun $host" >>'%s'
+export BSPZERO_HOST_NAME=$host
+exec "$@"
+"""
+
 
 class Parts:
     """A finished job of two hosts.  Host h0 has the images of process 0, h1 those of process 1, this
@@ -274,6 +289,28 @@ def as_the_job_was_started():
         check(not os.path.exists(os.path.join(parts.store, parts.job)), "left")
 
 
+def in_another_allocation():
+    """Only its nodes are reached by srun; others that the job has run on are no nodes of it."""
+    directory = tempfile.mkdtemp(prefix="parts-", dir=scratch)
+    calls, store = os.path.join(directory, "calls"), os.path.join(directory, "store")
+    for name, text in (("ssh", SSH), ("srun", SRUN)):
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
+            file.write(text % calls)
+        os.chmod(file.name, 0o700)
+    env = {"PATH": directory + ":" + os.environ["PATH"]}
+    expect(bsprun("--hosts", "h0:1,h1:1", "--ckpt", store, "--every", 1, PROG, "turns", 4, env=env), 0)
+    for nodes, expected in ((None, ["ssh h0", "ssh h1"]), ("h[0-1]", ["srun h0", "srun h1"]),
+                            ("h[1-2]", ["srun h1", "ssh h0"]), ("h[2-3]", ["ssh h0", "ssh h1"])):
+        os.unlink(calls)
+        if nodes:
+            env.update(SLURM_JOB_ID="7", SLURM_JOB_NODELIST=nodes)
+        expect(run([BSPCKPT, "verify", store], env=env), 0, no_err=True)
+        with open(calls, encoding="utf-8") as file:
+            called = sorted(file.read().splitlines())
+        check(called == sorted(expected), "in the allocation", nodes, called)
+    shutil.rmtree(directory)
+
+
 if __name__ == "__main__":
     main([listed, verified, left_on_another_host, hosts_of_each_job, removed, hidden, not_reached, chatty_shells,
-          cannot_be_read_there, beside_a_job, as_the_job_was_started])
+          cannot_be_read_there, beside_a_job, as_the_job_was_started, in_another_allocation])
