@@ -474,6 +474,49 @@ def nowhere_to_go():
         is_undisturbed(place, job, reference())
 
 
+def active_before_there_are_processes():
+    """The owner of the program's host; the other host has not come yet, so nobody knows that processes can leave.  The
+    program goes on to its beginning, for which all hosts wait."""
+    with OwnedPlace(2) as place:
+        place.active("h0")
+        place.delay("h1")
+        early = place.write("early", "")
+        program = place.write("program", f"#!/bin/sh\nwhile [ -e '{early}' ]; do sleep 0.01; done\nexec \"$@\"\n")
+        os.chmod(program, 0o700)
+        place.hold(0, 3)
+        job = place.bsprun("-np", 4, "--ckpt", place.store, *options("leave"), program, TICKER, place.files,
+                           draining.SUPERSTEPS, "-a")
+        wait_said(job, "host h0: its owner is active (input 0 s ago)")
+        os.unlink(early)
+        place.let_come("h1")
+        wait_said(job, "host h0: its owner is active: its processes leave at the next barrier")
+        check("cannot leave" not in job.said(), job)
+        at = step_until(place, lambda: places(place, job) == {"h0": ("left to its owner", 0), "h1": ("up", 4)}, 3)
+        at = back(place, job, at, "h0")
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+
+
+def nowhere_to_go_after_a_restart():
+    """The other host does not come, which the job does not wait for: its processes are stopped as soon as they run."""
+    with OwnedPlace(2) as place:
+        job = running(place, options=options("leave"))
+        send(job.os_pid, signal.SIGTERM)
+        place.release(0, 3)
+        job.wait(123)
+        place.active("h0")
+        place.will_not_return("h1")
+        again = place.restart(options=("-v",), env=dict(place.env))
+        wait_said(again, "host h0: its owner is active: its processes are stopped, as they cannot leave: "
+                         "no other host may have processes")
+        begun(again)
+        becomes(place, again, "h0", "stopped for its owner")
+        wait_until(lambda: len(at_work(place, again, "h0")) == 4 and stopped(at_work(place, again, "h0")), "a stop")
+        place.quiet("h0")
+        again.check_tail(reference())
+        place.check_clean()
+
+
 def the_other_host_is_lost():
     """What has left comes back, since there is no other host; it is stopped."""
     with OwnedPlace(2) as place:
@@ -649,6 +692,7 @@ if __name__ == "__main__":
     main([yields, yields_when_told, without_a_policy, killed_while_stopped, saved_while_stopped, not_saved_while_stopped,
           drained_while_stopped, restarted, a_stopped_one_is_killed, others_compute, control_z, is_nice,
           a_group_is_idle, leaves_and_comes_back, a_process_is_killed_when_it_has_left,
-          drained_by_the_user_meanwhile, nowhere_to_go, the_other_host_is_lost,
+          drained_by_the_user_meanwhile, nowhere_to_go, active_before_there_are_processes,
+          nowhere_to_go_after_a_restart, the_other_host_is_lost,
           the_host_that_was_left_is_lost, the_host_that_was_left_returns_to_its_owner,
           without_snapshots_it_yields, mistakes], together=3)
