@@ -6,6 +6,7 @@ go on or come back when the owner is quiet.
 The owner is made up: agents see a directory instead of /var/run/utmp, /dev, /proc and /sys, and in it a
 terminal whose last input is when the test says.
 """
+import contextlib
 import os
 import platform
 import re
@@ -18,7 +19,7 @@ import draining
 from draining import (SELDOM, asked, at_work, ends_well, is_undisturbed, moves, places, reference, refused,
                       running, said, step_until, step_until_done)
 from loopback import *
-from loopback import (BIN, BSPRUN, BUILD, LoopbackPlace, alive, check, check_said, main, send, state_of,
+from loopback import (BIN, BSPRUN, BUILD, LoopbackPlace, alive, check, check_said, main, marked, send, state_of,
                       wait_said, wait_until)
 
 BURNER = os.environ.get("BURNER", os.path.join(BUILD, "tests/hosts/burner"))
@@ -360,16 +361,20 @@ def is_nice():
         place.check_clean()
 
 
-def a_group_is_idle():
-    """They give way by the kernel's scheduler, and do not if there is nobody to give way to."""
+def groups_are_usable():
     probe = os.path.join(CPU_V1, f"owners-{os.getpid()}")
     try:
         os.mkdir(probe)
         usable = os.access(os.path.join(probe, "cpu.idle"), os.W_OK)
         os.rmdir(probe)
     except OSError:
-        usable = False
-    if not usable:
+        return False
+    return usable
+
+
+def a_group_is_idle():
+    """They give way by the kernel's scheduler, and do not if there is nobody to give way to."""
+    if not groups_are_usable():
         return "needs control groups"
     expected = answer(200, 10000)
     with OwnedPlace(1) as place:
@@ -392,6 +397,51 @@ def a_group_is_idle():
         check(job.out() == expected, job)
         wait_until(lambda: not os.path.exists(group), "the end of " + group)
         place.check_clean()
+    return None
+
+
+@contextlib.contextmanager
+def own_group():
+    """A control group that other tests do not use: its name."""
+    name = f"owners-{os.getpid()}-own"
+    os.mkdir(os.path.join(CPU_V1, name))
+    try:
+        yield name
+    finally:
+        for path, _, _ in os.walk(os.path.join(CPU_V1, name), topdown=False):
+            os.rmdir(path)
+
+
+def slowed_in_group(place, parent):
+    """A job whose processes are in a control group below that one, and the path of that."""
+    place.group_of_processors("h0")
+    place.write("view.h0/proc/self/cgroup", f"1:cpu:/{parent}\n")
+    place.active("h0")
+    job = burner(place, 1000000, 10000, "nice" + SOON)
+    begun(job)
+    becomes(place, job, "h0", "slowed for its owner")
+    group = os.path.join(CPU_V1, parent, f"bspzero-{place.agent('h0')}")
+    wait_until(lambda: os.path.exists(group), "a group")
+    return job, group
+
+
+def a_group_is_left_and_removed():
+    """By an agent that is killed, and by the next one that makes a group."""
+    if not groups_are_usable():
+        return "needs control groups"
+    with own_group() as parent:
+        with OwnedPlace(1) as place:
+            job, left = slowed_in_group(place, parent)
+            send(place.agent("h0"), signal.SIGKILL)
+            job.wait()
+            wait_until(lambda: not marked(place.mark), "the end of processes that give way to all others")
+            check(os.path.exists(left), "nothing is left", job)
+        with OwnedPlace(1) as place:
+            job, group = slowed_in_group(place, parent)
+            check(os.path.exists(group) and not os.path.exists(left), "it is still there", job)
+            send(job.os_pid, signal.SIGINT)
+            job.wait(130)
+            place.check_clean()
     return None
 
 
@@ -594,7 +644,7 @@ def mistakes():
 if __name__ == "__main__":
     main([yields, yields_when_told, without_a_policy, killed_while_stopped, saved_while_stopped, not_saved_while_stopped,
           drained_while_stopped, restarted, a_stopped_one_is_killed, others_compute, control_z, is_nice,
-          a_group_is_idle, leaves_and_comes_back, a_process_is_killed_when_it_has_left,
+          a_group_is_idle, a_group_is_left_and_removed, leaves_and_comes_back, a_process_is_killed_when_it_has_left,
           drained_by_the_user_meanwhile, nowhere_to_go, active_before_there_are_processes,
           nowhere_to_go_after_a_restart, the_other_host_is_lost,
           the_host_that_was_left_is_lost, the_host_that_was_left_returns_to_its_owner,
