@@ -13,6 +13,8 @@
 
 /* ---- agents_remote.c ---- */
 
+/* The most connections that have not proved yet that they are agents. */
+uint32_t agents_unproved_most(const struct agents *agents);
 /* Starts them all at once, as far as there is room.  False: failed, reported. */
 bool agents_start_remotes(struct agents *agents, const uint32_t *hosts, uint32_t count);
 /* The first message to the agent of this host, in a job with several.  False: failed, reported. */

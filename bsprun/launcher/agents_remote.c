@@ -22,10 +22,11 @@
 #include "lib/net/meet.h"
 #include "lib/net/secret.h"
 
-#define WATCHES     12u /* per heartbeat */
-#define WATCH_LEAST 20u
+#define CALLS_OF_EACH 4u  /* of an agent at the same time, to different addresses of bsprun */
+#define WATCHES       12u /* per heartbeat */
+#define WATCH_LEAST   20u
 /* So long without reading: messages may be waiting unread. */
-#define LATE(bound) ((bound) / 3 * 2)
+#define LATE(bound)   ((bound) / 3 * 2)
 
 struct remote {
     struct net_secret *key;
@@ -92,6 +93,13 @@ struct net_ports agents_ports(const struct options *options)
     return (struct net_ports){options->hosts.first_port, options->hosts.last_port};
 }
 
+/* Descriptors are provided for so many (agents_start_all), so that strangers take none that the job
+ * needs.  Hosts that are added later come a few at a time, and share what is not for a host. */
+uint32_t agents_unproved_most(const struct agents *agents)
+{
+    return NET_UNPROVED_MAX + CALLS_OF_EACH * agents->count;
+}
+
 static int listen_for_agents(struct agents *agents)
 {
     static const struct net_meeter meeter = {.met = on_met, .refused = on_refused};
@@ -102,7 +110,7 @@ static int listen_for_agents(struct agents *agents)
                   .own = {.role = NET_BSPRUN, .purpose = NET_CONTROL},
                   .accepts = NET_ACCEPTS(NET_AGENT, NET_CONTROL)},
         .handshake_ms = NET_CALL_MS, /* as long as agents try */
-        .unproved_max = 4 * HOSTS_MAX,
+        .unproved_max = agents_unproved_most(agents),
         .ports = agents_ports(agents->common->options),
     };
 

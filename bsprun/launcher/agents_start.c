@@ -9,7 +9,8 @@ bool agents_start_all(struct agents *agents)
 {
     uint32_t remotes[HOSTS_MAX], count = 0;
 
-    process_allow_descriptors((uint64_t)agents->count * DESCRIPTORS_EACH + DESCRIPTORS_SPARE);
+    process_allow_descriptors((uint64_t)agents->count * DESCRIPTORS_EACH + DESCRIPTORS_SPARE +
+                              agents_unproved_most(agents));
     for (uint32_t i = 0; i < agents->starters; i++)
         if (!agents->items[i].local)
             remotes[count++] = i;

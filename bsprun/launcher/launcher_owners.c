@@ -15,7 +15,17 @@ static enum owners_state state_of(const struct launcher *launcher, uint32_t host
     return launcher->owners.hosts[host].state;
 }
 
-/* Why processes can go nowhere, now or ever; NULL: they can. */
+/* Whether there are no processes yet, and hosts may still come for them: it is RUNNING that tells
+ * where they can be. */
+static bool is_early(const struct launcher *launcher)
+{
+    for (uint32_t i = 0; launcher->processes == 0 && i < launcher->agents.count; i++)
+        if (job_machine_awaits(launcher->machine, i))
+            return true;
+    return false;
+}
+
+/* Why processes can go nowhere, now or ever; NULL: they can, or that is not known yet. */
 static const char *stay_why(const struct launcher *launcher, uint32_t host)
 {
     if (!launcher_has_snapshots(launcher))
@@ -24,8 +34,9 @@ static const char *stay_why(const struct launcher *launcher, uint32_t host)
         return "the job has only one host";
     if (job_machine_closed(launcher->machine))
         return "the job ends";
-    return job_machine_can_drain(launcher->machine, host) ? NULL
-                                                          : "no other host may have processes";
+    return is_early(launcher) || job_machine_can_drain(launcher->machine, host)
+               ? NULL
+               : "no other host may have processes";
 }
 
 static void stop_instead(struct launcher *launcher, struct launcher_agent *agent, const char *why)

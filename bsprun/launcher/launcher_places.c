@@ -139,13 +139,21 @@ void launcher_tell_map(struct launcher *launcher, const struct wire_numbers *hom
 
 void launcher_take_moves(struct launcher *launcher, const struct wire_term_over *over)
 {
-    uint32_t term = job_machine_term(launcher->machine), count = over->moves.count;
-    const struct wire_move *first = over->moves.items;
-    const struct launcher_agent *to = count > 0 ? agents_of(&launcher->agents, first->host) : NULL;
+    uint32_t term = job_machine_term(launcher->machine), count = 0;
+    const struct wire_move *first = NULL;
 
     launcher->moving_seconds = over->moving_seconds;
-    for (uint32_t i = 0; i < count; i++)
-        wanted_moves_add(&launcher->wanted_moves, term, over->moves.items[i]);
+    for (uint32_t i = 0; i < over->moves.count; i++) {
+        const struct wire_move *move = &over->moves.items[i];
+
+        /* The user may have sent it to another host since that was decided. */
+        if (wanted_moves_elsewhere(&launcher->wanted_moves, *move))
+            continue;
+        wanted_moves_add(&launcher->wanted_moves, term, *move);
+        first = count++ == 0 ? move : first;
+    }
+    const struct launcher_agent *to = first ? agents_of(&launcher->agents, first->host) : NULL;
+
     if (to && launcher->common.options->verbosity > 0)
         notices_say(&launcher->common.notices,
                     "balance: %u process%s to other hosts, among them process %u to host %s", count,

@@ -1,7 +1,8 @@
 /* load_look.c - asks hosts for their load; see load.h.
  *
  * On each host bspload --probe is executed, at the same path as here; if it is missing, a shell
- * prints the system's load.  Under Slurm one call asks all hosts. */
+ * prints the system's load.  Under Slurm one call asks all hosts.  A command of the user may pass
+ * what it is given to a shell, or not: it gets words that mean the same in both cases. */
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,24 +13,28 @@
 #include "bsprun/hosts/ask_hosts.h"
 #include "bsprun/load/load.h"
 
-/* A command for the remote shell; to be freed.  named: the answer is one line, with the node's
- * name. */
-static char *question(bool named)
+/* To be freed. */
+static char *path_of_bspload(void)
 {
-    char self[PATH_MAX], *quoted = NULL, *line = NULL, *path = NULL, *plain = NULL;
+    char self[PATH_MAX], *path;
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 
     self[length > 0 ? length : 0] = '\0';
-    if (asprintf(&path, "%s/bspload", dirname(self)) < 0)
-        return NULL;
-    quoted = launch_quoted(path);
+    return asprintf(&path, "%s/bspload", dirname(self)) < 0 ? NULL : path;
+}
+
+/* A command for the remote shell; to be freed.  named: the answer is one line, with the node's
+ * name. */
+static char *question(const char *path, bool named)
+{
+    char *quoted = launch_quoted(path), *line = NULL, *plain = NULL;
+
     if (!quoted ||
         asprintf(&plain, "if test -x %s; then %s --probe; else cat /proc/loadavg; nproc; fi",
                  quoted, quoted) < 0)
         plain = NULL;
     if (plain && asprintf(&line, named ? "echo \"$SLURMD_NODENAME\" $(%s)" : "%s", plain) < 0)
         line = NULL;
-    free(path);
     free(quoted);
     free(plain);
     return line;
@@ -53,8 +58,9 @@ static void take_answer(struct load *load, const char *name, const struct ask_an
 struct load *load_look(const struct options_hosts *hosts)
 {
     const enum launch_kind kind = launch_kind(hosts->launcher, hosts->slurm);
-    char *line = question(kind == LAUNCH_SLURM);
-    const char *const words[] = {"/bin/sh", "-c", line, NULL};
+    char *path = path_of_bspload(), *line = path ? question(path, kind == LAUNCH_SLURM) : NULL;
+    const char *const by_shell[] = {"/bin/sh", "-c", line, NULL};
+    const char *const plain[] = {path, "--probe", NULL};
     struct load *loads = calloc(hosts->all.count + 1u, sizeof *loads);
     struct ask_answer *answers = calloc(hosts->all.count + 1u, sizeof *answers);
     bool wanted[HOSTS_MAX];
@@ -63,7 +69,7 @@ struct load *load_look(const struct options_hosts *hosts)
                                  .kind = kind,
                                  .one_call = kind == LAUNCH_SLURM,
                                  .launcher = hosts->launcher,
-                                 .words = words,
+                                 .words = kind == LAUNCH_COMMAND ? plain : by_shell,
                                  .timeout_ms = hosts->connect_ms};
 
     for (uint32_t i = 0; i < hosts->all.count; i++)
@@ -80,6 +86,7 @@ struct load *load_look(const struct options_hosts *hosts)
     }
     free(answers);
     free(line);
+    free(path);
     if (good)
         return loads;
     load_free_all(loads, hosts->all.count);

@@ -23,6 +23,7 @@ import sys
 import threading
 import time
 
+from draining import asked, said, status, stopped
 from farm import Farm, FarmError
 from loopback import *
 from loopback import BIN, BSPRUN, BUILD, LoopbackPlace, check, main, marked, wait_until
@@ -115,6 +116,40 @@ def a_busy_host_is_left():
         check("restart" not in job.said(), "that was no fault", job)
         place.check_clean()
     return None
+
+
+def sent_elsewhere_meanwhile(place):
+    """Whether the user could send a process to h2 that Processor Zero was about to move to h1."""
+    job = burner(place, 4, 1000000, MICROSECONDS, "--every", "1000000", state=(32768, 1))
+    wait_until(lambda: job.check_running() or "Processor Zero is" in job.said(), "the job")
+    moving = wait_until(lambda: job.check_running() or status(place, job)["coming"], "what is restored ahead")[0]
+    other = next(rank for rank in status(place, job)["ranks"] if rank["pid"] != moving["pid"])
+    with stopped(other["os_pid"]):  # so that there is no barrier
+        ctl = asked(place, job, "move", str(moving["pid"]), "h2", "--wait")
+    said(ctl, 0, job)
+    where = {rank["pid"]: rank["host"] for rank in status(place, job)["ranks"]}[moving["pid"]]
+    in_time = "balance: " not in job.said().partition("bspctl: ")[0]
+    check(where == "h2" or not in_time, "process", moving["pid"], "is on", where, job)
+    subprocess.run([os.path.join(BIN, "bspkill"), str(job.os_pid)], check=True, env={**os.environ, **place.env},
+                   stdout=subprocess.DEVNULL)
+    job.process.wait()
+    place.check_clean()
+    return in_time
+
+
+def the_user_knows_better():
+    """What Processor Zero decided before goes where the user sends it."""
+    if len(os.sched_getaffinity(0)) < 2:
+        return "needs two processors"
+    for _ in range(5):
+        with LoopbackPlace(slots=(4, 4, 4)) as place, Cores(place, (3, 0)):
+            place.write("core.h2", str(sorted(os.sched_getaffinity(0))[1]))
+            history = place.write("history", "bspzero-history 1\n" + share_line("h2", 0.1) + share_line("h1", 0.9))
+            os.chmod(history, 0o600)
+            place.env["BSPZERO_HISTORY"] = history
+            if sent_elsewhere_meanwhile(place):
+                return None
+    raise Failed("each time the process had moved before")
 
 
 def share_line(host, share, seconds=3600):
@@ -467,5 +502,5 @@ if __name__ == "__main__":
     elif sys.argv[1:2] == ["--standstill"]:
         standstill(*map(int, sys.argv[2:]))
     else:
-        main([a_busy_host_is_left, earlier_jobs_know_better, a_busy_host_is_remembered, who_talks_comes_together,
-              not_when_it_is_off, saved_on_a_busy_machine, mistakes])
+        main([a_busy_host_is_left, earlier_jobs_know_better, the_user_knows_better, a_busy_host_is_remembered,
+              who_talks_comes_together, not_when_it_is_off, saved_on_a_busy_machine, mistakes])

@@ -2,26 +2,24 @@
 go on or come back when the owner is quiet.
 
     owners.py [TEST ...]
-    owners.py --interactive [SECONDS [ROUNDS]]   how much an owner's own work is slowed by each policy
 
 The owner is made up: agents see a directory instead of /var/run/utmp, /dev, /proc and /sys, and in it a
 terminal whose last input is when the test says.
 """
+import contextlib
 import os
 import platform
 import re
 import signal
-import statistics
 import struct
 import subprocess
-import sys
 import time
 
 import draining
 from draining import (SELDOM, asked, at_work, ends_well, is_undisturbed, moves, places, reference, refused,
                       running, said, step_until, step_until_done)
 from loopback import *
-from loopback import (BIN, BSPRUN, BUILD, LoopbackPlace, alive, check, check_said, long, main, send, state_of,
+from loopback import (BIN, BSPRUN, BUILD, LoopbackPlace, alive, check, check_said, long, main, marked, send, state_of,
                       wait_said, wait_until)
 
 BURNER = os.environ.get("BURNER", os.path.join(BUILD, "tests/hosts/burner"))
@@ -363,17 +361,21 @@ def is_nice():
         place.check_clean()
 
 
-@long
-def a_group_is_idle():
-    """They give way by the kernel's scheduler, and do not if there is nobody to give way to."""
+def groups_are_usable():
     probe = os.path.join(CPU_V1, f"owners-{os.getpid()}")
     try:
         os.mkdir(probe)
         usable = os.access(os.path.join(probe, "cpu.idle"), os.W_OK)
         os.rmdir(probe)
     except OSError:
-        usable = False
-    if not usable:
+        return False
+    return usable
+
+
+@long
+def a_group_is_idle():
+    """They give way by the kernel's scheduler, and do not if there is nobody to give way to."""
+    if not groups_are_usable():
         return "needs control groups"
     expected = answer(200, 10000)
     with OwnedPlace(1) as place:
@@ -396,6 +398,51 @@ def a_group_is_idle():
         check(job.out() == expected, job)
         wait_until(lambda: not os.path.exists(group), "the end of " + group)
         place.check_clean()
+    return None
+
+
+@contextlib.contextmanager
+def own_group():
+    """A control group that other tests do not use: its name."""
+    name = f"owners-{os.getpid()}-own"
+    os.mkdir(os.path.join(CPU_V1, name))
+    try:
+        yield name
+    finally:
+        for path, _, _ in os.walk(os.path.join(CPU_V1, name), topdown=False):
+            os.rmdir(path)
+
+
+def slowed_in_group(place, parent):
+    """A job whose processes are in a control group below that one, and the path of that."""
+    place.group_of_processors("h0")
+    place.write("view.h0/proc/self/cgroup", f"1:cpu:/{parent}\n")
+    place.active("h0")
+    job = burner(place, 1000000, 10000, "nice" + SOON)
+    begun(job)
+    becomes(place, job, "h0", "slowed for its owner")
+    group = os.path.join(CPU_V1, parent, f"bspzero-{place.agent('h0')}")
+    wait_until(lambda: os.path.exists(group), "a group")
+    return job, group
+
+
+def a_group_is_left_and_removed():
+    """By an agent that is killed, and by the next one that makes a group."""
+    if not groups_are_usable():
+        return "needs control groups"
+    with own_group() as parent:
+        with OwnedPlace(1) as place:
+            job, left = slowed_in_group(place, parent)
+            send(place.agent("h0"), signal.SIGKILL)
+            job.wait()
+            wait_until(lambda: not marked(place.mark), "the end of processes that give way to all others")
+            check(os.path.exists(left), "nothing is left", job)
+        with OwnedPlace(1) as place:
+            job, group = slowed_in_group(place, parent)
+            check(os.path.exists(group) and not os.path.exists(left), "it is still there", job)
+            send(job.os_pid, signal.SIGINT)
+            job.wait(130)
+            place.check_clean()
     return None
 
 
@@ -475,6 +522,49 @@ def nowhere_to_go():
         is_undisturbed(place, job, reference())
 
 
+def active_before_there_are_processes():
+    """The owner of the program's host; the other host has not come yet, so nobody knows that processes can leave.  The
+    program goes on to its beginning, for which all hosts wait."""
+    with OwnedPlace(2) as place:
+        place.active("h0")
+        place.delay("h1")
+        early = place.write("early", "")
+        program = place.write("program", f"#!/bin/sh\nwhile [ -e '{early}' ]; do sleep 0.01; done\nexec \"$@\"\n")
+        os.chmod(program, 0o700)
+        place.hold(0, 3)
+        job = place.bsprun("-np", 4, "--ckpt", place.store, *options("leave"), program, TICKER, place.files,
+                           draining.SUPERSTEPS, "-a")
+        wait_said(job, "host h0: its owner is active (input 0 s ago)")
+        os.unlink(early)
+        place.let_come("h1")
+        wait_said(job, "host h0: its owner is active: its processes leave at the next barrier")
+        check("cannot leave" not in job.said(), job)
+        at = step_until(place, lambda: places(place, job) == {"h0": ("left to its owner", 0), "h1": ("up", 4)}, 3)
+        at = back(place, job, at, "h0")
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+
+
+def nowhere_to_go_after_a_restart():
+    """The other host does not come, which the job does not wait for: its processes are stopped as soon as they run."""
+    with OwnedPlace(2) as place:
+        job = running(place, options=options("leave"))
+        send(job.os_pid, signal.SIGTERM)
+        place.release(0, 3)
+        job.wait(123)
+        place.active("h0")
+        place.will_not_return("h1")
+        again = place.restart(options=("-v",), env=dict(place.env))
+        wait_said(again, "host h0: its owner is active: its processes are stopped, as they cannot leave: "
+                         "no other host may have processes")
+        begun(again)
+        becomes(place, again, "h0", "stopped for its owner")
+        wait_until(lambda: len(at_work(place, again, "h0")) == 4 and stopped(at_work(place, again, "h0")), "a stop")
+        place.quiet("h0")
+        again.check_tail(reference())
+        place.check_clean()
+
+
 def the_other_host_is_lost():
     """What has left comes back, since there is no other host; it is stopped."""
     with OwnedPlace(2) as place:
@@ -552,104 +642,11 @@ def mistakes():
             check(job.said().count("\n") == 1, job)
 
 
-# ---- What the owner feels ------------------------------------------------------------------------
-
-WORK = """
-import sys, time
-until, times = time.monotonic() + float(sys.argv[1]), []
-while time.monotonic() < until:
-    begun, x = time.monotonic(), 1
-    for _ in range(60000):
-        x = x * 6364136223846793005 % 18446744073709551557
-    times.append(time.monotonic() - begun)
-    time.sleep(0.01)
-times.sort()
-print(sum(times) / len(times), times[len(times) * 95 // 100])
-"""
-
-
-def owner_works(core, seconds):
-    """A task of some milliseconds, a hundredth of a second's rest, and so on: mean and 95th percentile."""
-    done = subprocess.run(["taskset", "-c", str(core), sys.executable, "-c", WORK, str(seconds)], check=True,
-                          capture_output=True)
-    return tuple(map(float, done.stdout.split()))
-
-
-def felt(core, policy, seconds, group=False):
-    """The same beside a job whose processes on the owner's host are pinned to that core."""
-    with OwnedPlace(2) as place:
-        place.write("core.h0", str(min(os.sched_getaffinity(0))))
-        place.write("core.h1", str(core))
-        if group:
-            place.group_of_processors("h1")
-        job = place.bsprun("-np", 4, "--bind", "none", "-v", "--ckpt", place.store, "--every", "1000000",
-                           "--heartbeat", "600",
-                           "--balance", "off", "--owner-policy", policy + (SOON if policy != "none" else ""),
-                           BURNER, 1000000, 5000)
-        begun(job)
-        place.active("h1")
-        if policy in ("nice", "yield"):
-            becomes(place, job, "h1", "slowed for its owner" if policy == "nice" else "stopped for its owner")
-        elif policy == "leave":
-            wait_until(lambda: places(place, job)["h1"] == ("left to its owner", 0), "the move")
-        victims = [*at_work(place, job, "h1"), place.agent("h1")]
-        before = owner_alone(victims, core, seconds)
-        used, since = processor_ns(victims), time.monotonic_ns()
-        result = owner_works(core, seconds)
-        share = (processor_ns(victims) - used) / (time.monotonic_ns() - since)
-        after = owner_alone(victims, core, seconds)
-        send(job.os_pid, signal.SIGINT)
-        job.wait()
-    return result, before, after, share
-
-
-def processor_ns(os_pids):
-    """Processor time of their threads."""
-    used = 0
-    for os_pid in os_pids:
-        for thread in os.listdir(f"/proc/{os_pid}/task"):
-            with open(f"/proc/{os_pid}/task/{thread}/schedstat", encoding="ascii") as file:
-                used += int(file.read().split()[0])
-    return used
-
-
-def owner_alone(others, core, seconds):
-    """The same while all that the job has on that host stands still."""
-    for os_pid in reversed(others):
-        send(os_pid, signal.SIGSTOP)
-    try:
-        return owner_works(core, seconds)
-    finally:
-        for os_pid in others:
-            send(os_pid, signal.SIGCONT)
-
-
-def interactive(seconds=10, rounds=5):
-    """Compared with the time before and after, in which the job stands still, since the machine has other
-    work: the median of rounds, and the middle half of them."""
-    core = max(os.sched_getaffinity(0))
-    cases = {"none": ("none", False), "nice, in turns": ("nice", False), "nice, cpu.idle": ("nice", True),
-             "yield": ("yield", False), "leave": ("leave", False)}
-    for name, (policy, group) in cases.items():
-        slower, tails, shares = [], [], []
-        for _ in range(int(rounds)):
-            with_job, before, after, share = felt(core, policy, seconds, group)
-            shares.append(100 * share)
-            slower.append(100 * (2 * with_job[0] / (before[0] + after[0]) - 1))
-            tails.append(100 * (2 * with_job[1] / (before[1] + after[1]) - 1))
-        quarters = statistics.quantiles(slower, n=4)
-        print(f"{name:15} slower by {statistics.median(slower):+6.1f} % ({quarters[0]:+.1f} to {quarters[2]:+.1f}), "
-              f"its 95th percentile by {statistics.median(tails):+6.1f} %; "
-              f"the job has {statistics.median(shares):.2f} % of the core", flush=True)
-
-
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--interactive"]:
-        interactive(*map(float, sys.argv[2:]))
-        sys.exit(0)
     main([yields, yields_when_told, without_a_policy, killed_while_stopped, saved_while_stopped, not_saved_while_stopped,
           drained_while_stopped, restarted, a_stopped_one_is_killed, others_compute, control_z, is_nice,
-          a_group_is_idle, leaves_and_comes_back, a_process_is_killed_when_it_has_left,
-          drained_by_the_user_meanwhile, nowhere_to_go, the_other_host_is_lost,
+          a_group_is_idle, a_group_is_left_and_removed, leaves_and_comes_back, a_process_is_killed_when_it_has_left,
+          drained_by_the_user_meanwhile, nowhere_to_go, active_before_there_are_processes,
+          nowhere_to_go_after_a_restart, the_other_host_is_lost,
           the_host_that_was_left_is_lost, the_host_that_was_left_returns_to_its_owner,
           without_snapshots_it_yields, mistakes], together=3)

@@ -49,6 +49,18 @@ def measured_there():
     check(all(int(row[5]) > 0 for row in table), result)
 
 
+def measured_by_a_shell_there():
+    """A command that passes its words to a shell, as rsh and oarsh do: those of agents mean the same to it, and so do these."""
+    path = tempfile.mktemp(prefix="joins", dir=scratch)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('#!/bin/sh\nexport BSPZERO_HOST_NAME=$1; shift\nexec sh -c "$*"\n')
+    os.chmod(path, 0o700)
+    result = expect(bspload("--hosts", "a,b", "--launcher", path), 0, no_err=True)
+    check(sorted(row[0] for row in rows(result)) == ["a", "b"], result)
+    check(all(int(row[5]) > 0 for row in rows(result)), result)
+    expect(run([BSPRUN, "--hosts", "a:1,b:1", "--load", "--launcher", path, PROG]), 0, out="^p = 2$", no_err=True)
+
+
 def ranked():
     path = launcher(slow='echo "bspload 0 0 0 4 100"; exit 0',
                     busy='echo "bspload 3.5 0 0 4 1000"; exit 0',
@@ -60,6 +72,15 @@ def ranked():
 
 
 def without_bspload_there():
+    """The shell to which ssh passes its last word says what there is."""
+    path = os.path.join(tempfile.mkdtemp(dir=scratch), "ssh")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nfor line; do :; done\nexec sh -c \"$(echo \"$line\" | sed 's,/bspload,/none,g')\"\n")
+    os.chmod(path, 0o700)
+    result = expect(bspload("--hosts", "old", "--launcher", path), 0, no_err=True)
+    [row] = rows(result)
+    check(row[0] == "old" and int(row[1]) > 0 and row[5:] == ["-", "-"], result)
+    check(all(float(load) >= 0 for load in row[2:5]), result)
     path = launcher(old='echo "0.25 0.50 0.75 1/2 3"; echo 8; exit 0')
     result = expect(bspload("--hosts", "old", "--launcher", path), 0, no_err=True)
     check(rows(result) == [["old", "8", "0.25", "0.50", "0.75", "-", "-"]], result)
@@ -140,5 +161,5 @@ def wrong_calls():
 
 
 if __name__ == "__main__":
-    main([this_host, measured_there, ranked, without_bspload_there, hosts_that_do_not_answer,
+    main([this_host, measured_there, measured_by_a_shell_there, ranked, without_bspload_there, hosts_that_do_not_answer,
           in_an_allocation, where_hosts_come_from, bsprun_prefers_the_idle, wrong_calls])

@@ -6,6 +6,8 @@ import base64
 import os
 import random
 import re
+import resource
+import select
 
 from harness import *
 from strangers_play import *
@@ -78,6 +80,35 @@ def a_lost_agent_is_replaced_beside_strangers():
         job.ends_well([r"host h[01] was lost: the connection to its node agent ended"],
                       [r"process 0 has not written the same output as before the rollback",
                        r"the job makes little progress because its 2 hosts fail so often"])
+
+
+def strangers_leave_descriptors_to_a_job():
+    """There are more of them than bsprun may have descriptors, of which it needs some to start an agent and go back."""
+    limit = 256
+    with Spied("--ckpt", os.path.join(tempfile.mkdtemp(dir=scratch), "store")) as job:
+        own = job.process.pid
+        resource.prlimit(own, resource.RLIMIT_NOFILE, (limit, limit))
+        before = len(descriptors(own))
+        port = next(port for port, name in job.ports().items() if name == "bsprun")
+        silent = [connect(port) for _ in range(2 * limit)]
+        # The kernel has all of them; bsprun takes what it wants of them, or all that it can.
+        wait_until(lambda: hung_up(silent) or len(descriptors(own)) == limit, "places that are taken")
+        check(len(descriptors(own)) < limit // 2 + before, "bsprun has", len(descriptors(own)), "descriptors")
+        os.kill(next(pid for pid, name in job.members().items() if name == "bspnode"), signal.SIGKILL)
+        job.wait_for(r"^ready ", 2)
+        for connection in silent:
+            connection.close()
+        job.ends_well([r"host h[01] was lost: the connection to its node agent ended"],
+                      [r"process 0 has not written the same output as before the rollback",
+                       r"the job makes little progress because its 2 hosts fail so often"])
+
+
+def hung_up(connections):
+    """Whether so many are closed by the other side that it must have seen them all."""
+    poll = select.poll()
+    for connection in connections:
+        poll.register(connection, select.POLLRDHUP)
+    return len(poll.poll(0)) > len(connections) // 2
 
 
 def a_wrong_key_hears_nothing():
@@ -304,6 +335,6 @@ if __name__ == "__main__":
           two_hosts_that_fall_silent_at_once,
           a_local_job_listens_nowhere, the_key_is_in_no_argument_and_no_environment,
           strangers_cost_nothing, strangers_of_an_encrypted_job,
-          a_lost_agent_is_replaced_beside_strangers, a_wrong_key_hears_nothing,
+          a_lost_agent_is_replaced_beside_strangers, strangers_leave_descriptors_to_a_job, a_wrong_key_hears_nothing,
           what_was_recorded_is_of_no_use, another_version_is_named, the_wrong_place_is_named,
           who_has_the_key_and_lies_is_dropped])

@@ -327,6 +327,37 @@ START_TEST(group_of_version_1)
 }
 END_TEST
 
+/* An empty group of that name.  Above 4194304 no process has such a number. */
+static void put_empty_group(const char *name)
+{
+    make_parents(name);
+    ck_assert_int_eq(mkdir(path_of(name), 0700), 0);
+}
+
+START_TEST(groups_of_killed_agents)
+{
+    char own[256];
+
+    put("proc/self/cgroup", "0::/run\n");
+    put_group("sys/fs/cgroup/run/");
+    snprintf(own, sizeof own, "sys/fs/cgroup/run/bspzero-%d", (int)getppid());
+    put_empty_group(own);
+    put_empty_group("sys/fs/cgroup/run/bspzero-4194305");
+    put_empty_group("sys/fs/cgroup/run/bspzero-4194305x");
+    put_empty_group("sys/fs/cgroup/run/bspzero-");
+    put_empty_group("sys/fs/cgroup/run/4194305");
+    put("sys/fs/cgroup/run/bspzero-4194306/cgroup.procs", "1234\n");
+    used_group("sys/fs/cgroup/run/");
+    ck_assert_int_ne(access(path_of("sys/fs/cgroup/run/bspzero-4194305"), F_OK), 0);
+    /* Its agent lives, it is of something else, or processes are in it. */
+    ck_assert_int_eq(access(path_of(own), F_OK), 0);
+    ck_assert_int_eq(access(path_of("sys/fs/cgroup/run/bspzero-4194305x"), F_OK), 0);
+    ck_assert_int_eq(access(path_of("sys/fs/cgroup/run/bspzero-"), F_OK), 0);
+    ck_assert_int_eq(access(path_of("sys/fs/cgroup/run/4194305"), F_OK), 0);
+    ck_assert_int_eq(access(path_of("sys/fs/cgroup/run/bspzero-4194306/cgroup.procs"), F_OK), 0);
+}
+END_TEST
+
 START_TEST(no_group)
 {
     ck_assert_ptr_null(idle_group_new(root));
@@ -350,6 +381,7 @@ int main(void)
                             group_below,
                             group_beside,
                             group_of_version_1,
+                            groups_of_killed_agents,
                             no_group};
 
     return suite_run_tests("what is seen of an owner", tests, sizeof tests / sizeof *tests, set_up,

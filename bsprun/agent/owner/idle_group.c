@@ -4,8 +4,11 @@
  * cpu.idle is found in a group beside that of the agent rather than below it. */
 #include "bsprun/agent/owner/idle_group.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +21,7 @@
 
 #define TEXT_BYTES 8192
 #define TRIES      50 /* of a millisecond */
+#define NAME       "bspzero-"
 
 struct idle_group {
     char path[OWNER_PATH];
@@ -39,13 +43,45 @@ static int write_to(const struct idle_group *group, const char *name, const char
     return error;
 }
 
+/* Whether it is the name of a group whose agent has ended.  That of an agent that lives may be
+ * empty, too, as long as it has no processes. */
+static bool is_left(const char *name)
+{
+    char *end;
+
+    if (strncmp(name, NAME, strlen(NAME)) != 0)
+        return false;
+    long pid = strtol(name + strlen(NAME), &end, 10);
+
+    return pid > 0 && pid <= INT_MAX && !*end && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+/* Removes what agents that were killed have left there, as far as no process is in it. */
+static void sweep(const char *directory)
+{
+    DIR *opened = opendir(directory);
+    const struct dirent *entry;
+
+    while (opened && (entry = readdir(opened)))
+        if (is_left(entry->d_name))
+            unlinkat(dirfd(opened), entry->d_name, AT_REMOVEDIR);
+    if (opened)
+        closedir(opened);
+}
+
 /* Makes it there, if that is possible. */
 static bool make(struct idle_group *group, const char *root, const char *mount, const char *parent)
 {
-    int length = snprintf(group->path, sizeof group->path, "%s%s%s/bspzero-%d", root, mount, parent,
-                          (int)getpid());
+    char directory[OWNER_PATH];
 
-    if (length >= (int)sizeof group->path || (mkdir(group->path, 0755) != 0 && errno != EEXIST))
+    snprintf(directory, sizeof directory, "%s%s%s", root, mount, parent);
+    int length =
+        snprintf(group->path, sizeof group->path, "%s/" NAME "%d", directory, (int)getpid());
+
+    if (length >= (int)sizeof group->path)
+        return false;
+    sweep(directory);
+    if (mkdir(group->path, 0755) != 0 && errno != EEXIST)
         return false;
     if (idle_group_set(group, false))
         return true;

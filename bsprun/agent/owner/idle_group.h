@@ -10,8 +10,9 @@
 struct idle_group;
 
 /* Makes an empty group below that of this process, or beside it; of version 2, where that is
- * delegated to the user, or of version 1.  root: as of owner_view_new.  NULL: it cannot be made, or
- * has no cpu.idle: then processes must be slowed otherwise. */
+ * delegated to the user, or of version 1.  Removes those that killed agents have left there.  root:
+ * as of owner_view_new.  NULL: it cannot be made, or has no cpu.idle: then processes must be slowed
+ * otherwise. */
 struct idle_group *idle_group_new(const char *root);
 /* Has the process in it, if it lives, with what it forks from now on.  False: that is not
  * allowed. */
