@@ -78,7 +78,8 @@ struct stacks_request {
     void (*then)(struct launcher *launcher, const char *text); /* also gets the text; or NULL */
 };
 
-/* What ELECT and TAKE_OVER say of hosts.  Not on the stack, either. */
+/* What ELECT and TAKE_OVER say of hosts, and the slots are counted of.  Not on the stack, either.
+ */
 struct elect_lists {
     struct wire_host hosts[HOSTS_MAX];
     const char *addresses[HOSTS_MAX];
@@ -291,6 +292,9 @@ void launcher_wrong_input(void *launcher, const char *text);
 /* Sends START to all agents that are up.  The program may ask for the maximal number of processes
  * before bsp_begin, so it starts when that is known. */
 void launcher_start_when_possible(struct launcher *launcher);
+/* If the user named hosts or slots, warns of more processes than slots, as bsp_begin(wanted) was
+ * called and the hosts that begin the job are known. */
+void launcher_warn_oversubscribed(struct launcher *launcher, uint32_t wanted);
 
 /* ---- launcher_status.c ---- */
 

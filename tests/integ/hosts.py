@@ -53,6 +53,16 @@ def more_processes_than_slots():
         expect(bsprun("--hosts", "localhost:2", *words, PROG), 0, out=f"^p = {words[1]}$", no_err=True)
 
 
+def more_processes_than_slots_of_cells():
+    """Hosts with replicas of the same processes have the slots of one of them."""
+    for words, processes, slots in ((("--hosts", "h0:2,h1:2", "--replicas", 2), 4, 2),
+                                    (("--hosts", "h0:2", "--replicas", 2, "--replicas-on-host"), 3, 2),
+                                    (("--hosts", "h0:1,h1:2,h2:1", "--replicas", "0=2"), 4, 2)):
+        expect(on(*words, "-np", processes, PROG), 0, out=f"^p = {processes}$",
+               err=f"^bsprun: {processes} processes have {slots} slots, so some of them share a core")
+        expect(on(*words, "-np", slots, PROG), 0, out=f"^p = {slots}$", no_err=True)
+
+
 def room_before_the_beginning():
     """bsp_nprocs() before bsp_begin: what bsp_begin(0) will have, on all hosts."""
     cores = int(re.search("room for ([0-9]+)", bsprun(PROG, "room").out)[1])
@@ -62,6 +72,8 @@ def room_before_the_beginning():
                         (("--hosts", "h0:3,h1,localhost"), 3 + 2 * cores),
                         (("--hosts", "h0:2,h1:3", "-np", 4), 4), (("-np", 3), 3),
                         (("--hosts", "h0:1,h1:1", "-np", 6, "--oversubscribe"), 6),
+                        (("--hosts", "h0:2,h1:2,h2:2,h3:1", "--replicas", 2), 3),
+                        (("--hosts", "h0:2,h1:1", "--replicas", 2, "--replicas-on-host"), 3),
                         (("--hosts", "localhost:5"), 5), (("--hosts", "localhost:2,localhost:1"), 3)):
         result = expect(on(*words, PROG, "room"), 0, out=f"^room for {room}$", no_err=True)
         check(f"p = {room}\n" in result.out, words, result)
@@ -196,7 +208,7 @@ def hosts_that_come_too_late():
 
 if __name__ == "__main__":
     main([by_slot_and_by_node, room_before_the_beginning, stopped_before_it_has_begun,
-          more_processes_than_slots, spares_are_not_used, host_files,
+          more_processes_than_slots, more_processes_than_slots_of_cells, spares_are_not_used, host_files,
           an_adapter_that_is_not_known, the_host_file_of_old, variables_of_the_environment,
           this_host_by_its_address, the_environment_of_the_first_host,
           a_launcher_that_fails, a_launcher_that_asks, a_launcher_that_hangs,
