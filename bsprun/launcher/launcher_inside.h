@@ -125,6 +125,7 @@ struct launcher {
     /* START. */
     char program[PATH_MAX], working[PATH_MAX]; /* for agents of other hosts */
     uint64_t begun_ms;                         /* when the first START was sent; 0: not yet */
+    uint32_t begin_wanted;                     /* the program calls bsp_begin with it */
 
     /* The job. */
     struct job_machine *machine;
@@ -292,9 +293,9 @@ void launcher_wrong_input(void *launcher, const char *text);
 /* Sends START to all agents that are up.  The program may ask for the maximal number of processes
  * before bsp_begin, so it starts when that is known. */
 void launcher_start_when_possible(struct launcher *launcher);
-/* If the user named hosts or slots, warns of more processes than slots, as bsp_begin(wanted) was
- * called and the hosts that begin the job are known. */
-void launcher_warn_oversubscribed(struct launcher *launcher, uint32_t wanted);
+/* If the user named hosts or slots, warns of more processes than slots; when the program has called
+ * bsp_begin and all hosts that begin the job have said how many cores they have. */
+void launcher_warn_oversubscribed(struct launcher *launcher);
 
 /* ---- launcher_status.c ---- */
 

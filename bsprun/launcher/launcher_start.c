@@ -29,9 +29,10 @@ static bool find_slots(struct launcher *launcher, uint32_t wanted, uint64_t *slo
     return true;
 }
 
-void launcher_warn_oversubscribed(struct launcher *launcher, uint32_t wanted)
+void launcher_warn_oversubscribed(struct launcher *launcher)
 {
     const struct options *options = launcher->common.options;
+    uint32_t wanted = launcher->begin_wanted;
     char line[HOSTS_ERROR];
     uint64_t slots;
 

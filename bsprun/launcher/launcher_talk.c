@@ -248,7 +248,7 @@ static void tell_machine(struct launcher *launcher, struct launcher_agent *agent
     switch (message->kind) {
     case WIRE_REGISTER:
         event.kind = JOB_EVENT_REGISTERED;
-        launcher_warn_oversubscribed(launcher, message->registration.wanted);
+        launcher->begin_wanted = message->registration.wanted;
         break;
     case WIRE_CHOSEN:
         event.kind = JOB_EVENT_CHOSEN;

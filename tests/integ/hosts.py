@@ -79,6 +79,31 @@ def room_before_the_beginning():
         check(f"p = {room}\n" in result.out, words, result)
 
 
+def a_host_that_comes_after_the_program():
+    """With -np the program does not wait for it; how many cores it has is known before anybody is warned."""
+    directory = tempfile.mkdtemp(dir=scratch)
+    process = os.path.join(directory, "process")
+    cores = int(re.search("room for ([0-9]+)", bsprun(PROG, "room").out)[1])
+    # Process 0 sleeps in bsp_begin when h1 is called.
+    slow = file_of(f"""#!/bin/sh
+if [ $1 = h1 ]; then
+    until [ -e {process} ]; do sleep 0.01; done
+    until grep -qx {os.path.basename(PROG)[:15]} /proc/$(cat {process})/comm && grep -q "^State:.S" /proc/$(cat {process})/status; do
+        sleep 0.01
+    done
+fi
+exec {RSH} "$@"
+""")
+    os.chmod(slow, 0o700)
+    for processes, warned in ((cores + 1, False), (2 * cores + 1, True)):
+        result = expect(bsprun("--launcher", slow, "--hosts", "localhost,h1", "-np", processes, "sh", "-c",
+                               f'echo $$ >{process}.new; mv {process}.new {process}; exec "$0"', PROG),
+                        0, out=f"^p = {processes}$")
+        check(result.err == warned * f"bsprun: {processes} processes have {2 * cores} slots, so some of them share a "
+              "core (--oversubscribe suppresses this warning)\n", result)
+        os.unlink(process)
+
+
 def stopped_before_it_has_begun():
     """How many cores a host has is not known yet, so the program has not been started."""
     directory = tempfile.mkdtemp(dir=scratch)
@@ -208,6 +233,7 @@ def hosts_that_come_too_late():
 
 if __name__ == "__main__":
     main([by_slot_and_by_node, room_before_the_beginning, stopped_before_it_has_begun,
+          a_host_that_comes_after_the_program,
           more_processes_than_slots, more_processes_than_slots_of_cells, spares_are_not_used, host_files,
           an_adapter_that_is_not_known, the_host_file_of_old, variables_of_the_environment,
           this_host_by_its_address, the_environment_of_the_first_host,
