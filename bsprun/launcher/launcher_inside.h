@@ -241,7 +241,7 @@ struct launcher_agent *launcher_find_host(const struct launcher *launcher, const
 /* Processes are about to be moved: requests for that are fulfilled when a later term runs. */
 void launcher_await_next_term(struct launcher *launcher);
 /* --display-map: says on which host each process of the term is. */
-void launcher_tell_map(struct launcher *launcher, const struct wire_numbers *homes);
+void launcher_tell_map(struct launcher *launcher);
 /* A request about hosts or places, as above. */
 const char *launcher_change_places(struct launcher *launcher, struct status_order *order);
 /* The host is to be left: its processes move at the next barrier.  `why` says so to the user, as in

@@ -124,10 +124,12 @@ void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
             tell_opened(launcher, &launcher->agents.items[i]);
 }
 
-void launcher_tell_map(struct launcher *launcher, const struct wire_numbers *homes)
+void launcher_tell_map(struct launcher *launcher)
 {
+    const struct replica_view *view = &launcher->replicas;
+
     for (uint32_t i = 0; i < launcher->agents.count; i++) {
-        char *pids = map_pids(homes->items, homes->count, i);
+        char *pids = map_pids(view->homes, view->processes, view->lead[i]);
 
         if (pids && *pids)
             notices_say(&launcher->common.notices, "map: host %s: %s", name_of(launcher, i), pids);

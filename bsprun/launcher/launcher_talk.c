@@ -282,7 +282,7 @@ static void tell_running(struct launcher *launcher, const struct wire_message *m
     launcher_replicas_run(launcher, &message->running);
     launcher_tell_moved(launcher, message->running.processes);
     if (launcher->common.options->run.display_map)
-        launcher_tell_map(launcher, &message->running.homes);
+        launcher_tell_map(launcher);
     launcher_owners_running(launcher);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_RUNNING,
                                                 .term = message->envelope.term,
