@@ -74,7 +74,8 @@ def room_before_the_beginning():
                         (("--hosts", "h0:1,h1:1", "-np", 6, "--oversubscribe"), 6),
                         (("--hosts", "h0:2,h1:2,h2:2,h3:1", "--replicas", 2), 3),
                         (("--hosts", "h0:2,h1:1", "--replicas", 2, "--replicas-on-host"), 3),
-                        (("--hosts", "localhost:5"), 5), (("--hosts", "localhost:2,localhost:1"), 3)):
+                        (("--hosts", "localhost:5"), 5), (("--hosts", "localhost:2,localhost:1"), 3),
+                        (("--hosts", f"localhost:{cores + 1},127.0.0.1"), cores + 2)):
         result = expect(on(*words, PROG, "room"), 0, out=f"^room for {room}$", no_err=True)
         check(f"p = {room}\n" in result.out, words, result)
 
