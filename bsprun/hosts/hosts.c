@@ -288,6 +288,12 @@ bool hosts_multiply(struct hosts *hosts, uint32_t times, const char *own, char *
     return true;
 }
 
+/* Those left open are of a single mention without a number. */
+static uint32_t slots_beside_others(const struct host *host)
+{
+    return host->slots > 0 ? host->slots : 1;
+}
+
 void hosts_merge_own(struct hosts *hosts, const char *own)
 {
     struct host *first = NULL;
@@ -298,12 +304,9 @@ void hosts_merge_own(struct hosts *hosts, const char *own)
         bool again = first && hosts_is_own(host->name, own);
 
         if (again) {
-            uint64_t slots = (uint64_t)first->slots + host->slots;
+            uint64_t slots = (uint64_t)slots_beside_others(first) + slots_beside_others(host);
 
-            if (first->slots > 0 && host->slots > 0)
-                first->slots = slots < WIRE_SLOTS_MAX ? (uint32_t)slots : WIRE_SLOTS_MAX;
-            else
-                first->slots = 0;
+            first->slots = slots < WIRE_SLOTS_MAX ? (uint32_t)slots : WIRE_SLOTS_MAX;
             free_host(host);
             continue;
         }

@@ -79,7 +79,8 @@ void hosts_find_own(struct hosts *hosts, const char *const *addresses);
  * some hosts are named by addresses. */
 bool hosts_named_twice(const struct hosts *hosts, char *(*resolve)(const char *name), char *error);
 
-/* Merges all entries of this host: slots are added, or unknown if those of one entry are. */
+/* Merges all entries of this host, as if they had one name: slots are added, and open ones count as
+ * one. */
 void hosts_merge_own(struct hosts *hosts, const char *own);
 
 /* Adds each host so many times that it is there `times` times, after all others: a, b, a#2, b#2.

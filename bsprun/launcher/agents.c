@@ -120,9 +120,9 @@ bool agents_has_hosts(const struct agents *agents)
     return agents->count > 1 || !agents->items[0].local;
 }
 
-bool agents_slots(const struct agents *agents, uint32_t *slots)
+bool agents_slots(const struct agents *agents, struct wire_host *hosts, uint32_t *count)
 {
-    *slots = 0;
+    *count = 0;
     for (uint32_t i = 0; i < agents->count; i++) {
         const struct launcher_agent *agent = &agents->items[i];
 
@@ -130,7 +130,10 @@ bool agents_slots(const struct agents *agents, uint32_t *slots)
             continue; /* a spare or lost host */
         if (agent->slots == 0 && !agents_is_up(agent))
             return false;
-        *slots += agent->slots > 0 ? agent->slots : agent->cores;
+        hosts[(*count)++] =
+            (struct wire_host){.host = agent->host,
+                               .slots = agent->slots > 0 ? agent->slots : agent->cores,
+                               .name = agent->name};
     }
     return true;
 }

@@ -159,9 +159,9 @@ void agents_cut_lines(struct agents *agents);
 void agents_cut_line(struct launcher_agent *agent);
 /* Kills the agents of this host that do not answer. */
 void agents_kill(struct agents *agents);
-/* The slots of the hosts that take part or are about to.  False: the cores of one of them are not
- * known yet. */
-bool agents_slots(const struct agents *agents, uint32_t *slots);
+/* The hosts that take part or are about to, at most HOSTS_MAX, with their slots.  False: the cores
+ * of one of them are not known yet. */
+bool agents_slots(const struct agents *agents, struct wire_host *hosts, uint32_t *count);
 
 /* Prepares for agents of other hosts, if there are several. 0 or -errno. */
 int agents_open_remote(struct agents *agents);

@@ -78,7 +78,8 @@ struct stacks_request {
     void (*then)(struct launcher *launcher, const char *text); /* also gets the text; or NULL */
 };
 
-/* What ELECT and TAKE_OVER say of hosts.  Not on the stack, either. */
+/* What ELECT and TAKE_OVER say of hosts, and the slots are counted of.  Not on the stack, either.
+ */
 struct elect_lists {
     struct wire_host hosts[HOSTS_MAX];
     const char *addresses[HOSTS_MAX];
@@ -124,6 +125,7 @@ struct launcher {
     /* START. */
     char program[PATH_MAX], working[PATH_MAX]; /* for agents of other hosts */
     uint64_t begun_ms;                         /* when the first START was sent; 0: not yet */
+    uint32_t begin_wanted;                     /* the program calls bsp_begin with it */
 
     /* The job. */
     struct job_machine *machine;
@@ -239,7 +241,7 @@ struct launcher_agent *launcher_find_host(const struct launcher *launcher, const
 /* Processes are about to be moved: requests for that are fulfilled when a later term runs. */
 void launcher_await_next_term(struct launcher *launcher);
 /* --display-map: says on which host each process of the term is. */
-void launcher_tell_map(struct launcher *launcher, const struct wire_numbers *homes);
+void launcher_tell_map(struct launcher *launcher);
 /* A request about hosts or places, as above. */
 const char *launcher_change_places(struct launcher *launcher, struct status_order *order);
 /* The host is to be left: its processes move at the next barrier.  `why` says so to the user, as in
@@ -291,6 +293,9 @@ void launcher_wrong_input(void *launcher, const char *text);
 /* Sends START to all agents that are up.  The program may ask for the maximal number of processes
  * before bsp_begin, so it starts when that is known. */
 void launcher_start_when_possible(struct launcher *launcher);
+/* If the user named hosts or slots, warns of more processes than slots; when the program has called
+ * bsp_begin and all hosts that begin the job have said how many cores they have. */
+void launcher_warn_oversubscribed(struct launcher *launcher);
 
 /* ---- launcher_status.c ---- */
 

@@ -27,6 +27,8 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     uint32_t count = job_machine_avoid(launcher->machine, &names);
 
     launcher->agent_status = 0;
+    if (!launcher->has_elected && !job_machine_restores(launcher->machine))
+        launcher_warn_oversubscribed(launcher);
     for (uint32_t i = 0; i < launcher->agents.count; i++) {
         const struct launcher_agent *agent = &launcher->agents.items[i];
 

@@ -126,10 +126,12 @@ void launcher_tell_moved(struct launcher *launcher, uint32_t processes)
             tell_opened(launcher, &launcher->agents.items[i]);
 }
 
-void launcher_tell_map(struct launcher *launcher, const struct wire_numbers *homes)
+void launcher_tell_map(struct launcher *launcher)
 {
+    const struct replica_view *view = &launcher->replicas;
+
     for (uint32_t i = 0; i < launcher->agents.count; i++) {
-        char *pids = map_pids(homes->items, homes->count, i);
+        char *pids = map_pids(view->homes, view->processes, view->lead[i]);
 
         if (pids && *pids)
             notices_say(&launcher->common.notices, "map: host %s: %s", name_of(launcher, i), pids);
@@ -260,10 +262,25 @@ static const char *refuse_early(const struct launcher *launcher)
     return job_machine_term(launcher->machine) == 0 ? "its processes are not running yet" : NULL;
 }
 
+/* The next term is the one in which the process would be elsewhere. */
+static const char *refuse_process(struct launcher *launcher, uint32_t pid)
+{
+    uint32_t processes = launcher->processes;
+
+    if (replica_counts_most(&launcher->replicas.wanted, WIRE_RANKS_MAX) > 1)
+        return "it has replicas, which are not moved: bspctl JOB drain HOST vacates a host";
+    if (pid < processes)
+        return NULL;
+    snprintf(launcher->refusal, sizeof launcher->refusal,
+             processes > 0 ? "it has no process %u: its processes are 0 to %u"
+                           : "its processes are not running yet",
+             pid, processes - 1);
+    return launcher->refusal;
+}
+
 static const char *refuse(struct launcher *launcher, const struct status_order *order,
                           const struct launcher_agent *agent)
 {
-    uint32_t processes = launcher->processes;
     const char *refusal = refuse_job(launcher);
 
     if (refusal)
@@ -274,14 +291,10 @@ static const char *refuse(struct launcher *launcher, const struct status_order *
         return refusal;
     if (order->what == STATUS_PLACE)
         return launcher_refuse_room(launcher, order, ROOM_NOBODY);
-    if (order->what == STATUS_MOVE && order->pid >= processes) {
-        snprintf(launcher->refusal, sizeof launcher->refusal,
-                 processes > 0 ? "it has no process %u: its processes are 0 to %u"
-                               : "its processes are not running yet",
-                 order->pid, processes - 1);
-        return launcher->refusal;
-    }
-    refusal = refuse_host(launcher, order, agent);
+    if (order->what == STATUS_MOVE)
+        refusal = refuse_process(launcher, order->pid);
+    if (!refusal)
+        refusal = refuse_host(launcher, order, agent);
     if (!refusal && order->what != STATUS_OPEN)
         refusal = launcher_refuse_room(launcher, order, agent->host);
     return refusal;

@@ -130,6 +130,9 @@ const char *launcher_change_replicas(struct launcher *launcher, struct status_or
     }
     status_socket_tell_others(launcher->status_socket, 1u << STATUS_REPLICAS, order->host,
                               "another number of replicas is wanted now, by another bspctl");
+    if (replica_counts_most(&counts, WIRE_RANKS_MAX) > 1)
+        status_socket_tell_all(launcher->status_socket, 1u << STATUS_MOVE,
+                               "processes get replicas, which are not moved, by another bspctl");
     launcher->replicas.wanted = counts;
     launcher_await_next_term(launcher);
     launcher_event(launcher,

@@ -11,8 +11,36 @@
 #include <unistd.h>
 
 #include "bsprun/launcher/launcher_inside.h"
+#include "bsprun/launcher/map.h"
 #include "bsprun/launcher/program.h"
 #include "bsprun/launcher/window.h"
+
+/* The slots of the processes of a new job whose program calls bsp_begin(wanted).  False: not known
+ * yet. */
+static bool find_slots(struct launcher *launcher, uint32_t wanted, uint64_t *slots)
+{
+    struct map_begin begin = {.hosts = launcher->elect_lists.hosts,
+                              .program = job_machine_program(launcher->machine),
+                              .wanted = wanted};
+
+    if (!agents_slots(&launcher->agents, launcher->elect_lists.hosts, &begin.count))
+        return false;
+    *slots = map_slots(launcher->common.options, &begin);
+    return true;
+}
+
+void launcher_warn_oversubscribed(struct launcher *launcher)
+{
+    const struct options *options = launcher->common.options;
+    uint32_t wanted = launcher->begin_wanted;
+    char line[HOSTS_ERROR];
+    uint64_t slots;
+
+    if ((agents_has_hosts(&launcher->agents) || launcher->agents.items[0].slots > 0) &&
+        !options->hosts.oversubscribe && find_slots(launcher, wanted, &slots) &&
+        hosts_crowded(wanted, (uint32_t)options->processes, slots, line))
+        notices_say(&launcher->common.notices, "%s", line);
+}
 
 static void fill_snapshots(const struct launcher *launcher, struct wire_start *start)
 {
@@ -89,6 +117,7 @@ static void fill_program(struct launcher *launcher, const struct launcher_agent 
 {
     const struct options *options = launcher->common.options;
     const struct manifest *manifest = &launcher->common.saved.manifest;
+    uint64_t slots;
 
     bool restores = launcher->common.saved.store && job_machine_restores(launcher->machine);
 
@@ -98,7 +127,8 @@ static void fill_program(struct launcher *launcher, const struct launcher_agent 
                     job_machine_joins(launcher->machine, agent->host);
     start->process_limit = (uint32_t)options->processes;
     if (!start->resume) {
-        agents_slots(&launcher->agents, &start->slots);
+        if (find_slots(launcher, 0, &slots))
+            start->slots = (uint32_t)slots;
         name_program(launcher, agent, start);
         start->arguments = (struct wire_texts){(const char *const *)options->command + 1,
                                                (uint32_t)options->command_length - 1};
@@ -178,9 +208,9 @@ static void start_if_possible(struct launcher *launcher, struct launcher_agent *
     bool begins = agent->host == job_machine_program(launcher->machine) &&
                   !job_machine_restores(launcher->machine) &&
                   launcher->common.options->processes == 0;
-    uint32_t slots;
+    uint64_t slots;
 
-    if (agent->state != AGENT_UP || (begins && !agents_slots(&launcher->agents, &slots)))
+    if (agent->state != AGENT_UP || (begins && !find_slots(launcher, 0, &slots)))
         return;
     agents_started(agent);
     send_start(launcher, agent);

@@ -240,23 +240,6 @@ static void take_hello(struct launcher *launcher, struct launcher_agent *agent,
     launcher_start_when_possible(launcher);
 }
 
-/* Warns of more processes than slots if the user named the hosts. */
-static void warn_oversubscribed(struct launcher *launcher,
-                                const struct wire_registration *registration)
-{
-    const struct options *options = launcher->common.options;
-    char line[HOSTS_ERROR];
-    uint64_t slots = 0;
-
-    for (uint32_t i = 0; i < launcher->agents.starters; i++)
-        slots += launcher->agents.items[i].slots ? launcher->agents.items[i].slots
-                                                 : launcher->agents.items[i].cores;
-    if ((agents_has_hosts(&launcher->agents) || launcher->agents.items[0].slots > 0) &&
-        !options->hosts.oversubscribe &&
-        hosts_crowded(registration->wanted, (uint32_t)options->processes, slots, line))
-        notices_say(&launcher->common.notices, "%s", line);
-}
-
 static void tell_machine(struct launcher *launcher, struct launcher_agent *agent,
                          const struct wire_message *message)
 {
@@ -265,7 +248,7 @@ static void tell_machine(struct launcher *launcher, struct launcher_agent *agent
     switch (message->kind) {
     case WIRE_REGISTER:
         event.kind = JOB_EVENT_REGISTERED;
-        warn_oversubscribed(launcher, &message->registration);
+        launcher->begin_wanted = message->registration.wanted;
         break;
     case WIRE_CHOSEN:
         event.kind = JOB_EVENT_CHOSEN;
@@ -299,7 +282,7 @@ static void tell_running(struct launcher *launcher, const struct wire_message *m
     launcher_replicas_run(launcher, &message->running);
     launcher_tell_moved(launcher, message->running.processes);
     if (launcher->common.options->run.display_map)
-        launcher_tell_map(launcher, &message->running.homes);
+        launcher_tell_map(launcher);
     launcher_owners_running(launcher);
     launcher_event(launcher, (struct job_event){.kind = JOB_EVENT_RUNNING,
                                                 .term = message->envelope.term,

@@ -45,6 +45,11 @@ char *map_pids(const uint64_t *homes, uint32_t count, uint64_t host)
 
 /* ---- Before anything runs ---- */
 
+static bool has_replicas(const struct options *options)
+{
+    return replica_counts_most(&options->hosts.replicas, WIRE_RANKS_MAX) > 1;
+}
+
 /* The hosts that are no spares; false: one has not said how many slots it has. */
 static bool fill_hosts(const struct options *options, uint32_t cores, struct placement_host *hosts,
                        uint32_t count, char *error, size_t size)
@@ -70,35 +75,63 @@ static bool fill_hosts(const struct options *options, uint32_t cores, struct pla
     return true;
 }
 
-/* Where hosts have replicas: by a Processor Zero to which all of them and the program have come. */
+/* A Processor Zero to which all hosts and the program have come, with what it then does; NULL: no
+ * memory. */
+static struct coord *begin_on_paper(const struct options *options, const struct map_begin *begin,
+                                    struct coord_effects *effects)
+{
+    struct coord_config config = {.term = 1,
+                                  .host_count = begin->count,
+                                  .hosts = begin->hosts,
+                                  .process_limit = (uint32_t)options->processes,
+                                  .by_node = options->hosts.by_node,
+                                  .abort_at = COORD_NEVER,
+                                  .counts = options->hosts.replicas};
+    struct coord *zero = coord_new(&config);
+    struct wire_message message = {.kind = WIRE_HOST_READY, .envelope.term = 1};
+
+    message.host_ready.slots = 1;
+    message.host_ready.available = WIRE_NEVER;
+    for (uint32_t i = 0; zero && i < begin->count; i++) {
+        message.host_ready.host = begin->hosts[i].host;
+        coord_step(zero, 1, begin->hosts[i].host, &message, effects);
+    }
+    message = (struct wire_message){.kind = WIRE_REGISTERED, .envelope.term = 1};
+    message.registered.host = begin->program;
+    message.registered.wanted = begin->wanted;
+    if (zero)
+        coord_step(zero, 1, begin->program, &message, effects);
+    return zero;
+}
+
+uint64_t map_slots(const struct options *options, const struct map_begin *begin)
+{
+    struct coord_effects effects = {0};
+    struct coord *zero = NULL;
+    uint64_t slots = 0;
+
+    for (uint32_t i = 0; i < begin->count; i++)
+        slots += begin->hosts[i].slots;
+    if (has_replicas(options) && (zero = begin_on_paper(options, begin, &effects)) != NULL)
+        slots = coord_slots(zero);
+    coord_free(zero);
+    return slots;
+}
+
+/* Where hosts have replicas. */
 static bool place_replicas(const struct options *options, struct placement *placement,
                            uint64_t *homes, uint32_t *leads)
 {
     struct wire_host hosts[HOSTS_MAX];
+    struct map_begin begin = {.hosts = hosts, .count = placement->host_count};
     struct coord_effects effects = {0};
-    struct coord_config config = {.term = 1,
-                                  .host_count = placement->host_count,
-                                  .hosts = hosts,
-                                  .process_limit = (uint32_t)options->processes,
-                                  .by_node = placement->by_node,
-                                  .abort_at = COORD_NEVER,
-                                  .counts = options->hosts.replicas};
+    bool placed = false;
 
     for (uint32_t i = 0; i < placement->host_count; i++)
         hosts[i] = (struct wire_host){.host = i, .slots = placement->hosts[i].slots, .name = ""};
-    struct coord *zero = coord_new(&config);
-    struct wire_message message = {.kind = WIRE_HOST_READY, .envelope.term = 1};
-    bool placed = false;
+    struct coord *zero = begin_on_paper(options, &begin, &effects);
 
-    message.host_ready.slots = 1;
-    message.host_ready.available = WIRE_NEVER;
-    for (uint32_t i = 0; zero && i < placement->host_count; i++) {
-        message.host_ready.host = i;
-        coord_step(zero, 1, i, &message, &effects);
-    }
-    message = (struct wire_message){.kind = WIRE_REGISTERED, .envelope.term = 1};
-    if (zero && coord_step(zero, 1, 0, &message, &effects) == 0 && effects.count > 0 &&
-        effects.items[0].message.kind == WIRE_PLACE) {
+    if (zero && effects.count > 0 && effects.items[0].message.kind == WIRE_PLACE) {
         const struct wire_place *place = &effects.items[0].message.place;
 
         placed = place->processes <= placement->processes;
@@ -146,7 +179,7 @@ char *map_expected(const struct options *options, uint32_t cores, uint32_t most,
     uint64_t *homes = NULL;
     uint32_t *leads = NULL;
     char *text = NULL;
-    bool known, replicated = replica_counts_most(&options->hosts.replicas, WIRE_RANKS_MAX) > 1;
+    bool known;
 
     snprintf(error, size, "out of memory");
     placement.hosts = calloc(placement.host_count, sizeof *placement.hosts);
@@ -169,7 +202,7 @@ char *map_expected(const struct options *options, uint32_t cores, uint32_t most,
             homes[pid] = placement.home[pid];
         for (uint32_t i = 0; i < placement.host_count; i++)
             leads[i] = i;
-        if (!replicated || place_replicas(options, &placement, homes, leads))
+        if (!has_replicas(options) || place_replicas(options, &placement, homes, leads))
             text = print(&placement, options->hosts.spares, all->items, homes, leads);
     }
     free(leads);

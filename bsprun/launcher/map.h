@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "bsprun/options/options.h"
+#include "coordinator/core/coord.h"
 
 /* The processes of the host, "processes 0-3, 6", or "" if it has none; homes: the host of each
  * process.  To be freed; NULL: no memory. */
@@ -20,5 +21,17 @@ char *map_pids(const uint64_t *homes, uint32_t count, uint64_t host);
  */
 char *map_expected(const struct options *options, uint32_t cores, uint32_t most, char *error,
                    size_t size);
+
+/* What a new job begins with. */
+struct map_begin {
+    const struct wire_host *hosts; /* whose slots are known */
+    uint32_t count;
+    uint32_t program; /* the host where the program calls bsp_begin ... */
+    uint32_t wanted;  /* ... with this number */
+};
+
+/* The slots that its processes have: of hosts with replicas of the same processes, those of the
+ * host that has the fewest. */
+uint64_t map_slots(const struct options *options, const struct map_begin *begin);
 
 #endif

@@ -29,9 +29,18 @@ static const char help[] =
     "  --help, --version\n"
     "The exit status is 1 if a host does not answer.\n";
 
+/* Those for bsprun that say which hosts there are, or how they are reached; the others are about
+ * jobs, and what is wrong with them, or does not go together here, does not matter. */
 static const char *variable(const char *name)
 {
-    return getenv(name);
+    static const char *const ours[] = {"BSPZERO_HOSTS", "BSPZERO_HOSTFILE", "BSPZERO_LAUNCHER",
+                                       "BSPZERO_CONNECT_TIMEOUT"};
+    bool bsprun = strncmp(name, "BSPZERO_", strlen("BSPZERO_")) == 0;
+
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (strcmp(name, ours[i]) == 0)
+            bsprun = false;
+    return bsprun || strcmp(name, "BSP_PROCS") == 0 ? NULL : getenv(name);
 }
 
 static bool is_set(const char *name)

@@ -323,6 +323,9 @@ bool coord_can_outlive(const struct coord *state, uint32_t host);
 /* The hosts in the order of the configuration; index < config->host_count. */
 uint32_t coord_host_count(const struct coord *state);
 uint32_t coord_host_at(const struct coord *state, uint32_t index);
+/* The slots of all hosts, or of the cells that have been formed: of each those of the host that has
+ * the fewest. */
+uint64_t coord_slots(const struct coord *state);
 /* Whether an effect's message is for this host: it must be alive, and for PERSIST keep the
  * manifest. */
 bool coord_is_addressed(const struct coord *state, uint32_t host, enum wire_kind kind);

@@ -30,8 +30,7 @@ static void too_few(struct coord *state, uint32_t processes, struct coord_effect
     coord_begin_abort(state, effects);
 }
 
-/* The slots of all hosts, or of the cells that have been formed. */
-static uint64_t count_slots(const struct coord *state)
+uint64_t coord_slots(const struct coord *state)
 {
     uint64_t slots = 0;
 
@@ -54,7 +53,7 @@ static bool decide_processes(struct coord *state, uint64_t *processes,
     bool by_pid = state->config.counts.count > 1;
 
     *processes =
-        coord_decide_processes(state->wanted, state->config.process_limit, count_slots(state));
+        coord_decide_processes(state->wanted, state->config.process_limit, coord_slots(state));
     if ((!by_pid || *processes <= state->config.processes_max) &&
         !coord_form_cells(state, (uint32_t)*processes, NULL, 0)) {
         too_few(state, (uint32_t)*processes, effects);
@@ -62,7 +61,7 @@ static bool decide_processes(struct coord *state, uint64_t *processes,
     }
     if (!by_pid)
         *processes =
-            coord_decide_processes(state->wanted, state->config.process_limit, count_slots(state));
+            coord_decide_processes(state->wanted, state->config.process_limit, coord_slots(state));
     if (*processes <= state->config.processes_max)
         return true;
     char text[96];

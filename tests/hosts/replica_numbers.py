@@ -127,6 +127,27 @@ def what_is_refused():
         check(scene.job.said().count("Processor Zero is host") == 1, "the term has ended", scene.job)
 
 
+def moves_are_refused():
+    """Who waits for a move while replicas are asked for is told; without them processes are moved again."""
+    with Scene(hosts=3, replicas=1, supersteps=LONG) as scene:
+        scene.others()
+        rank = next(rank for rank in status(scene.place, scene.job)["ranks"] if rank["pid"] == 1)
+        free = next(host for host in scene.place.hosts if host not in
+                    {rank["host"] for rank in status(scene.place, scene.job)["ranks"]})
+        os.kill(rank["os_pid"], signal.SIGSTOP)  # so that the term does not end before
+        move = asked(scene.place, scene.job, "--wait", "move", "1", free)
+        more = asked(scene.place, scene.job, "--wait", "replicas", "0=2")
+        os.kill(rank["os_pid"], signal.SIGCONT)
+        why = said(move, 1, scene.job)
+        check("processes get replicas, which are not moved, by another bspctl" in why, why, scene.job)
+        said(more, 0, scene.job)
+        why = refused(scene.place, scene.job, "--wait", "move", "1", rank["host"])
+        check("it has replicas, which are not moved: bspctl JOB drain HOST vacates a host" in why, why, scene.job)
+        ask(scene, "1")
+        said(control(scene.place, scene.job, "--wait", "move", "1", free), 0, scene.job)
+        scene.right()
+
+
 def programs_that_cannot():
     with Scene("--replica-files", "check", hosts=2, replicas=1, supersteps=LONG) as scene:
         scene.others()
@@ -220,5 +241,5 @@ def mistakes():
 
 if __name__ == "__main__":
     main([some_have_more, none_is_lost, more_and_fewer, some_are_missing, shared_files, what_is_refused,
-          programs_that_cannot, jobs_that_cannot, bspstat_shows_them, the_report_counts_them,
+          moves_are_refused, programs_that_cannot, jobs_that_cannot, bspstat_shows_them, the_report_counts_them,
           all_on_one_host, processor_zero_among_three, mistakes])

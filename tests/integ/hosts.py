@@ -53,6 +53,16 @@ def more_processes_than_slots():
         expect(bsprun("--hosts", "localhost:2", *words, PROG), 0, out=f"^p = {words[1]}$", no_err=True)
 
 
+def more_processes_than_slots_of_cells():
+    """Hosts with replicas of the same processes have the slots of one of them."""
+    for words, processes, slots in ((("--hosts", "h0:2,h1:2", "--replicas", 2), 4, 2),
+                                    (("--hosts", "h0:2", "--replicas", 2, "--replicas-on-host"), 3, 2),
+                                    (("--hosts", "h0:1,h1:2,h2:1", "--replicas", "0=2"), 4, 2)):
+        expect(on(*words, "-np", processes, PROG), 0, out=f"^p = {processes}$",
+               err=f"^bsprun: {processes} processes have {slots} slots, so some of them share a core")
+        expect(on(*words, "-np", slots, PROG), 0, out=f"^p = {slots}$", no_err=True)
+
+
 def room_before_the_beginning():
     """bsp_nprocs() before bsp_begin: what bsp_begin(0) will have, on all hosts."""
     cores = int(re.search("room for ([0-9]+)", bsprun(PROG, "room").out)[1])
@@ -62,9 +72,37 @@ def room_before_the_beginning():
                         (("--hosts", "h0:3,h1,localhost"), 3 + 2 * cores),
                         (("--hosts", "h0:2,h1:3", "-np", 4), 4), (("-np", 3), 3),
                         (("--hosts", "h0:1,h1:1", "-np", 6, "--oversubscribe"), 6),
-                        (("--hosts", "localhost:5"), 5), (("--hosts", "localhost:2,localhost:1"), 3)):
+                        (("--hosts", "h0:2,h1:2,h2:2,h3:1", "--replicas", 2), 3),
+                        (("--hosts", "h0:2,h1:1", "--replicas", 2, "--replicas-on-host"), 3),
+                        (("--hosts", "localhost:5"), 5), (("--hosts", "localhost:2,localhost:1"), 3),
+                        (("--hosts", f"localhost:{cores + 1},127.0.0.1"), cores + 2)):
         result = expect(on(*words, PROG, "room"), 0, out=f"^room for {room}$", no_err=True)
         check(f"p = {room}\n" in result.out, words, result)
+
+
+def a_host_that_comes_after_the_program():
+    """With -np the program does not wait for it; how many cores it has is known before anybody is warned."""
+    directory = tempfile.mkdtemp(dir=scratch)
+    process = os.path.join(directory, "process")
+    cores = int(re.search("room for ([0-9]+)", bsprun(PROG, "room").out)[1])
+    # Process 0 sleeps in bsp_begin when h1 is called.
+    slow = file_of(f"""#!/bin/sh
+if [ $1 = h1 ]; then
+    until [ -e {process} ]; do sleep 0.01; done
+    until grep -qx {os.path.basename(PROG)[:15]} /proc/$(cat {process})/comm && grep -q "^State:.S" /proc/$(cat {process})/status; do
+        sleep 0.01
+    done
+fi
+exec {RSH} "$@"
+""")
+    os.chmod(slow, 0o700)
+    for processes, warned in ((cores + 1, False), (2 * cores + 1, True)):
+        result = expect(bsprun("--launcher", slow, "--hosts", "localhost,h1", "-np", processes, "sh", "-c",
+                               f'echo $$ >{process}.new; mv {process}.new {process}; exec "$0"', PROG),
+                        0, out=f"^p = {processes}$")
+        check(result.err == warned * f"bsprun: {processes} processes have {2 * cores} slots, so some of them share a "
+              "core (--oversubscribe suppresses this warning)\n", result)
+        os.unlink(process)
 
 
 def stopped_before_it_has_begun():
@@ -196,7 +234,8 @@ def hosts_that_come_too_late():
 
 if __name__ == "__main__":
     main([by_slot_and_by_node, room_before_the_beginning, stopped_before_it_has_begun,
-          more_processes_than_slots, spares_are_not_used, host_files,
+          a_host_that_comes_after_the_program,
+          more_processes_than_slots, more_processes_than_slots_of_cells, spares_are_not_used, host_files,
           an_adapter_that_is_not_known, the_host_file_of_old, variables_of_the_environment,
           this_host_by_its_address, the_environment_of_the_first_host,
           a_launcher_that_fails, a_launcher_that_asks, a_launcher_that_hangs,

@@ -140,6 +140,18 @@ def where_hosts_come_from():
     check([row[0] for row in rows(result)] == ["newer1"], result)
 
 
+def variables_for_bsprun():
+    """Those of jobs have no meaning here, whatever they say; those by which hosts are reached do."""
+    env = {"HOME": scratch, "BSPZERO_HOSTS": "a", "BSPZERO_LAUNCHER": launcher()}
+    for name, value in (("BSPZERO_SPARES", "3"), ("BSPZERO_REPLICAS", "0=2"), ("BSPZERO_REPLICAS", "4"),
+                        ("BSPZERO_REPLICAS_ON_HOST", "1"), ("BSPZERO_HEARTBEAT", "never"), ("BSPZERO_CKPT", "/none"),
+                        ("BSP_PROCS", "many")):
+        result = expect(bspload(env={**env, name: value}), 0, no_err=True)
+        check([row[0] for row in rows(result)] == ["a"], name, value, result)
+    expect(bspload(env={**env, "BSPZERO_LAUNCHER": "/nonexistent/rsh"}), 1, err="^bspload: host a: /nonexistent/rsh: ")
+    expect(bspload(env={**env, "BSPZERO_CONNECT_TIMEOUT": "never"}), 2, err="^bspload: BSPZERO_CONNECT_TIMEOUT=never: ")
+
+
 def bsprun_prefers_the_idle():
     """Processes fill the slots of the host that is least busy first."""
     path = launcher(a='case $* in *--probe*) echo "bspload 3 3 3 4 1000"; exit 0;; esac',
@@ -162,4 +174,5 @@ def wrong_calls():
 
 if __name__ == "__main__":
     main([this_host, measured_there, measured_by_a_shell_there, ranked, without_bspload_there, hosts_that_do_not_answer,
-          in_an_allocation, where_hosts_come_from, bsprun_prefers_the_idle, wrong_calls])
+          in_an_allocation, where_hosts_come_from, variables_for_bsprun, bsprun_prefers_the_idle,
+          wrong_calls])

@@ -91,6 +91,14 @@ def map_of_what_runs():
         check(re.fullmatch(shown, result.err), words, result)
 
 
+def map_of_replicas():
+    """Both hosts that have replicas of the same processes are shown, and none that has no processes."""
+    shown = "".join(f"bsprun: map: host h{i}: process{'' if i % 2 else 'es'} {1 if i % 2 else '0, 2'}\n" for i in range(4))
+    result = expect(bsprun("--launcher", RSH, "--hosts", "h0:1,h1:1,h2:1,h3:1,h4:1", "--replicas", 2, "--map-by", "node",
+                           "-np", 3, "--oversubscribe", "--display-map", PROG), 0, out="^p = ")
+    check(result.err == shown, result)
+
+
 def contents(place):
     found = {}
     for name in os.listdir(place):
@@ -193,6 +201,6 @@ def no_input():
 
 
 if __name__ == "__main__":
-    main([directory, directory_that_is_none, map_of_what_would_run, map_of_what_runs,
+    main([directory, directory_that_is_none, map_of_what_would_run, map_of_what_runs, map_of_replicas,
           files_of_output, files_after_a_rollback, files_that_cannot_be, times_of_output,
           exported_variables, no_input])

@@ -405,8 +405,10 @@ START_TEST(own_host_under_several_names)
     expect_hosts(&options, "localhost:6 a:1");
     PARSE(&options, "--hosts", "me:2,localhost", "prog");
     ck_assert(options_find_hosts(&options, "me.example.org") && options.hosts.only_here);
-    ck_assert_uint_eq(options.hosts.all.items[0].slots, 0);
+    ck_assert_uint_eq(options.hosts.all.items[0].slots, 3); /* as of me:2,me */
     options_free(&options);
+    PARSE(&options, "--hosts", "localhost,a:1,me,[::1]", "prog");
+    expect_hosts(&options, "localhost:3 a:1");
     set(0, "SLURM_JOB_ID", "7");
     set(1, "SLURM_JOB_NODELIST", "node7");
     set(2, "SLURMD_NODENAME", "node7");
