@@ -1,4 +1,4 @@
-/* launcher_start.c - sends START to agents.
+/* launcher_start.c - sends START to agents; the slots of the processes of a new job, which it says.
  *
  * Happy path: HELLO of an agent -> START as soon as the possible number of processes is known.
  *
