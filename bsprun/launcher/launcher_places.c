@@ -142,6 +142,7 @@ void launcher_take_moves(struct launcher *launcher, const struct wire_term_over 
     const struct launcher_agent *to = count > 0 ? agents_of(&launcher->agents, first->host) : NULL;
 
     launcher->moving_seconds = over->moving_seconds;
+    launcher->passed_seconds = over->passed_seconds;
     for (uint32_t i = 0; i < count; i++)
         wanted_moves_add(&launcher->wanted_moves, term, over->moves.items[i]);
     if (to && launcher->common.options->verbosity > 0)

@@ -29,7 +29,7 @@ struct balance {
     size_t traffic_most;
     uint32_t alpha; /* 0 before the first decision */
     double spent;   /* highest cost of all planned moves, those off leaving hosts aside */
-    double passed;  /* seconds of the supersteps up to `counted` */
+    double passed;  /* seconds of the supersteps up to `counted`, and of what was before */
     uint64_t counted;
     double fruitless;          /* the imbalance about which nothing could be done */
     uint64_t *rests_until;     /* per rank: superstep */
@@ -110,9 +110,15 @@ double balance_spent(const struct balance *balance)
     return balance->spent;
 }
 
-void balance_spend(struct balance *balance, double seconds)
+double balance_passed(const struct balance *balance)
 {
-    balance->spent += model_clean(seconds);
+    return balance->passed;
+}
+
+void balance_go_on(struct balance *balance, double spent, double passed)
+{
+    balance->spent += model_clean(spent);
+    balance->passed += model_clean(passed);
 }
 
 /* ---- Arguments ----------------------------------------------------------------------------- */

@@ -146,10 +146,12 @@ void balance_free(struct balance *balance); /* or NULL */
 int balance_decide(struct balance *balance, const struct balance_rule *rule,
                    const struct balance_facts *facts, struct balance_answer *answer);
 
-/* What the moves of all decisions have cost at most, those off leaving hosts aside, in seconds; and
- * that of an earlier struct balance for the same job, whose decisions count against the budget. */
+/* What the moves of all decisions have cost at most, those off leaving hosts aside, and the time
+ * that has passed up to the last decision, in seconds.  With both of them another struct balance
+ * for the same job goes on: the budget is one of all the job's time. */
 double balance_spent(const struct balance *balance);
-void balance_spend(struct balance *balance, double seconds);
+double balance_passed(const struct balance *balance);
+void balance_go_on(struct balance *balance, double spent, double passed);
 
 /* For a caller that measures transfers: the move_bandwidth of the next decision, from that of the
  * last one and the measured duration of its moves.  Where links do not explain the duration, the

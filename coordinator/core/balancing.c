@@ -72,7 +72,7 @@ bool coord_balancing_begin(struct coord *state, const struct share_sums *earlier
         state->config.balance_rule = &usual;
     if (state->config.look_ns == 0)
         state->config.look_ns = LOOK_NS;
-    balance_spend(balancing->balance, state->config.moving_seconds);
+    balance_go_on(balancing->balance, state->config.moving_seconds, state->config.passed_seconds);
     for (uint32_t i = 0; earlier && i < hosts; i++)
         begin_past_of_earlier(&balancing->pasts[i], &earlier[i]);
     return true;
