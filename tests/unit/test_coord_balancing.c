@@ -314,6 +314,20 @@ START_TEST(nothing_is_gained)
 }
 END_TEST
 
+/* Placement has left them on a drained host, as their images fit on no other.  What they hold in
+ * memory may be less, and would fit: if that counted they would go, be put back, and so on. */
+START_TEST(who_was_left_on_a_drained_host_stays)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    coord->hosts[1].drained = true;
+    for (uint32_t pid = 0; pid < 2 * EACH; pid++)
+        measures[pid].bytes = UINT64_C(1) << 20;
+    for (uint32_t looks = 0; looks < 60; looks++)
+        look(slowed, EACH);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+END_TEST
+
 START_TEST(processes_that_are_bound_stay)
 {
     begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
@@ -573,6 +587,7 @@ int main(void)
     tcase_add_test(tests, who_talks_comes_together);
     tcase_add_test(tests, unknown_ways_move_nobody);
     tcase_add_test(tests, nothing_is_gained);
+    tcase_add_test(tests, who_was_left_on_a_drained_host_stays);
     tcase_add_test(tests, processes_that_are_bound_stay);
     tcase_add_test(tests, sleepers_are_not_slow);
     tcase_add_test(tests, hosts_that_cannot_measure);
