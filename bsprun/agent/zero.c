@@ -129,6 +129,7 @@ static void term_over(struct agent *agent)
     over->right = outcome.right;
     over->moves = outcome.moves;
     over->moving_seconds = outcome.moving_seconds;
+    over->passed_seconds = outcome.passed_seconds;
     over->learned = agent_learned(agent);
     over->text = agent_blamed(agent)[0] ? agent_blamed(agent) : outcome.text;
     /* Without the message bsprun sees that this agent has exited, and cleans up. */
@@ -225,6 +226,7 @@ static int agent_make_zero(struct agent *agent, uint32_t term,
         config.balance = agent_order(agent)->balance && agent_order(agent)->replicas < 2;
         config.at_once = agent_order(agent)->at_once;
         config.moving_seconds = agent_election(agent)->moving_seconds;
+        config.passed_seconds = agent_election(agent)->passed_seconds;
         config.loads = agent_peers_loads(agent);
         config.earlier = agent_peers_shares(agent);
     }

@@ -101,7 +101,8 @@ struct launcher {
     bool end_requested; /* bspkill has requested the end, */
     bool has_leisure;   /* ... after a snapshot, whenever that is: a signal may be in a hurry */
     bool has_elected;
-    double moving_seconds;  /* what moves by Processor Zero's decision have cost at most */
+    double moving_seconds;  /* what moves by Processor Zero's decision have cost at most ... */
+    double passed_seconds;  /* ... of so much time; both as the last TERM_OVER has said */
     uint32_t processes;     /* 0: they do not run yet */
     uint32_t move_asked_in; /* term in which processes were to be moved; 0: none are */
     uint32_t expects_in;    /* term in which Processor Zero will be told where they go; 0: none */

@@ -58,6 +58,7 @@ static void elect(struct launcher *launcher, const struct job_effect *effect)
     message.elect.anew = effect->anew;
     message.elect.moves = wanted_moves_list(&launcher->wanted_moves);
     message.elect.moving_seconds = launcher->moving_seconds;
+    message.elect.passed_seconds = launcher->passed_seconds;
     message.elect.by_node = launcher->common.options->hosts.by_node;
     message.elect.first_of_run = !launcher->has_elected;
     launcher->has_elected = true;

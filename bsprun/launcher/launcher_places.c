@@ -145,6 +145,7 @@ void launcher_take_moves(struct launcher *launcher, const struct wire_term_over 
     const struct wire_move *first = NULL;
 
     launcher->moving_seconds = over->moving_seconds;
+    launcher->passed_seconds = over->passed_seconds;
     for (uint32_t i = 0; i < over->moves.count; i++) {
         const struct wire_move *move = &over->moves.items[i];
 

@@ -29,7 +29,7 @@ struct balance {
     size_t traffic_most;
     uint32_t alpha; /* 0 before the first decision */
     double spent;   /* highest cost of all planned moves, those off leaving hosts aside */
-    double passed;  /* seconds of the supersteps up to `counted` */
+    double passed;  /* seconds of the supersteps up to `counted`, and of what was before */
     uint64_t counted;
     double fruitless;          /* the imbalance about which nothing could be done */
     uint64_t *rests_until;     /* per rank: superstep */
@@ -110,9 +110,15 @@ double balance_spent(const struct balance *balance)
     return balance->spent;
 }
 
-void balance_spend(struct balance *balance, double seconds)
+double balance_passed(const struct balance *balance)
 {
-    balance->spent += model_clean(seconds);
+    return balance->passed;
+}
+
+void balance_go_on(struct balance *balance, double spent, double passed)
+{
+    balance->spent += model_clean(spent);
+    balance->passed += model_clean(passed);
 }
 
 /* ---- Arguments ----------------------------------------------------------------------------- */
@@ -275,8 +281,9 @@ static int compare_images(const void *one, const void *other, void *of)
     return a < b ? -1 : a > b;
 }
 
-/* Plans the moves off all leaving hosts; returns how many ranks cannot be moved. */
-static uint32_t empty_leaving(struct plan *plan)
+/* Plans the moves off all leaving hosts; returns how many ranks cannot be moved, and how many of
+ * them for want of memory only. */
+static uint32_t empty_leaving(struct plan *plan, uint32_t *waiting)
 {
     const struct balance_facts *facts = plan->facts;
     struct balance *balance = plan->balance;
@@ -298,8 +305,10 @@ static uint32_t empty_leaving(struct plan *plan)
             }
         if (found > 0)
             make(plan, &shortest(plan, best, found, INFINITY)->move);
-        else
+        else {
             stranded++;
+            *waiting += !facts->ranks[rank].pinned;
+        }
     }
     return stranded;
 }
@@ -482,10 +491,11 @@ int balance_decide(struct balance *balance, const struct balance_rule *rule,
     struct balance_answer made = {.moves = balance->moves,
                                   .imbalance = model_imbalance(&balance->model),
                                   .before = model_superstep(&balance->model)};
+    uint32_t waiting = 0;
     count_time(balance, facts, made.before);
-    made.stranded = empty_leaving(&plan);
+    made.stranded = empty_leaving(&plan, &waiting);
     /* Off leaving hosts at once, without what would delay that. */
-    if (plan.count > 0 || made.stranded > 0)
+    if (plan.count > 0)
         made.after = model_superstep(&balance->model);
     else
         made.after = improve(&plan, made.before);
@@ -494,7 +504,7 @@ int balance_decide(struct balance *balance, const struct balance_rule *rule,
     made.bytes = plan.bytes;
     double all;
     made.transfer = links_take(&plan, &all);
-    made.alpha = next_alpha(balance, rule, plan.count > 0 || made.stranded > 0, made.imbalance);
+    made.alpha = next_alpha(balance, rule, plan.count > 0 || waiting > 0, made.imbalance);
     made.evaluated = balance->model.evaluated;
     balance->alpha = made.alpha;
     let_rest(&plan);

@@ -17,13 +17,15 @@
  * All moves that were planned so far may take a share of the time that has passed (budget), at the
  * highest cost that measurements allow: so much is lost at most if all of them were in vain.
  *
- * Hosts that leave are emptied whatever it costs.  Memory is what limits a host: no rank is sent
- * where its image does not fit beside all others that are sent there.
+ * Hosts that leave are emptied whatever it costs, and before anything else is moved.  Memory is
+ * what limits a host: no rank is sent where its image does not fit beside all others that are sent
+ * there.
  *
- * The decision is made every alpha supersteps.  Alpha becomes its least value after moves, doubles
- * while nothing is worth moving, and halves when the imbalance exceeds a bound and has grown since
- * the last decision that found nothing.  A rank that was moved stays for the horizon of its move,
- * at most BALANCE_RULE.rest supersteps.
+ * The decision is made every alpha supersteps.  Alpha becomes its least value after moves, and
+ * while ranks of a leaving host wait for memory; it doubles while nothing is worth moving, and
+ * halves when the imbalance exceeds a bound and has grown since the last decision that found
+ * nothing.  A rank that was moved stays for the horizon of its move, at most BALANCE_RULE.rest
+ * supersteps.
  *
  * No clock, no I/O, no randomness: equal calls give equal answers.  Times in seconds, sizes in
  * bytes.  Measurements that are negative or not finite count as 0; a host of speed 0 gets no rank.
@@ -146,10 +148,12 @@ void balance_free(struct balance *balance); /* or NULL */
 int balance_decide(struct balance *balance, const struct balance_rule *rule,
                    const struct balance_facts *facts, struct balance_answer *answer);
 
-/* What the moves of all decisions have cost at most, those off leaving hosts aside, in seconds; and
- * that of an earlier struct balance for the same job, whose decisions count against the budget. */
+/* What the moves of all decisions have cost at most, those off leaving hosts aside, and the time
+ * that has passed up to the last decision, in seconds.  With both of them another struct balance
+ * for the same job goes on: the budget is one of all the job's time. */
 double balance_spent(const struct balance *balance);
-void balance_spend(struct balance *balance, double seconds);
+double balance_passed(const struct balance *balance);
+void balance_go_on(struct balance *balance, double spent, double passed);
 
 /* For a caller that measures transfers: the move_bandwidth of the next decision, from that of the
  * last one and the measured duration of its moves.  Where links do not explain the duration, the

@@ -72,7 +72,7 @@ bool coord_balancing_begin(struct coord *state, const struct share_sums *earlier
         state->config.balance_rule = &usual;
     if (state->config.look_ns == 0)
         state->config.look_ns = LOOK_NS;
-    balance_spend(balancing->balance, state->config.moving_seconds);
+    balance_go_on(balancing->balance, state->config.moving_seconds, state->config.passed_seconds);
     for (uint32_t i = 0; earlier && i < hosts; i++)
         begin_past_of_earlier(&balancing->pasts[i], &earlier[i]);
     return true;
@@ -213,20 +213,29 @@ bool coord_balancing_is_small(const struct coord *state)
     return true;
 }
 
-/* A process that neither computes nor waits for a processor sleeps: no other host would wake it
- * earlier. */
-static void add_process(struct coord_balancing *balancing, uint32_t host,
-                        const struct wire_measure *measure, double steps)
+static bool is_leaving(const struct coord *state, uint32_t host)
 {
+    return state->hosts[host].drained && !state->all_drained;
+}
+
+/* A process that neither computes nor waits for a processor sleeps: no other host would wake it
+ * earlier.  Those of a leaving host were left there when the term began, as their images fit
+ * nowhere else: what they hold in memory is less than that, and whoever moved them by it would see
+ * them put back. */
+static void add_process(struct coord *state, uint32_t host, const struct wire_measure *measure,
+                        double steps)
+{
+    struct coord_balancing *balancing = &state->balancing;
     struct coord_measured *last = &balancing->last[measure->pid];
     struct coord_past *past = &balancing->pasts[host];
     double work = since(measure->work_ns, last->work_ns);
     double waited = since(measure->waited_ns, last->waited_ns);
 
-    balancing->ranks[measure->pid] = (struct balance_rank){.compute = work / SECOND_NS / steps,
-                                                           .image = (double)measure->bytes,
-                                                           .home = host,
-                                                           .pinned = measure->bound};
+    balancing->ranks[measure->pid] =
+        (struct balance_rank){.compute = work / SECOND_NS / steps,
+                              .image = (double)measure->bytes,
+                              .home = host,
+                              .pinned = measure->bound || is_leaving(state, host)};
     past->work += work;
     past->heaviest = fmax(past->heaviest, work);
     past->ran += since(measure->ran_ns, last->ran_ns);
@@ -268,7 +277,7 @@ void coord_balancing_note(struct coord *state, const struct coord_host *host,
     past->busy_ns = arrive->busy_ns;
     past->busy_steps = arrive->busy_steps;
     for (uint32_t i = 0; i < arrive->measures.count; i++)
-        add_process(balancing, index, &arrive->measures.items[i], steps);
+        add_process(state, index, &arrive->measures.items[i], steps);
     note_messages(state, index, arrive);
     balancing->measured += arrive->measures.count;
 }
@@ -365,7 +374,7 @@ static void describe_host(const struct coord *state, uint32_t index)
         .samples = looks,
         .spread = spread_of(past),
         .free = past->available != PLACEMENT_UNKNOWN ? (double)past->available : ENOUGH,
-        .leaving = host->drained && !state->all_drained,
+        .leaving = is_leaving(state, index),
     };
 }
 

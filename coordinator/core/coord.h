@@ -207,7 +207,8 @@ struct coord_outcome {
     struct bspz_snapshot_name right;     /* MISMATCH: those to avoid are newer; term 0: none is */
     struct bspz_snapshot_name committed; /* the newest snapshot, term 0 when there is none */
     struct wire_move_list moves; /* MOVED: by Processor Zero's own decision; as long as the state */
-    double moving_seconds;       /* what its moves have cost the job at most, up to now */
+    double moving_seconds;       /* what its moves have cost the job at most, up to now ... */
+    double passed_seconds;       /* ... of the time that has passed while it could decide on them */
 };
 
 /* ---- The machine -------------------------------------------------------------------------- */
@@ -265,9 +266,9 @@ struct coord_config {
     uint32_t own; /* ... and this one is Processor Zero's own */
     bool at_once; /* processes move at the next snapshot: nothing is written or restored ahead */
     bool balance; /* processes move by Processor Zero's decision, too; with `recover` ... */
-    double moving_seconds;            /* ... as outcomes of earlier terms have said */
-    const struct share_sums *earlier; /* of each host, by earlier jobs; NULL: nothing is known;
-                                         copied */
+    double moving_seconds, passed_seconds; /* ... as outcomes of earlier terms have said */
+    const struct share_sums *earlier;      /* of each host, by earlier jobs; NULL: nothing is known;
+                                              copied */
     /* For tests: NULL, BALANCE_RULE, else for as long as the machine; the least time from one look
      * at measurements to the next, 0: a quarter of a second. */
     const struct balance_rule *balance_rule;

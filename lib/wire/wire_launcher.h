@@ -122,11 +122,12 @@
  * kind of the failure from which the term recovers, plus 1; 0: none; down: seconds for which that
  * failure has stopped the processes, including the silence before it was noticed.  by_node:
  * processes are placed round robin; anew: without regard to where they were; moves: but these
- * there. moving_seconds: as TERM_OVER has said.  addresses: where the agent of each host listens
- * for the others, as in HELLO; none in a job of one host. busy, speeds: as in struct coord_load, of
- * each host, or empty.  shares: what earlier jobs have seen of hosts.  replicas: pids in ascending
- * order, each followed by the number of replicas of the processes from it on; empty: one of each.
- * An agent that receives a newer term first ends the processes of older ones.
+ * there. moving_seconds, passed_seconds: as TERM_OVER has said.  addresses: where the agent of
+ * each host listens for the others, as in HELLO; none in a job of one host. busy, speeds: as in
+ * struct coord_load, of each host, or empty.  shares: what earlier jobs have seen of hosts.
+ * replicas: pids in ascending order, each followed by the number of replicas of the processes from
+ * it on; empty: one of each. An agent that receives a newer term first ends the processes of older
+ * ones.
  */
 #define WIRE_FIELDS_ELECT(F, E)                                                                    \
     F(u32, elected, WIRE_HOSTS_MAX - 1)                                                            \
@@ -147,6 +148,7 @@
     F(flag, anew, 0)                                                                               \
     F(move, moves, WIRE_RANKS_MAX)                                                                 \
     F(f64, moving_seconds, 0)                                                                      \
+    F(f64, passed_seconds, 0)                                                                      \
     F(numbers, busy, WIRE_HOSTS_MAX)                                                               \
     F(numbers, speeds, WIRE_HOSTS_MAX)                                                             \
     F(share, shares, WIRE_HOSTS_MAX)                                                               \
@@ -357,7 +359,7 @@
  * the fault is the envelope's.  bad: the snapshot `not_restored` could not be.  right: newer ones
  * are wrong, or may be, as replicas differ; term 0: none is known to be.  moves: what is to
  * be moved in the next term, by the decision of Processor Zero; moving_seconds: what its moves have
- * cost the job so far. */
+ * cost the job so far, of the passed_seconds in which it could decide on them. */
 #define WIRE_FIELDS_TERM_OVER(F, E)                                                                \
     F(i32, status, WIRE_STATUS_MAX)                                                                \
     F(u32, cause, WIRE_CAUSE_LAST)                                                                 \
@@ -369,6 +371,7 @@
     F(text, text, WIRE_TEXT_MAX)                                                                   \
     F(move, moves, WIRE_RANKS_MAX)                                                                 \
     F(f64, moving_seconds, 0)                                                                      \
+    F(f64, passed_seconds, 0)                                                                      \
     E(WIRE_PART_LEARNED, struct wire_learned, learned)
 
 /* The snapshot from which the term is to begin: record it and answer TERM_RECORDED.  missed:

@@ -169,6 +169,19 @@ START_TEST(why_a_term_begins)
 }
 END_TEST
 
+/* Processor Zero's own moves are judged by all the time of the job. */
+START_TEST(what_moves_have_cost_of_which_time)
+{
+    struct wire_message message = {.kind = WIRE_ELECT, .envelope.term = 2};
+
+    message.elect.moving_seconds = 60;
+    message.elect.passed_seconds = 400;
+    agent_election_take(&agent, &message);
+    ck_assert_double_eq(agent_election(&agent)->moving_seconds, 60);
+    ck_assert_double_eq(agent_election(&agent)->passed_seconds, 400);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {none_before_they_are_placed,
@@ -179,7 +192,8 @@ int main(void)
                                   nothing_is_kept_for_a_term_that_runs,
                                   the_strongest_request_is_kept,
                                   an_election_forgets_the_request_of_the_one_before,
-                                  why_a_term_begins};
+                                  why_a_term_begins,
+                                  what_moves_have_cost_of_which_time};
 
     return suite_run_tests("agent state", tests, sizeof tests / sizeof *tests, set_up, tear_down);
 }

@@ -546,6 +546,38 @@ START_TEST(drain_within_memory)
 }
 END_TEST
 
+/* Host 1 is slow, and host 0 cannot be emptied: for want of memory, which may be there soon, or
+ * because its ranks are pinned, which lasts.  Host 1 is relieved nevertheless. */
+START_TEST(who_stays_on_a_leaving_host_keeps_no_other)
+{
+    set_up(4, 8);
+    play.hosts[0].leaving = true;
+    play.hosts[1].speed = 0.1;
+    play.ranks[1].compute = play.ranks[5].compute = 10;
+    play.ranks[0].image = play.ranks[4].image = 2e12;
+    decide();
+    ck_assert_uint_eq(play.answer.stranded, 2);
+    ck_assert_uint_eq(play.answer.count, 2);
+    for (uint32_t i = 0; i < play.answer.count; i++)
+        ck_assert(play.answer.moves[i].from == 1 && !play.answer.moves[i].forced);
+    ck_assert(play.answer.after < play.answer.before);
+    play_make(&play);
+    play.ranks[1].compute = play.ranks[5].compute = 1;
+    play.facts.superstep += 1000;
+    decide();
+    ck_assert_uint_eq(play.answer.count, 0);
+    ck_assert_uint_eq(play.answer.alpha, 4);
+    play.ranks[0].pinned = play.ranks[4].pinned = true;
+    for (uint32_t alpha = 8; alpha <= 64; alpha *= 2) {
+        play.facts.superstep += 1000;
+        decide();
+        ck_assert_uint_eq(play.answer.stranded, 2);
+        ck_assert_uint_eq(play.answer.count, 0);
+        ck_assert_uint_eq(play.answer.alpha, alpha);
+    }
+}
+END_TEST
+
 /* ---- Bad arguments ------------------------------------------------------------------------- */
 
 START_TEST(bad_arguments)
@@ -744,6 +776,7 @@ int main(void)
         full_hosts,
         drain_empties,
         drain_within_memory,
+        who_stays_on_a_leaving_host_keeps_no_other,
         bad_arguments,
         expected_slowest,
         unknown_hosts,

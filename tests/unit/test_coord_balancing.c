@@ -1,6 +1,7 @@
 /* test_coord_balancing.c - when Processor Zero asks for measurements, and what it does with them.
  */
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,6 +314,20 @@ START_TEST(nothing_is_gained)
 }
 END_TEST
 
+/* Placement has left them on a drained host, as their images fit on no other.  What they hold in
+ * memory may be less, and would fit: if that counted they would go, be put back, and so on. */
+START_TEST(who_was_left_on_a_drained_host_stays)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
+    coord->hosts[1].drained = true;
+    for (uint32_t pid = 0; pid < 2 * EACH; pid++)
+        measures[pid].bytes = UINT64_C(1) << 20;
+    for (uint32_t looks = 0; looks < 60; looks++)
+        look(slowed, EACH);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+END_TEST
+
 START_TEST(processes_that_are_bound_stay)
 {
     begin(CONFIG(.rule = {POLICY_OFF, 0, 0}));
@@ -418,6 +433,35 @@ START_TEST(moves_are_not_in_a_hurry)
 {
     begin(CONFIG(.rule = {POLICY_OFF, 0, 0}, .moving_seconds = 2));
     ck_assert_uint_ge(look(slowed, EACH), 10 * 100);
+}
+END_TEST
+
+/* 17 % of 400 s are 68 s, and those of the 300 s here not yet 60 s: how long this term has run
+ * says little. */
+START_TEST(the_budget_is_of_the_whole_job)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}, .moving_seconds = 60, .passed_seconds = 400));
+    go_on(slowed, 30000, true);
+    ck_assert_int_eq(coord_phase(coord), COORD_CAPTURING);
+    tear_down();
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}, .moving_seconds = 60, .passed_seconds = 300));
+    go_on(slowed, 30000, true);
+    ck_assert_int_eq(coord_phase(coord), COORD_RUNNING);
+}
+END_TEST
+
+/* Whatever ends a term, the next one is told how long the job has run: nearly all of this term, as
+ * the first looks and the last supersteps do not count. */
+START_TEST(the_time_that_has_passed_is_told)
+{
+    begin(CONFIG(.rule = {POLICY_OFF, 0, 0}, .passed_seconds = 1000));
+    ck_assert_double_eq(coord_outcome(coord).passed_seconds, 1000);
+    uint64_t begun_ns = play_now_ns;
+    go_on(idle, 100000, true);
+    killed(7, EACH, SIGSEGV);
+    double passed = coord_outcome(coord).passed_seconds - 1000;
+    double run = (double)(play_now_ns - begun_ns) / 1e9;
+    ck_assert_msg(passed > run - 10 && passed <= run, "%f s of %f s", passed, run);
 }
 END_TEST
 
@@ -543,11 +587,14 @@ int main(void)
     tcase_add_test(tests, who_talks_comes_together);
     tcase_add_test(tests, unknown_ways_move_nobody);
     tcase_add_test(tests, nothing_is_gained);
+    tcase_add_test(tests, who_was_left_on_a_drained_host_stays);
     tcase_add_test(tests, processes_that_are_bound_stay);
     tcase_add_test(tests, sleepers_are_not_slow);
     tcase_add_test(tests, hosts_that_cannot_measure);
     tcase_add_test(tests, half_a_look_is_none);
     tcase_add_test(tests, moves_are_not_in_a_hurry);
+    tcase_add_test(tests, the_budget_is_of_the_whole_job);
+    tcase_add_test(tests, the_time_that_has_passed_is_told);
     tcase_add_test(tests, little_memory_moves_at_once);
     tcase_add_test(tests, earlier_jobs_are_the_past);
     tcase_add_test(tests, shares_are_told);

@@ -20,6 +20,7 @@ static void take_learned(struct election *election, const struct wire_elect *ele
         numbers[i] = elect->estimate.items[i].value;
     election->first_of_run = elect->first_of_run;
     election->moving_seconds = elect->moving_seconds;
+    election->passed_seconds = elect->passed_seconds;
     election->estimate = (struct estimate){0};
     estimate_from_numbers(&election->estimate, numbers, count);
     election->seen = (struct coord_seen){.host_seconds = elect->watched_hosts,

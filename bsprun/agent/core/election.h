@@ -20,11 +20,11 @@ struct election {
     struct coord_lineage lineage;
     struct bspz_snapshot_name avoid[COORD_AVOID_MAX];
     uint32_t avoid_count;
-    double moving_seconds; /* as in coord_config */
-    bool first_of_run;     /* since bsprun was started: by a user who has chosen the hosts */
-    uint32_t because; /* BSPZ_BOARD_RESTARTED, _MOVED or 0: why the term goes on from a snapshot; a
-                         term that never ran leaves its reason to the next one */
-    bool never_ran;   /* the processes of the last term of which this agent knows */
+    double moving_seconds, passed_seconds; /* as in coord_config */
+    bool first_of_run; /* since bsprun was started: by a user who has chosen the hosts */
+    uint32_t because;  /* BSPZ_BOARD_RESTARTED, _MOVED or 0: why the term goes on from a snapshot; a
+                          term that never ran leaves its reason to the next one */
+    bool never_ran;    /* the processes of the last term of which this agent knows */
     struct estimate estimate;
     struct coord_seen seen;
     struct coord_recovery recovery;

@@ -311,7 +311,7 @@ struct world {
         own_moves, joined, called, fewer, tried_again, missed, moves_ahead;
     unsigned taken_over, lost_beside, ahead, in_vain, lost_passing;
     bool balance; /* Processor Zero moves processes by itself */
-    double moving_seconds;
+    double moving_seconds, passed_seconds;
 
     /* The largest, of which few are used: not empty beyond what is counted. */
     struct agent agents[HOSTS];

@@ -212,6 +212,7 @@ static void on_finish(void *context, const struct coord_outcome *outcome)
         fail(zero->world, "processes move while they are restored ahead");
     zero->world->own_moves += outcome->moves.count;
     zero->world->moving_seconds = outcome->moving_seconds;
+    zero->world->passed_seconds = outcome->passed_seconds;
     for (uint32_t i = 0; i < outcome->moves.count; i++)
         zero->world->wanted_moves[zero->world->wanted_count++ % WANTED_MOVES] =
             outcome->moves.items[i];
@@ -272,6 +273,7 @@ static void set_up(struct world *world, struct coord_config *config, uint64_t bi
         .anew = world->anew,
         .balance = world->balance,
         .moving_seconds = world->moving_seconds,
+        .passed_seconds = world->passed_seconds,
         .balance_rule = &eager,
         .look_ns = 5000000,
         .moves = {world->wanted_moves,
