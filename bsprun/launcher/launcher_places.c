@@ -141,21 +141,13 @@ void launcher_tell_map(struct launcher *launcher)
 
 void launcher_take_moves(struct launcher *launcher, const struct wire_term_over *over)
 {
-    uint32_t term = job_machine_term(launcher->machine), count = 0;
-    const struct wire_move *first = NULL;
+    uint32_t term = job_machine_term(launcher->machine);
+    uint32_t count = wanted_moves_decided(&launcher->wanted_moves, term, over->moves);
+    const struct wire_move *first = over->moves.items;
+    const struct launcher_agent *to = count > 0 ? agents_of(&launcher->agents, first->host) : NULL;
 
     launcher->moving_seconds = over->moving_seconds;
     launcher->passed_seconds = over->passed_seconds;
-    for (uint32_t i = 0; i < over->moves.count; i++) {
-        const struct wire_move *move = &over->moves.items[i];
-
-        /* The user may have sent it to another host since that was decided. */
-        if (wanted_moves_elsewhere(&launcher->wanted_moves, *move))
-            continue;
-        wanted_moves_add(&launcher->wanted_moves, term, *move);
-        first = count++ == 0 ? move : first;
-    }
-    const struct launcher_agent *to = first ? agents_of(&launcher->agents, first->host) : NULL;
 
     if (to && launcher->common.options->verbosity > 0)
         notices_say(&launcher->common.notices,
@@ -379,8 +371,10 @@ const char *launcher_change_places(struct launcher *launcher, struct status_orde
         return refusal;
     struct job_event event = {
         .kind = JOB_EVENT_USE, .host = agent ? agent->host : JOB_NO_HOST, .use = uses[order->what]};
-    if (order->what == STATUS_PLACE)
+    if (order->what == STATUS_PLACE) {
         event = (struct job_event){.kind = JOB_EVENT_PLACE};
+        wanted_moves_place_anew(&launcher->wanted_moves, job_machine_term(launcher->machine));
+    }
     if (order->what == STATUS_MOVE && is_there(launcher, order->pid, agent->host)) {
         snprintf(launcher->refusal, sizeof launcher->refusal,
                  "process %u is on host %.255s already", order->pid, agent->name);

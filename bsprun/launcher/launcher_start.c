@@ -25,6 +25,11 @@ static bool find_slots(struct launcher *launcher, uint32_t wanted, uint64_t *slo
 
     if (!agents_slots(&launcher->agents, launcher->elect_lists.hosts, &begin.count))
         return false;
+    for (uint32_t i = 0; i < begin.count; i++) {
+        struct wire_host *host = &launcher->elect_lists.hosts[i];
+
+        host->drained = job_machine_drained(launcher->machine, host->host);
+    }
     *slots = map_slots(launcher->common.options, &begin);
     return true;
 }

@@ -21,6 +21,24 @@ bool wanted_moves_add(struct wanted_moves *moves, uint32_t term, struct wire_mov
     return true;
 }
 
+uint32_t wanted_moves_decided(struct wanted_moves *moves, uint32_t term,
+                              struct wire_move_list decided)
+{
+    uint32_t added = 0;
+
+    if (moves->asked_in == term)
+        return 0;
+    while (added < decided.count && wanted_moves_add(moves, term, decided.items[added]))
+        added++;
+    return added;
+}
+
+void wanted_moves_place_anew(struct wanted_moves *moves, uint32_t term)
+{
+    moves->count = 0;
+    moves->asked_in = term;
+}
+
 bool wanted_moves_elsewhere(const struct wanted_moves *moves, struct wire_move move)
 {
     for (uint32_t i = 0; i < moves->count; i++)

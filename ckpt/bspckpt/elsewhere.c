@@ -67,6 +67,14 @@ static bool is_name(const char *name)
     return good;
 }
 
+/* What was right for a job, or is for bsprun, unless the user has given it.  That it was srun says
+ * nothing of the hosts that are in an allocation now. */
+static void take_launcher(struct elsewhere *elsewhere, const char *launcher)
+{
+    if (launcher && *launcher && strcmp(launcher, "slurm") != 0 && !elsewhere->launcher)
+        elsewhere->launcher = strdup(launcher);
+}
+
 static void add_hosts(struct elsewhere *elsewhere, const struct manifest *manifest, const char *own)
 {
     const char *list = option_of(manifest, "hosts"), *launcher = option_of(manifest, "launcher");
@@ -81,8 +89,7 @@ static void add_hosts(struct elsewhere *elsewhere, const struct manifest *manife
         if (!hosts_is_own(name, own) && is_name(name))
             hosts_mention(&elsewhere->hosts, user_at(&named, name), name, 1, error);
     }
-    if (launcher && !elsewhere->launcher)
-        elsewhere->launcher = strdup(launcher);
+    take_launcher(elsewhere, launcher);
     hosts_free(&named);
 }
 
@@ -333,7 +340,6 @@ int elsewhere_ask(struct elsewhere *elsewhere, const char *command)
 int elsewhere_open(struct elsewhere *elsewhere, const struct request *request,
                    struct target *target, const struct store_job *jobs, size_t count)
 {
-    const char *launcher = getenv("BSPZERO_LAUNCHER");
     char own[HOST_NAME_MAX + 2];
 
     *elsewhere = (struct elsewhere){.status = STATUS_OK};
@@ -344,8 +350,7 @@ int elsewhere_open(struct elsewhere *elsewhere, const struct request *request,
     find_own(own, sizeof(own));
     for (size_t i = count; i-- > 0;)
         add_job(elsewhere, target->store, jobs[i].name, own);
-    if (!elsewhere->launcher && launcher && *launcher)
-        elsewhere->launcher = strdup(launcher);
+    take_launcher(elsewhere, getenv("BSPZERO_LAUNCHER"));
     if (elsewhere->hosts.count == 0)
         return STATUS_OK;
     elsewhere->wanted = calloc(elsewhere->hosts.count, sizeof(*elsewhere->wanted));

@@ -101,14 +101,6 @@ def the_host_of_bsprun_goes(place):
     at.empty(at.last)
 
 
-def a_host_is_cut_off_at_the_end(place):
-    """All processes have ended, and bsprun still shows what they wrote: an agent has nothing to do
-    any more but to wait for its leave."""
-    reader, writer = os.pipe()
-    at = Scene(place, stdout=writer, options=("--every", "0"))
-    os.close(writer)
-
-
 def bsprun_is_stopped(place):
     """Not gone: its host answers for it.  The agents end the processes and wait."""
     at = Scene(place)

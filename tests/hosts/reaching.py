@@ -118,7 +118,7 @@ def by_the_batch_script():
 
 
 def the_batch_script_again():
-    """With a store that has jobs: those that have ended are not continued, others are."""
+    """With a store that has jobs: those that have ended are not continued, others are.  What only continues begins none."""
     with Cluster(2) as cluster:
         def at_home(name):
             return os.path.join(cluster.home, name)
@@ -148,6 +148,7 @@ def the_batch_script_again():
             ends(submit(), 0, begun)
             cluster.check_answer(2)
             os.unlink(at_home("out"))
+        ends(cluster.submit_guide_s("-N2", "--ntasks-per-node=1", CONTINUE="yes"), 0, begun=3)
         for name in os.listdir(at_home("store.aside")):
             if name != "lock":
                 os.rename(at_home(f"store.aside/{name}"), at_home(f"store/{name}"))

@@ -184,10 +184,9 @@ def what_is_lost_is_made_anew():
         check(BACK not in scene.job.said(), "it went back", scene.job)
 
 
-@long
-def a_spare_gets_them():
+def a_spare_gets_them(first):
     """At a snapshot, after the loss of a host that does not come back; then the other one may be lost, too."""
-    for first in ("Processor Zero's", "another"):
+    def test():
         with Scene("--spares", "1", hosts=3, supersteps=600) as scene:
             zero, pair = scene.zero(), scene.place.hosts[:2]
             scene.others()
@@ -203,6 +202,8 @@ def a_spare_gets_them():
                                                            "processes 0-1", scene.job.said()), "replicas on the spare")
             scene.right()
             check(BACK not in scene.job.said(), "it went back", scene.job)
+    test.__name__ = "a_spare_gets_them" + first.replace("Processor Zero's", "_of_processor_zero").replace("another", "")
+    return test
 
 
 def all_replicas_are_lost():
@@ -238,4 +239,4 @@ def mistakes():
 if __name__ == "__main__":
     main([nothing_happens, a_host_is_killed, the_host_of_processor_zero, one_after_the_other,
           a_request_is_repeated, a_process_is_killed, a_host_stops, what_is_lost_is_made_anew,
-          a_spare_gets_them, all_replicas_are_lost, files_that_are_appended_to, mistakes])
+          a_spare_gets_them("another"), long(a_spare_gets_them("Processor Zero's")), all_replicas_are_lost, files_that_are_appended_to, mistakes])

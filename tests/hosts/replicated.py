@@ -303,6 +303,6 @@ if __name__ == "__main__":
     farms.require()
     main([without_faults, each_number, killed(0), *(long(killed(number)) for number in (1, 2, 3)), one_after_the_other,
           frozen_or_cut_off, deaf,
-          stopped, slow, with_input(0), *(long(with_input(reader)) for reader in (1, 3)),
+          stopped, slow, with_input(0), with_input(1), long(with_input(3)),
           all_of_one_process, snapshots_and_a_loss, one_bit, what_is_not_the_same_twice,
           input_before_bsp_begin])

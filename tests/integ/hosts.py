@@ -6,8 +6,9 @@ import socket
 import tempfile
 import time
 
-from harness import BSPRUN, Job, PROG, RSH, bsprun, check, expect, main, scratch, wait_until
+from harness import BIN, BSPRUN, Job, PROG, RSH, bsprun, check, expect, main, run, scratch, wait_until
 
+BSPCTL = os.path.join(BIN, "bspctl")
 
 
 def on(*words, **more):
@@ -61,6 +62,20 @@ def more_processes_than_slots_of_cells():
         expect(on(*words, "-np", processes, PROG), 0, out=f"^p = {processes}$",
                err=f"^bsprun: {processes} processes have {slots} slots, so some of them share a core")
         expect(on(*words, "-np", slots, PROG), 0, out=f"^p = {slots}$", no_err=True)
+
+
+def a_drained_host_has_no_slots():
+    """Without it two hosts have replicas of all processes, and the third one is left over."""
+    gate = os.path.join(tempfile.mkdtemp(dir=scratch), "gate")
+    with Job([BSPRUN, "--launcher", RSH, "--hosts", "h0:2,h1:2,h2:2,h3:2", "--replicas", "2", "--ckpt", os.path.dirname(gate),
+              "-np", "4", PROG, "early-gate", gate]) as job:
+        job.wait_for("^ready", 1)
+        # The program begins before the other hosts have come.
+        wait_until(lambda: run([BSPCTL, str(job.os_pid), "drain", "h3"]).status == 0 or job.is_over(), "host h3")
+        with open(gate, "w", encoding="ascii") as file:
+            file.write("1")
+        check(job.finish() == 0, job.status, job.text())
+        check("4 processes have 2 slots, so some of them share a core" in job.text(), job.text())
 
 
 def room_before_the_beginning():
@@ -235,7 +250,7 @@ def hosts_that_come_too_late():
 if __name__ == "__main__":
     main([by_slot_and_by_node, room_before_the_beginning, stopped_before_it_has_begun,
           a_host_that_comes_after_the_program,
-          more_processes_than_slots, more_processes_than_slots_of_cells, spares_are_not_used, host_files,
+          more_processes_than_slots, more_processes_than_slots_of_cells, a_drained_host_has_no_slots, spares_are_not_used, host_files,
           an_adapter_that_is_not_known, the_host_file_of_old, variables_of_the_environment,
           this_host_by_its_address, the_environment_of_the_first_host,
           a_launcher_that_fails, a_launcher_that_asks, a_launcher_that_hangs,

@@ -49,6 +49,20 @@ exec sh -c "$*"
 """
 SRUN = """#!/bin/sh
 while [ "${1#--}" != "$1" ]; do case $1 in --nodelist=*) host=${1#*=} ;; esac; shift; done
+case $host in
+*,*) # what it reads goes to all
+    directory=$(mktemp -d)
+    IFS=,
+    for name in $host; do
+        mkfifo "$directory/$name"
+        BSPZERO_HOST_NAME=$name "$@" <"$directory/$name" &
+    done
+    cd "$directory" && tee -- * >/dev/null
+    wait
+    rm -r "$directory"
+    exit
+    ;;
+esac
 echo "srun $host" >>'%s'
 export BSPZERO_HOST_NAME=$host
 exec "$@"
@@ -298,17 +312,30 @@ def in_another_allocation():
             file.write(text % calls)
         os.chmod(file.name, 0o700)
     env = {"PATH": directory + ":" + os.environ["PATH"]}
-    expect(bsprun("--hosts", "h0:1,h1:1", "--ckpt", store, "--every", 1, PROG, "turns", 4, env=env), 0)
-    for nodes, expected in ((None, ["ssh h0", "ssh h1"]), ("h[0-1]", ["srun h0", "srun h1"]),
-                            ("h[1-2]", ["srun h1", "ssh h0"]), ("h[2-3]", ["ssh h0", "ssh h1"])):
-        os.unlink(calls)
-        if nodes:
-            env.update(SLURM_JOB_ID="7", SLURM_JOB_NODELIST=nodes)
-        expect(run([BSPCKPT, "verify", store], env=env), 0, no_err=True)
-        with open(calls, encoding="utf-8") as file:
-            called = sorted(file.read().splitlines())
-        check(called == sorted(expected), "in the allocation", nodes, called)
+    for launcher in ((), ("--launcher", "slurm")):
+        for name in ("SLURM_JOB_ID", "SLURM_JOB_NODELIST", "BSPZERO_LAUNCHER"):
+            env.pop(name, None)
+        begun_in = {**env, "SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "h[0-1]"} if launcher else env
+        expect(bsprun("--hosts", "h0:1,h1:1", "--ckpt", store, "--every", 1, *launcher, PROG, "turns", 4, env=begun_in), 0)
+        for nodes, expected in ((None, ["ssh h0", "ssh h1"]), ("h[0-1]", ["srun h0", "srun h1"]),
+                                ("h[1-2]", ["srun h1", "ssh h0"]), ("h[2-3]", ["ssh h0", "ssh h1"])):
+            if nodes:
+                env.update(SLURM_JOB_ID="7", SLURM_JOB_NODELIST=nodes)
+            verified_by(["verify", store], env, calls, expected)
+        env["BSPZERO_LAUNCHER"] = "slurm"
+        verified_by(["verify", store], env, calls, ["ssh h0", "ssh h1"])
+        verified_by(["verify", "--launcher", "slurm", store], env, calls, ["srun h0", "srun h1"])
+        shutil.rmtree(store)
     shutil.rmtree(directory)
+
+
+def verified_by(words, env, calls, expected):
+    with open(calls, "w", encoding="utf-8"):
+        pass
+    expect(run([BSPCKPT, *words], env=env), 0, no_err=True)
+    with open(calls, encoding="utf-8") as file:
+        called = sorted(file.read().splitlines())
+    check(called == sorted(expected), words, "in the allocation", env.get("SLURM_JOB_NODELIST"), called)
 
 
 if __name__ == "__main__":

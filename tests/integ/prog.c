@@ -333,6 +333,10 @@ static void before_begin(const char *mode)
         ready();
         pause_ms(60000);
     }
+    if (strcmp(mode, "early-gate") == 0) {
+        ready();
+        wait_for_gate(word(2), 1);
+    }
     if (strcmp(mode, "prompt") == 0) {
         int answer;
 

@@ -249,7 +249,6 @@ def at_the_time_limit_of_several_hosts():
     check(len(re.findall(r"^#0 ", result.err, re.M)) == 3, result)
 
 
-@long
 def at_the_time_limit_a_tool_hangs():
     result = limited(path_with(eu_stack="sleep 1000 & wait\n"), "-np", "2", seconds=1)
     check(not re.search("^#", result.err, re.M), result)

@@ -570,7 +570,6 @@ def after_a_logout():
         check(not os.path.exists(place.path), place.sockets())
 
 
-@long
 def a_job_without_a_socket():
     """It runs, which is not denied, and it is not killed because it cannot be asked."""
     with Place() as place:
