@@ -142,7 +142,8 @@ void launcher_tell_map(struct launcher *launcher)
 void launcher_take_moves(struct launcher *launcher, const struct wire_term_over *over)
 {
     uint32_t term = job_machine_term(launcher->machine);
-    uint32_t count = wanted_moves_decided(&launcher->wanted_moves, term, over->moves);
+    bool anew = job_machine_places_anew(launcher->machine);
+    uint32_t count = anew ? 0 : wanted_moves_decided(&launcher->wanted_moves, term, over->moves);
     const struct wire_move *first = over->moves.items;
     const struct launcher_agent *to = count > 0 ? agents_of(&launcher->agents, first->host) : NULL;
 
@@ -346,7 +347,10 @@ static void tell_overtaken(struct launcher *launcher, const struct status_order 
 {
     char text[WIRE_NAME_MAX + 96];
 
-    if (order->what == STATUS_MOVE) {
+    if (order->what == STATUS_PLACE)
+        status_socket_tell_all(launcher->status_socket, 1u << STATUS_MOVE,
+                               "all processes are placed anew, by another bspctl");
+    else if (order->what == STATUS_MOVE) {
         snprintf(text, sizeof text, "process %u is to move to host %s now, by another bspctl",
                  order->pid, order->host);
         status_socket_tell_move(launcher->status_socket, order->pid, order->host, text);

@@ -71,7 +71,11 @@ static bool is_name(const char *name)
  * nothing of the hosts that are in an allocation now. */
 static void take_launcher(struct elsewhere *elsewhere, const char *launcher)
 {
-    if (launcher && *launcher && strcmp(launcher, "slurm") != 0 && !elsewhere->launcher)
+    if (!launcher || !*launcher || elsewhere->launcher || elsewhere->by_slurm)
+        return;
+    if (strcmp(launcher, "slurm") == 0)
+        elsewhere->by_slurm = true;
+    else
         elsewhere->launcher = strdup(launcher);
 }
 

@@ -35,7 +35,8 @@ struct elsewhere {
     bool *wanted;               /* have parts of their own */
     bool *nodes;                /* to be reached by srun, as nodes of the allocation */
     struct ask_answer *answers; /* to the last question */
-    char *launcher;
+    char *launcher;             /* NULL: srun for nodes of the allocation, ssh for others */
+    bool by_slurm;              /* that is how the newest job was started: no older one counts */
     char **words; /* part, its command, and so on; NULL-terminated.  NULL: there is no other host */
     size_t word_count;
     int status;

@@ -110,11 +110,6 @@ double balance_spent(const struct balance *balance)
     return balance->spent;
 }
 
-double balance_passed(const struct balance *balance)
-{
-    return balance->passed;
-}
-
 void balance_go_on(struct balance *balance, double spent, double passed)
 {
     balance->spent += model_clean(spent);

@@ -148,11 +148,10 @@ void balance_free(struct balance *balance); /* or NULL */
 int balance_decide(struct balance *balance, const struct balance_rule *rule,
                    const struct balance_facts *facts, struct balance_answer *answer);
 
-/* What the moves of all decisions have cost at most, those off leaving hosts aside, and the time
- * that has passed up to the last decision, in seconds.  With both of them another struct balance
- * for the same job goes on: the budget is one of all the job's time. */
+/* What the moves of all decisions have cost at most, those off leaving hosts aside, in seconds. */
 double balance_spent(const struct balance *balance);
-double balance_passed(const struct balance *balance);
+/* Before the first decision: what was spent, and the time that has passed, before there was this
+ * struct balance.  The budget is one of all the job's time. */
 void balance_go_on(struct balance *balance, double spent, double passed);
 
 /* For a caller that measures transfers: the move_bandwidth of the next decision, from that of the

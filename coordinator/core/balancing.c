@@ -107,6 +107,11 @@ struct wire_share_list coord_balancing_shares(const struct coord *state)
 
 /* ---- When ---- */
 
+static double since(uint64_t now_ns, uint64_t then_ns)
+{
+    return now_ns > then_ns ? (double)(now_ns - then_ns) : 0;
+}
+
 /* What a move takes: a snapshot from its barrier to its commit, and a restore. */
 static double move_seconds(const struct coord *state)
 {
@@ -127,6 +132,14 @@ void coord_balancing_run(struct coord *state)
     /* Hosts without processes measure nothing. */
     for (uint32_t i = 0; state->balancing.balance && i < state->host_count; i++)
         state->balancing.pasts[i].available = state->hosts[i].available;
+}
+
+double coord_balancing_passed(const struct coord *state)
+{
+    bool ran = state->balancing.due_ns > 0;
+
+    return state->config.passed_seconds +
+           (ran ? since(state->now_ns, state->facts.begun_ns) / SECOND_NS : 0);
 }
 
 /* Supersteps are compared while processes run, also beside the writers of a snapshot, which take
@@ -189,11 +202,6 @@ bool coord_balancing_understands(const struct coord *state, const struct coord_h
             (i > 0 && list->items[i].pid <= list->items[i - 1].pid))
             return false;
     return list->count == 0 || list->count == host->count;
-}
-
-static double since(uint64_t now_ns, uint64_t then_ns)
-{
-    return now_ns > then_ns ? (double)(now_ns - then_ns) : 0;
 }
 
 bool coord_balancing_is_small(const struct coord *state)

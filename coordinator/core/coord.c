@@ -414,8 +414,7 @@ struct coord_outcome coord_outcome(const struct coord *state)
     outcome.text = state->text;
     outcome.committed = state->committed;
     outcome.moving_seconds = state->config.moving_seconds;
-    outcome.passed_seconds = state->balancing.balance ? balance_passed(state->balancing.balance)
-                                                      : state->config.passed_seconds;
+    outcome.passed_seconds = coord_balancing_passed(state);
     if (state->outcome.cause == WIRE_CAUSE_MOVED && state->balancing.move_count > 0) {
         outcome.moves =
             (struct wire_move_list){state->balancing.moves, state->balancing.move_count};

@@ -208,7 +208,7 @@ struct coord_outcome {
     struct bspz_snapshot_name committed; /* the newest snapshot, term 0 when there is none */
     struct wire_move_list moves; /* MOVED: by Processor Zero's own decision; as long as the state */
     double moving_seconds;       /* what its moves have cost the job at most, up to now ... */
-    double passed_seconds;       /* ... of the time that has passed while it could decide on them */
+    double passed_seconds;       /* ... of the time for which processes have run */
 };
 
 /* ---- The machine -------------------------------------------------------------------------- */

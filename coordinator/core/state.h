@@ -272,6 +272,8 @@ void coord_balancing_free(struct coord *state);
 struct wire_share_list coord_balancing_shares(const struct coord *state);
 /* The processes run. */
 void coord_balancing_run(struct coord *state);
+/* Seconds for which processes have run in this job, as far as its terms have said. */
+double coord_balancing_passed(const struct coord *state);
 /* The processes of the own host are in that superstep, or COORD_NEVER.  True: a look is due now. */
 bool coord_balancing_glance(struct coord *state, uint64_t superstep);
 /* Sets the timer of the next glance, if there are to be any. */

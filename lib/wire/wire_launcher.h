@@ -359,7 +359,7 @@
  * the fault is the envelope's.  bad: the snapshot `not_restored` could not be.  right: newer ones
  * are wrong, or may be, as replicas differ; term 0: none is known to be.  moves: what is to
  * be moved in the next term, by the decision of Processor Zero; moving_seconds: what its moves have
- * cost the job so far, of the passed_seconds in which it could decide on them. */
+ * cost the job so far, of the passed_seconds for which it has run. */
 #define WIRE_FIELDS_TERM_OVER(F, E)                                                                \
     F(i32, status, WIRE_STATUS_MAX)                                                                \
     F(u32, cause, WIRE_CAUSE_LAST)                                                                 \

@@ -63,6 +63,20 @@ def two_that_contradict():
         is_undisturbed(place, job, reference())
 
 
+def all_are_placed_anew():
+    """Who waits for a process that another request places is told so."""
+    with LoopbackPlace(3) as place:
+        job = running(place)
+        begun = places(place, job)
+        moved = asked(place, job, "move", "0", "h2", "--wait")
+        anew = asked(place, job, "rebalance", "--wait")
+        check("all processes are placed anew, by another bspctl\n" in said(moved, 1, job), job)
+        at = step_until_done(place, job, anew, 3)
+        check(places(place, job) == begun, "they were", begun, "and are", places(place, job))
+        place.release(0, at)
+        is_undisturbed(place, job, reference())
+
+
 def a_new_host_of_another_version():
     with LoopbackPlace(2) as place:
         place.make_puppet("h7", "old-message@1")
@@ -95,4 +109,4 @@ def jobs_of_others():
 
 
 if __name__ == "__main__":
-    main([a_process_that_is_moving, two_at_once, two_that_contradict, a_new_host_of_another_version, jobs_of_others])
+    main([a_process_that_is_moving, two_at_once, two_that_contradict, all_are_placed_anew, a_new_host_of_another_version, jobs_of_others])
