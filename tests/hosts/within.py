@@ -65,7 +65,9 @@ def run(farm, options, directory):
     environment = {k: v for k, v in os.environ.items()
                    if not k.startswith(("BSP_", "BSPZERO_", "FARM_"))}
     slots = SLURM_SLOTS if options.launcher == "slurm" else SLOTS
-    environment.update(BSPZERO_HISTORY="off", TMPDIR=directory, HOME=farm.root_home, CONFORM_SLOTS=str(slots * options.hosts))
+    replicas = re.search(r"--replicas (\d)", options.bsprun)  # so many hosts have the slots of one
+    cells = options.hosts // int(replicas[1]) if replicas else options.hosts
+    environment.update(BSPZERO_HISTORY="off", TMPDIR=directory, HOME=farm.root_home, CONFORM_SLOTS=str(slots * cells))
     while words and re.match(r"\w+=", words[0]):
         name, _, value = words.pop(0).partition("=")
         environment[name] = value

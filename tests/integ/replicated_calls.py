@@ -128,8 +128,10 @@ def no_room_for_what_others_have():
     with Job([BSPRUN, "-np", "2", "--launcher", RSH, "--hosts", "h0:2,h1:2", "--replicas", "2", f"--ckpt={new_store()}", "--every", "0.1s",
               "--on-refuse", "continue", "--dataspace-memory", "4M", OBJECTS, "many", "2400", "1000", "400"]) as job:
         check(job.finish() == 0, job.status, job.text())
-        check(job.text().count("has seen all") == 2 and "was lost" not in job.text(), job.text())
+        check(job.text().count("has seen all") == 2, job.text())
         check("no memory to keep the objects of the dataspace" in job.text(), job.text())
+        # On a busy machine a replica may trail by more than there is memory for.
+        check("was lost" not in job.text() or "there is no memory for what it still has to get" in job.text(), job.text())
 
 
 if __name__ == "__main__":
