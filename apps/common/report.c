@@ -10,7 +10,8 @@
 
 #include "apps/common/options.h"
 
-enum { CELL = 24, MAX_CELLS = 12 };
+/* The longest cell is a number of 24 characters: sign, 17 digits with a point, e-308. */
+enum { CELL = 32, MAX_CELLS = 12 };
 
 static struct {
     const char *program;

@@ -146,6 +146,14 @@ def files_that_cannot_be_read_or_written():
 
 
 @case
+def the_longest_numbers_are_printed_whole():
+    """A sign, 17 digits and an exponent of three."""
+    name = write("tiny.mtx", matrix_market(1, 1, {(0, 0): -1.1e-200}))
+    check(number(same_for_all("spmv", name), "sum of y") == -1.1e-200)
+    check(json.loads(run("spmv", name, "--json").stdout)["sum_of_y"] == -1.1e-200)
+
+
+@case
 def laplacians():
     for n in (0, 1, 2, 3, 20):
         output = same_for_all("spmv", "-g", n)
