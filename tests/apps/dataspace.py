@@ -36,6 +36,32 @@ def edges():
             check(result.returncode == 0 and result.stdout.endswith("\nverified\n"), result)
 
 
+def word(piece, i):
+    """The i-th word of a piece of dataspace-wordcount's text: its number."""
+    z = (piece * 0x9e3779b97f4a7c15 + i + 0x632be59bd9b4e019) % 2 ** 64
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9 % 2 ** 64
+    z = (z ^ z >> 27) * 0x94d049bb133111eb % 2 ** 64
+    part = ((z ^ z >> 31) >> 11) * 2.0 ** -53
+    return int(part * part * part * 20000)
+
+
+def spelt(number):
+    return chr(ord("a") + number % 26) + (spelt(number // 26) if number >= 26 else "")
+
+
+@case
+def frequent_words():
+    """Words that are equally frequent, and fewer words than are shown."""
+    for pieces, words in ((1, 1), (1, 10), (2, 9), (13, 800)):
+        times = {}
+        for piece in range(pieces):
+            for i in range(words):
+                times[word(piece, i)] = times.get(word(piece, i), 0) + 1
+        most = sorted(times.items(), key=lambda item: (-item[1], item[0]))[:5]
+        result = run("dataspace-wordcount", pieces, words)
+        check(result.stdout == "".join(f"{spelt(number)} {count}\n" for number, count in most) + "verified\n", most, result)
+
+
 @case
 def timed():
     for name, words in PROGRAMS.items():
