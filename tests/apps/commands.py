@@ -11,7 +11,7 @@ QUICK = {
     "matmul": ("-n", 10),
     "nbody": ("-n", 10, "-i", 2),
     "pagerank": ("-n", 20),
-    "replica": ("-L", 4, "-i", 40),
+    "replica": ("-L", 5, "-i", 40),
     "samplesort": ("-n", 100),
     "sieve": ("-n", 1000),
     "spmv": ("-g", 5),
