@@ -57,7 +57,6 @@ def replicas():
     same_for_all("replica", "-i", 2000)
     same_for_all("replica", "-L", 5, "-r", 3, "-i", 500, "--sweeps", 3, "--warm-up", 0)
     same_for_all("replica", "-L", 6, "-r", 1, "-i", 500)
-    same_for_all("replica", "-L", 5, "-r", 2, "-i", 1)
 
 
 def ising_energy(edge, temperature):
@@ -91,6 +90,28 @@ def exact_energies_are_exact():
     for k, row in enumerate(summary["temperatures"]):
         # Eight digits are printed.
         check(near(row["exact"], ising_energy(5, 0.5 + k * 4.5 / 4), 1e-6), row)
+
+
+@case
+def cold_replicas():
+    """Where spins hardly ever turn the standard error says little."""
+    for seed in range(1, 9):
+        verified(run("replica", "--coldest", 0.5, "--hottest", 1, "-s", seed))
+
+
+@case
+def few_rounds_are_not_judged():
+    verified(run("replica", "-i", 20))
+    for rounds in (1, 5, 19):
+        for seed in range(1, 6):
+            outputs = [run("replica", "-i", rounds, "-s", seed, p=p) for p in (1, 3)]
+            for result in outputs:
+                check(result.returncode == 0 and result.stderr == "", result)
+                check(result.stdout == outputs[0].stdout, *outputs)
+                check(result.stdout.endswith("\nnot verified: too few rounds to judge the energies by\n"), result)
+    check(json.loads(run("replica", "-i", 5, "--json").stdout)["verified"] is None)
+    with open("/dev/full", "w") as full:
+        check(run("replica", "-i", 5, stdout=full).returncode != 0)
 
 
 @case
