@@ -44,5 +44,5 @@ int main(void)
     if (s == 0)
         printf("steps: %d\n%s\n", STEPS, wrong == 0 ? "verified" : "FAILED");
     bsp_end();
-    return 0;
+    return wrong != 0;
 }
