@@ -17,6 +17,12 @@ def every_recipe_is_verified():
     check([name for name in os.listdir(scratch)] == [], os.listdir(scratch))
 
 
+@case
+def more_processes_than_cells():
+    """The line of the halo has 200 cells: with more processes some would have nothing to pass on."""
+    check(verified(run("cookbook-halo", p=210)) == verified(run("cookbook-halo", p=1)))
+
+
 # What stands in a recipe, and what is put in its place so that the answer is wrong.
 SPOILT = {
     "broadcast": ("N * sizeof *to", "(N - 1) * sizeof *to"),
