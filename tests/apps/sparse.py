@@ -213,6 +213,18 @@ def pagerank_with_weights():
 
 
 @case
+def pagerank_with_weights_that_have_no_sum():
+    """Only how they compare matters, also where their sum is no double."""
+    links = {(0, 1): 1.5, (0, 2): 0.5, (0, 3): 0.75, (1, 0): 0.5, (2, 1): 1.0, (3, 3): 0.0}
+    large = {place: weight * (2.0 ** 1023 if place[0] == 0 else 1) for place, weight in links.items()}
+    check(same_for_all("pagerank", "-w", write("large.mtx", matrix_market(4, 4, large))) ==
+          same_for_all("pagerank", "-w", write("small.mtx", matrix_market(4, 4, links))))
+    twice = matrix_market(2, 2, {(0, 1): 1e308}).replace("2 2 1\n", "2 2 2\n") + "1 2 1e308\n"
+    complains(run("pagerank", "-w", write("twice.mtx", twice), p=3),
+              "pagerank: .*: the weights of a link that is repeated have too large a sum")
+
+
+@case
 def pagerank_of_generated_graphs():
     for n in (0, 1, 2, 5, 500):
         same_for_all("pagerank", "-n", n, "-k", 3)
