@@ -11,7 +11,7 @@
 #define SHOWN      5
 
 struct count {
-    uint32_t word;
+    uint64_t word; /* as wide as the other: what is put has no padding */
     uint64_t times;
 };
 

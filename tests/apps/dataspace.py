@@ -63,6 +63,18 @@ def frequent_words():
 
 
 @case
+def defined():
+    """What is put into a dataspace has been written before: valgrind finds nothing."""
+    if "APPS_FLAGS" in os.environ or not shutil.which("valgrind"):
+        print("no valgrind, or a build that it cannot run")
+        return
+    for name, words in {"sieve": ["1000", "100"], "samplesort": ["200"], "exchange": ["3", "3", "4"], "wordcount": ["2", "9"]}.items():
+        result = subprocess.run([BSPRUN, "-np", "2", "valgrind", "-q", "--error-exitcode=9", os.path.join(APPS, "dataspace-" + name),
+                                 *words], capture_output=True, text=True, timeout=PATIENCE)
+        check(result.returncode == 0 and result.stderr == "" and result.stdout.endswith("\nverified\n"), result)
+
+
+@case
 def timed():
     for name, words in PROGRAMS.items():
         result = run("dataspace-" + name, *words, "time")
