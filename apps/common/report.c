@@ -113,8 +113,10 @@ static void number(const char *name, double value, int digits)
 
     if (isfinite(value))
         snprintf(text, sizeof text, "%.*g", digits, value);
-    else
-        snprintf(text, sizeof text, "%s", option_json ? "null" : isnan(value) ? "nan" : "inf");
+    else if (option_json)
+        snprintf(text, sizeof text, "null");
+    else /* the sign of a NaN says nothing */
+        snprintf(text, sizeof text, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
     fact(name, text, false);
 }
 
