@@ -164,6 +164,9 @@ int main(int argc, char **argv)
         complain("--y needs --x; try innerprod --help");
         return 2;
     }
+    if (stdin_is_needed_twice(&program, options.x_file,
+                              options.y_file ? options.y_file : options.x_file))
+        return 2;
     bsp_init(spmd, argc, argv);
     spmd();
     return status;

@@ -205,3 +205,11 @@ int options_parse(const struct program *program, int argc, char **argv)
         usage_error(program, "unexpected argument \"%s\"", argv[optind + program->max_operands]);
     return optind;
 }
+
+bool stdin_is_needed_twice(const struct program *program, const char *one, const char *other)
+{
+    if (!one || !other || strcmp(one, "-") != 0 || strcmp(other, "-") != 0)
+        return false;
+    complain("standard input can be read only once; try %s --help", program->name);
+    return true;
+}

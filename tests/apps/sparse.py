@@ -92,6 +92,29 @@ def stdin_is_a_file_too():
 
 
 @case
+def stdin_is_read_once():
+    text = matrix_market(1, 1, {(0, 0): 3.0}).encode()
+    for words in (("spmv", "-", "-x", "-"), ("innerprod", "-x", "-"), ("innerprod", "-x", "-", "-y", "-"),
+                  ("matmul", "-a", "-"), ("matmul", "-a", "-", "-b", "-")):
+        complains(run(*words, stdin=text), f"{words[0]}: standard input can be read only once; try {words[0]} --help", 2)
+    one = write("one.mtx", text)
+    for words in (("spmv", "-", "-x", one), ("innerprod", "-x", one, "-y", "-"), ("matmul", "-a", "-", "-b", one)):
+        verified(run(*words, stdin=text))
+
+
+@case
+def stdout_is_a_file_too():
+    """What is written there is a Matrix Market file, hence nothing else."""
+    result = run("spmv", "-g", 2, "-o", "-", p=3)
+    check(result.returncode == 0 and result.stderr == "" and result.stdout == column([2, 2, 2, 2]), result)
+    again = run("spmv", "-g", 2, "-x", "-", stdin=result.stdout.encode())
+    check(number(verified(again), "sum of y") == 16, again)
+    with open("/dev/full", "w") as full:
+        result = run("spmv", "-g", 2, "-o", "-", stdout=full, p=3)
+    check(result.returncode == 1 and result.stderr == "spmv: cannot write -\n", result)
+
+
+@case
 def malformed_files():
     head = "%%MatrixMarket matrix coordinate real general\n"
     symmetric = "%%MatrixMarket matrix coordinate real symmetric\n"
@@ -118,6 +141,8 @@ def malformed_files():
         (head + "2 2 1\n0 1 1\n", 3, "row 0 is outside 1..2"),
         (head + "2 2 1\n1 3 1\n", 3, "column 3 is outside 1..2"),
         (head + "2 2 1\n1 x 1\n", 3, "expected a row and a column number"),
+        (head + "2 2 1\n1 2.5\n", 3, "expected a row and a column number"),
+        (head + "2 2 1\n1,2 5\n", 3, "expected a row and a column number"),
         (head + "2 2 1\n1 1\n", 3, "expected a finite number"),
         (head + "2 2 1\n1 1 nan\n", 3, "expected a finite number"),
         (head + "2 2 1\n1 1 1e999\n", 3, "expected a finite number"),
