@@ -156,10 +156,32 @@ static bool write_vector(const char *path, const struct sparse *m, double *y)
     return !failed;
 }
 
+/* The Euclidean norm of y. */
+static double length_of(const double *y, int64_t count)
+{
+    double squares = total(y, y, count), most = 0;
+    struct exact scaled = {0};
+    int exponent;
+
+    if (isnan(squares) || (squares > 0x1p-800 && isfinite(squares)))
+        return sqrt(squares);
+    /* Squares may have under- or overflowed: once more, with the largest element between 1/2 and
+     * 1. */
+    for (int64_t i = 0; i < count; i++)
+        most = fmax(most, fabs(y[i]));
+    most = bsp_maxD(most);
+    if (most == 0 || !isfinite(most))
+        return most;
+    frexp(most, &exponent);
+    for (int64_t i = 0; i < count; i++)
+        exact_add_product(&scaled, ldexp(y[i], -exponent), ldexp(y[i], -exponent));
+    return ldexp(sqrt(exact_total(&scaled)), exponent);
+}
+
 /* x = y / |y|; returns |y| in the Euclidean norm, and the Rayleigh quotient of the old x. */
 static double normalise(struct sparse *m, const double *y, double *rayleigh)
 {
-    double length = sqrt(total(y, y, m->own_rows));
+    double length = length_of(y, m->own_rows);
     double xx = total(m->x, m->x, m->own_rows);
 
     *rayleigh = xx > 0 ? total(m->x, y, m->own_rows) / xx : 0;
@@ -175,7 +197,7 @@ static int64_t count_entries(const struct sparse *m)
 
 static int report(struct sparse *m, const double *y, double seconds, bool good)
 {
-    double sum = total(y, NULL, m->own_rows), length = sqrt(total(y, y, m->own_rows));
+    double sum = total(y, NULL, m->own_rows), length = length_of(y, m->own_rows);
     double eigenvalue = 0;
     int64_t entries = count_entries(m);
 

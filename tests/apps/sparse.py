@@ -179,6 +179,15 @@ def the_longest_numbers_are_printed_whole():
 
 
 @case
+def lengths_whose_squares_are_no_doubles():
+    for value in (-1.1e-200, 3e200, -5e-324):
+        name = write("scaled.mtx", matrix_market(2, 2, {(0, 0): value, (1, 1): value}))
+        output = same_for_all("spmv", name, "-x", write("axis.mtx", column([1.0, 0.0])), "-i", 3)
+        check(number(output, "length of y") == abs(value), output)
+        check(number(output, "eigenvalue estimate") == value, output)
+
+
+@case
 def laplacians():
     for n in (0, 1, 2, 3, 20):
         output = same_for_all("spmv", "-g", n)
