@@ -2,8 +2,9 @@
  *
  * Each process holds one block of both vectors and adds up its products, then the p partial sums
  * are folded.  The sums are kept exactly, so the answer is the double nearest to the true inner
- * product for every number of processes.  Bisseling, "Parallel Scientific Computation", 2nd ed.,
- * Oxford University Press 2020, algorithm 1.1.
+ * product for every number of processes, as long as no product is so small, below 1e-291 but not
+ * zero, that it loses digits, or too large for a double.  Bisseling, "Parallel Scientific
+ * Computation", 2nd ed., Oxford University Press 2020, algorithm 1.1.
  *
  * Cost: 2 n/p flops (times the cost of an exact addition) + p * 70 words * g + l per round.
  */
@@ -157,13 +158,18 @@ int main(int argc, char **argv)
         {NULL},
     };
     static const struct program program = {
-        "innerprod", "Computes the inner product of two vectors, correctly rounded.", "", 0, rows};
+        "innerprod",
+        "Computes the inner product of two vectors, correctly rounded (if no product underflows).",
+        "", 0, rows};
 
     options_parse(&program, argc, argv);
     if (options.y_file && !options.x_file) {
         complain("--y needs --x; try innerprod --help");
         return 2;
     }
+    if (stdin_is_needed_twice(&program, options.x_file,
+                              options.y_file ? options.y_file : options.x_file))
+        return 2;
     bsp_init(spmd, argc, argv);
     spmd();
     return status;

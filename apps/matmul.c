@@ -307,6 +307,9 @@ int main(int argc, char **argv)
         complain("--b needs --a; try matmul --help");
         return 2;
     }
+    if (stdin_is_needed_twice(&program, options.a_file,
+                              options.b_file ? options.b_file : options.a_file))
+        return 2;
     bsp_init(spmd, argc, argv);
     spmd();
     return status;

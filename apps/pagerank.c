@@ -72,14 +72,34 @@ static bool load(struct entries *entries)
     return false;
 }
 
+/* Divides the links of a vertex by their sum and turns them round.  False if the sum is zero. */
+static bool spread_row(struct entry *link, int64_t count)
+{
+    double sum = 0, scale = 1;
+
+    for (int64_t e = 0; e < count; e++)
+        sum += link[e].value;
+    if (isinf(sum)) {
+        /* There are fewer than 2^31 weights: with so small a part of each the sum is finite. */
+        scale = 0x1p-64;
+        sum = 0;
+        for (int64_t e = 0; e < count; e++)
+            sum += link[e].value * scale;
+    }
+    for (int64_t e = 0; e < count; e++)
+        link[e] =
+            (struct entry){link[e].col, link[e].row, sum > 0 ? link[e].value * scale / sum : 0};
+    return sum > 0;
+}
+
 /* Divides the links of each own vertex by their sum and turns them round: row = where a link leads
  * to.  Entry (i, j) of the file is a link from i to j.  dangling[v] says that v has no links.
- * False when a weight is negative.  Collective. */
+ * False when a weight is negative, or infinite after repeated links were added up.  Collective. */
 static bool spread_links(struct entries *links, bool *dangling)
 {
     int64_t first = block_first(links->rows, bsp_nprocs(), bsp_pid());
     int64_t own = block_size(links->rows, bsp_nprocs(), bsp_pid());
-    int negative = 0;
+    int negative = 0, infinite = 0;
 
     if (!options.weighted)
         for (int64_t e = 0; e < links->count; e++)
@@ -87,23 +107,23 @@ static bool spread_links(struct entries *links, bool *dangling)
     entries_assemble(links);
     for (int64_t v = 0; v < own; v++)
         dangling[v] = true;
-    for (int64_t e = 0; e < links->count;) {
-        int64_t end = e, row = links->item[e].row;
-        double sum = 0;
+    for (int64_t e = 0, end; e < links->count; e = end) {
+        int64_t row = links->item[e].row;
 
-        for (; end < links->count && links->item[end].row == row; end++) {
+        for (end = e; end < links->count && links->item[end].row == row; end++) {
             if (!options.weighted)
                 links->item[end].value = links->item[end].value > 0; /* repeated links count once */
             negative |= links->item[end].value < 0;
-            sum += links->item[end].value;
+            infinite |= isinf(links->item[end].value) != 0;
         }
-        dangling[row - first] = !(sum > 0);
-        for (; e < end; e++)
-            links->item[e] =
-                (struct entry){links->item[e].col, row, sum > 0 ? links->item[e].value / sum : 0};
+        dangling[row - first] = !spread_row(&links->item[e], end - e);
     }
     if (bsp_any(negative)) {
         complain("%s: a link cannot have a negative weight", options.file);
+        return false;
+    }
+    if (bsp_any(infinite)) {
+        complain("%s: the weights of a link that is repeated have too large a sum", options.file);
         return false;
     }
     entries_redistribute(links, entries_by_rows);

@@ -43,7 +43,8 @@ static int status;
 enum { BINS = 20 };               /* the measurements are cut into so many parts */
 enum { SPINS = 1, START, SWAPS }; /* streams of random numbers, the first one per replica */
 
-static const double SIGMAS = 5; /* standard errors that a mean may be off */
+static const double SIGMAS = 5;      /* standard errors that a mean may be off */
+static const double RARE_TURNS = 25; /* turns of single spins that it may be off besides */
 
 /* What is measured at one temperature. */
 struct measurements {
@@ -260,9 +261,16 @@ static bool energies_are_right(const struct simulation *s)
     return bsp_all(good);
 }
 
+/* From too few parts the standard error is known too badly to judge a mean by it. */
+static bool too_few_rounds(void)
+{
+    return options.iterations < BINS;
+}
+
 static bool report_levels(const struct simulation *s)
 {
     double spins = (double)(s->edge * s->edge);
+    double allowance = RARE_TURNS * 8 / (double)options.iterations;
     bool good = true;
 
     report_list_begin("temperatures");
@@ -271,10 +279,9 @@ static bool report_levels(const struct simulation *s)
         double mean, error, exact = exact_energy(s->edge, s->beta[i]);
 
         estimate(m, &mean, &error);
-        /* An error of zero is possible when nothing moves; allow for one spin in the whole run. */
-        good = good &&
-               fabs(mean - exact) <=
-                   SIGMAS * error + 8 / (double)(options.iterations > 0 ? options.iterations : 1);
+        /* The colder it is the fewer spins turn, and the less is known of the error, which is zero
+         * when none does; allow for that many turns in the whole run. */
+        good = good && (too_few_rounds() || fabs(mean - exact) <= SIGMAS * error + allowance);
         report_rough("T", temperature(i));
         report_short("energy per spin", mean / spins);
         report_short("exact", exact / spins);
@@ -320,7 +327,9 @@ static void run(struct simulation *s)
     report_time("million spin updates per second",
                 1e-6 * (double)(warm_up + options.iterations) * (double)options.sweeps *
                     (double)options.replicas * (double)(s->edge * s->edge) / seconds);
-    status = report_end(good);
+    status = good && too_few_rounds()
+                 ? report_end_unchecked("too few rounds to judge the energies by")
+                 : report_end(good);
 }
 
 static void spmd(void)
@@ -336,10 +345,11 @@ static void spmd(void)
 
 int main(int argc, char **argv)
 {
-    /* Visited in order, the spins of a 2 x 2 lattice never reach some of its states: every turn
-     * that costs nothing is taken. */
+    /* Visited in order, and as every turn that costs nothing is taken, some lattices go round in a
+     * few states for ever: of 3 x 3 spins 8 in 512, of 4 x 4 one in 1024, of 5 x 5 one in a
+     * million, which no run notices. */
     static const struct option_row rows[] = {
-        {"size", 'L', OPTION_INTEGER, &options.size, 3, 1024, "L", "spins in each direction"},
+        {"size", 'L', OPTION_INTEGER, &options.size, 5, 1024, "L", "spins in each direction"},
         {"replicas", 'r', OPTION_INTEGER, &options.replicas, 1, 1e6, "R", "number of temperatures"},
         {"iterations", 'i', OPTION_INTEGER, &options.iterations, 1, 1e12, "I", "measured rounds"},
         {"warm-up", 0, OPTION_INTEGER, &options.warm_up, 0, 1e12, "W",

@@ -355,12 +355,6 @@ static bool next_piece(void *context, struct text *piece)
 
 static int report(const struct tally *tally, double seconds, bool good)
 {
-    /* Lines on stdout leave no room for a summary there. */
-    if (options.output && strcmp(options.output, "-") == 0) {
-        if (!good)
-            complain("the result is wrong");
-        return good ? 0 : 1;
-    }
     report_begin("samplesort");
     report_integer(options.binary ? "keys" : "lines", tally->lines);
     report_integer("bytes", tally->bytes);
@@ -377,7 +371,7 @@ static void run(const struct text *share)
     struct tally before = count_lines(&lines), after;
     struct text sorted = {NULL, 0, 0};
     double start = bsp_time(), seconds;
-    bool good;
+    bool good, on_stdout = options.output && strcmp(options.output, "-") == 0;
 
     free(lines.item);
     for (int64_t round = 1; round <= options.iterations; round++) {
@@ -390,12 +384,18 @@ static void run(const struct text *share)
     after = count_lines(&lines);
     good = in_order(&lines) && before.lines == after.lines && before.bytes == after.bytes &&
            before.content == after.content;
+    /* Lines on stdout leave no room for a summary there. */
+    if (!good && on_stdout)
+        complain("the result is wrong");
     if (options.output) {
         struct lines left = lines;
 
         good = text_write(options.output, next_piece, &left) && good;
     }
-    status = report(&after, seconds, good);
+    if (on_stdout)
+        status = good ? 0 : 1;
+    else
+        status = report(&after, seconds, good);
     free(lines.item);
     free(sorted.byte);
 }

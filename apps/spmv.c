@@ -156,10 +156,32 @@ static bool write_vector(const char *path, const struct sparse *m, double *y)
     return !failed;
 }
 
+/* The Euclidean norm of y. */
+static double length_of(const double *y, int64_t count)
+{
+    double squares = total(y, y, count), most = 0;
+    struct exact scaled = {0};
+    int exponent;
+
+    if (isnan(squares) || (squares > 0x1p-800 && isfinite(squares)))
+        return sqrt(squares);
+    /* Squares may have under- or overflowed: once more, with the largest element between 1/2 and
+     * 1. */
+    for (int64_t i = 0; i < count; i++)
+        most = fmax(most, fabs(y[i]));
+    most = bsp_maxD(most);
+    if (most == 0 || !isfinite(most))
+        return most;
+    frexp(most, &exponent);
+    for (int64_t i = 0; i < count; i++)
+        exact_add_product(&scaled, ldexp(y[i], -exponent), ldexp(y[i], -exponent));
+    return ldexp(sqrt(exact_total(&scaled)), exponent);
+}
+
 /* x = y / |y|; returns |y| in the Euclidean norm, and the Rayleigh quotient of the old x. */
 static double normalise(struct sparse *m, const double *y, double *rayleigh)
 {
-    double length = sqrt(total(y, y, m->own_rows));
+    double length = length_of(y, m->own_rows);
     double xx = total(m->x, m->x, m->own_rows);
 
     *rayleigh = xx > 0 ? total(m->x, y, m->own_rows) / xx : 0;
@@ -173,11 +195,31 @@ static int64_t count_entries(const struct sparse *m)
     return (int64_t)bsp_sumD((double)m->start[m->own_rows]);
 }
 
+static int report(struct sparse *m, const double *y, double seconds, bool good)
+{
+    double sum = total(y, NULL, m->own_rows), length = length_of(y, m->own_rows);
+    double eigenvalue = 0;
+    int64_t entries = count_entries(m);
+
+    if (options.iterations > 1)
+        normalise(m, y, &eigenvalue);
+    report_begin("spmv");
+    report_integer("rows", m->rows);
+    report_integer("columns", m->cols);
+    report_integer("entries", entries);
+    report_real("sum of y", sum);
+    report_real("length of y", length);
+    if (options.iterations > 1)
+        report_real("eigenvalue estimate", eigenvalue);
+    report_time("seconds per product", seconds);
+    return report_end(good);
+}
+
 static void run(struct sparse *m)
 {
-    double *y = allocate(m->own_rows, sizeof *y), seconds = 0, eigenvalue = 0, sum, length;
-    int64_t entries = count_entries(m);
-    bool good = true;
+    double *y = allocate(m->own_rows, sizeof *y), seconds = 0, estimate;
+    /* A vector on stdout leaves no room for a summary there. */
+    bool good = true, on_stdout = options.y_file && strcmp(options.y_file, "-") == 0;
 
     for (int64_t k = 1; k <= options.iterations; k++) {
         double start = bsp_time();
@@ -187,24 +229,16 @@ static void run(struct sparse *m)
         if (k == 1 || k == options.iterations)
             good = product_is_right(m, y) && good;
         if (k < options.iterations)
-            normalise(m, y, &eigenvalue);
+            normalise(m, y, &estimate);
     }
-    sum = total(y, NULL, m->own_rows);
-    length = sqrt(total(y, y, m->own_rows));
-    if (options.iterations > 1)
-        normalise(m, y, &eigenvalue);
+    if (!good && on_stdout)
+        complain("the result is wrong");
     if (options.y_file)
         good = write_vector(options.y_file, m, y) && good;
-    report_begin("spmv");
-    report_integer("rows", m->rows);
-    report_integer("columns", m->cols);
-    report_integer("entries", entries);
-    report_real("sum of y", sum);
-    report_real("length of y", length);
-    if (options.iterations > 1)
-        report_real("eigenvalue estimate", eigenvalue);
-    report_time("seconds per product", seconds / (double)options.iterations);
-    status = report_end(good);
+    if (on_stdout)
+        status = good ? 0 : 1;
+    else
+        status = report(m, y, seconds / (double)options.iterations, good);
     free(y);
 }
 
@@ -243,6 +277,8 @@ int main(int argc, char **argv)
 
     operand = options_parse(&program, argc, argv);
     options.matrix_file = argv[operand];
+    if (stdin_is_needed_twice(&program, options.matrix_file, options.x_file))
+        return 2;
     bsp_init(spmd, argc, argv);
     spmd();
     return status;

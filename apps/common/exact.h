@@ -21,7 +21,8 @@ struct exact {
 /* *sum += value.  An all-zero struct is the number zero. */
 void exact_add(struct exact *sum, double value);
 
-/* *sum += x * y, exact unless the product under- or overflows. */
+/* *sum += x * y, exact unless the product overflows or lies below 2^-968 (4e-292), where it
+ * loses digits. */
 void exact_add_product(struct exact *sum, double x, double y);
 
 /* The nearest double. */

@@ -80,7 +80,8 @@ static bool take_integer(char **text, int64_t *value)
 
     errno = 0;
     *value = strtoll(*text, &end, 10);
-    if (end == *text || errno)
+    /* What goes on without a blank, such as 2.5, is no whole number. */
+    if (end == *text || errno || (*end && !strchr(" \t\r\n", *end)))
         return false;
     *text = end;
     return true;

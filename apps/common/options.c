@@ -161,9 +161,20 @@ static void add_rows(struct parser *parser, const struct option_row *row)
     }
 }
 
+/* How the option that getopt has refused was written.  Where letters stand together argv is not
+ * yet past them, and the letter is written into name. */
+static const char *refused(char **argv, char *name)
+{
+    if (optopt <= 0 || optopt >= FIRST_LONG_ONLY)
+        return argv[optind - 1];
+    name[1] = (char)optopt;
+    return name;
+}
+
 int options_parse(const struct program *program, int argc, char **argv)
 {
     struct parser parser = {.shorts = ":"};
+    char name[] = "-?";
     int found;
 
     complain_as(program->name);
@@ -178,9 +189,9 @@ int options_parse(const struct program *program, int argc, char **argv)
         if (found == 'h' + 1024)
             print_help(program);
         if (found == ':')
-            usage_error(program, "%s needs a value", argv[optind - 1]);
+            usage_error(program, "%s needs a value", refused(argv, name));
         if (found == '?')
-            usage_error(program, "unknown option %s", argv[optind - 1]);
+            usage_error(program, "unknown option %s", refused(argv, name));
         if (found >= FIRST_LONG_ONLY) {
             row = parser.rows[found - FIRST_LONG_ONLY];
         } else {
@@ -193,4 +204,12 @@ int options_parse(const struct program *program, int argc, char **argv)
     if (argc - optind > program->max_operands)
         usage_error(program, "unexpected argument \"%s\"", argv[optind + program->max_operands]);
     return optind;
+}
+
+bool stdin_is_needed_twice(const struct program *program, const char *one, const char *other)
+{
+    if (!one || !other || strcmp(one, "-") != 0 || strcmp(other, "-") != 0)
+        return false;
+    complain("standard input can be read only once; try %s --help", program->name);
+    return true;
 }

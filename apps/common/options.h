@@ -40,6 +40,9 @@ struct program {
  * exits with 0, or one message and exits with 2, where the command line asks for it. */
 int options_parse(const struct program *program, int argc, char **argv);
 
+/* Says that both files of a program, either of which may be NULL, cannot be stdin. */
+bool stdin_is_needed_twice(const struct program *program, const char *one, const char *other);
+
 /* Set by --json and --timing. */
 extern bool option_json, option_timing;
 

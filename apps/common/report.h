@@ -34,6 +34,10 @@ void report_list_end(void);
  * or could not be printed. */
 int report_end(bool verified);
 
+/* Ends a summary of which too little could be checked, whose reason is given as the verdict:
+ * neither right nor wrong.  The exit status is 0, or 1 when it could not be printed. */
+int report_end_unchecked(const char *reason);
+
 /* One line on stderr, "program: text", from process 0 or from outside the SPMD part. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

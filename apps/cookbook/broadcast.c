@@ -64,5 +64,5 @@ int main(void)
     if (bsp_pid() == 0)
         printf("elements: %d\n%s\n", N, mistakes == 0 ? "verified" : "FAILED");
     bsp_end();
-    return 0;
+    return mistakes != 0;
 }

@@ -21,5 +21,5 @@ int main(void)
     if (s == 0)
         printf("sum: %d\n%s\n", all, all == N / 10 * 45 ? "verified" : "FAILED");
     bsp_end();
-    return 0;
+    return all != N / 10 * 45;
 }

@@ -26,5 +26,5 @@ int main(int argc, char **argv)
     if (bsp_pid() == 0)
         printf("supersteps: %d\n%s\n", steps, wrong == 0 ? "verified" : "FAILED");
     bsp_end();
-    return 0;
+    return wrong != 0;
 }

@@ -21,5 +21,5 @@ int main(void)
     if (s == 0)
         printf("sum: %ld\n%s\n", sum, sum == n * (n - 1) / 2 ? "verified" : "FAILED");
     bsp_end();
-    return 0;
+    return sum != n * (n - 1) / 2;
 }

@@ -77,8 +77,9 @@ int main(void)
         mine.sum += keys[i];
     bsp_put(0, &mine, parts, s * (int)sizeof mine, sizeof mine);
     bsp_sync();
+    int right = s > 0 || in_order(parts, p);
     if (s == 0)
-        printf("keys: %d\n%s\n", N, in_order(parts, p) ? "verified" : "FAILED");
+        printf("keys: %d\n%s\n", N, right ? "verified" : "FAILED");
     bsp_end();
-    return 0;
+    return !right;
 }

@@ -43,5 +43,5 @@ int main(void)
     if (s == 0)
         printf("rows: %d\n%s\n", N, wrong == 0 ? "verified" : "FAILED");
     bsp_end();
-    return 0;
+    return wrong != 0;
 }

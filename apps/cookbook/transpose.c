@@ -44,5 +44,5 @@ int main(void)
     if (s == 0)
         printf("order: %d\n%s\n", N, mistakes == 0 ? "verified" : "FAILED");
     bsp_end();
-    return 0;
+    return mistakes != 0;
 }

@@ -11,7 +11,7 @@
 #define SHOWN      5
 
 struct count {
-    uint32_t word;
+    uint64_t word; /* as wide as the other: what is put has no padding */
     uint64_t times;
 };
 
@@ -102,20 +102,24 @@ static void reduce(int64_t pieces, int reducer, uint64_t *times)
     free(counts);
 }
 
+/* The most frequent words; of those that are equally frequent the first ones. */
 static void show(const uint64_t *times)
 {
-    uint64_t before = UINT64_MAX;
+    bool shown[VOCABULARY] = {false};
 
     for (int i = 0; i < SHOWN; i++) {
-        uint32_t most = 0;
+        uint32_t most = VOCABULARY;
         char text[16];
 
         for (uint32_t word = 0; word < VOCABULARY; word++)
-            if (times[word] < before && (times[most] >= before || times[word] > times[most]))
+            if (times[word] > 0 && !shown[word] &&
+                (most == VOCABULARY || times[word] > times[most]))
                 most = word;
+        if (most == VOCABULARY)
+            break;
         spell(most, text);
         printf("%s %llu\n", text, (unsigned long long)times[most]);
-        before = times[most];
+        shown[most] = true;
     }
 }
 

@@ -11,7 +11,7 @@ QUICK = {
     "matmul": ("-n", 10),
     "nbody": ("-n", 10, "-i", 2),
     "pagerank": ("-n", 20),
-    "replica": ("-L", 4, "-i", 40),
+    "replica": ("-L", 5, "-i", 40),
     "samplesort": ("-n", 100),
     "sieve": ("-n", 1000),
     "spmv": ("-g", 5),
@@ -52,6 +52,10 @@ def numbers_are_checked():
     complains(run("pagerank", "-d", 1), "pagerank: --damping must lie between 0 and 0.999999;.*", 2)
     complains(run("heat", "-n"), "heat: -n needs a value;.*", 2)
     complains(run("heat", "--n"), "heat: --n needs a value;.*", 2)
+    # Of letters that stand together the one is named.
+    complains(run("heat", "-i", 5, "-qn", 5), "heat: unknown option -q;.*", 2)
+    complains(run("samplesort", "-bq"), "samplesort: unknown option -q;.*", 2)
+    complains(run("samplesort", "-bn"), "samplesort: -n needs a value;.*", 2)
     check(verified(run("sieve", "-n", "1e3")) == verified(run("sieve", "--limit=1000")))
 
 

@@ -36,6 +36,44 @@ def edges():
             check(result.returncode == 0 and result.stdout.endswith("\nverified\n"), result)
 
 
+def word(piece, i):
+    """The i-th word of a piece of dataspace-wordcount's text: its number."""
+    z = (piece * 0x9e3779b97f4a7c15 + i + 0x632be59bd9b4e019) % 2 ** 64
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9 % 2 ** 64
+    z = (z ^ z >> 27) * 0x94d049bb133111eb % 2 ** 64
+    part = ((z ^ z >> 31) >> 11) * 2.0 ** -53
+    return int(part * part * part * 20000)
+
+
+def spelt(number):
+    return chr(ord("a") + number % 26) + (spelt(number // 26) if number >= 26 else "")
+
+
+@case
+def frequent_words():
+    """Words that are equally frequent, and fewer words than are shown."""
+    for pieces, words in ((1, 1), (1, 10), (2, 9), (13, 800)):
+        times = {}
+        for piece in range(pieces):
+            for i in range(words):
+                times[word(piece, i)] = times.get(word(piece, i), 0) + 1
+        most = sorted(times.items(), key=lambda item: (-item[1], item[0]))[:5]
+        result = run("dataspace-wordcount", pieces, words)
+        check(result.stdout == "".join(f"{spelt(number)} {count}\n" for number, count in most) + "verified\n", most, result)
+
+
+@case
+def defined():
+    """What is put into a dataspace has been written before: valgrind finds nothing."""
+    if "APPS_FLAGS" in os.environ or not shutil.which("valgrind"):
+        print("no valgrind, or a build that it cannot run")
+        return
+    for name, words in {"sieve": ["1000", "100"], "samplesort": ["200"], "exchange": ["3", "3", "4"], "wordcount": ["2", "9"]}.items():
+        result = subprocess.run([BSPRUN, "-np", "2", "valgrind", "-q", "--error-exitcode=9", os.path.join(APPS, "dataspace-" + name),
+                                 *words], capture_output=True, text=True, timeout=PATIENCE)
+        check(result.returncode == 0 and result.stderr == "" and result.stdout.endswith("\nverified\n"), result)
+
+
 @case
 def timed():
     for name, words in PROGRAMS.items():

@@ -36,6 +36,13 @@ def innerprod_repeats():
 
 
 @case
+def infinities_have_signs():
+    large, minus = write("large.mtx", column([1e200])), write("minus.mtx", column([-1e200]))
+    check(fact(run("innerprod", "-x", large).stdout, "inner product") == "inf")
+    check(fact(run("innerprod", "-x", large, "-y", minus).stdout, "inner product") == "-inf")
+
+
+@case
 def innerprod_bad_input():
     short, long = write("short.mtx", column([1.0])), write("long.mtx", column([1.0, 2.0]))
     wide = write("wide.mtx", matrix_market(2, 2, {(0, 0): 1.0}))

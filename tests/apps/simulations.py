@@ -1,5 +1,6 @@
 """heat, replica and nbody against known solutions."""
 import math
+import operator
 
 from harness import *
 
@@ -55,33 +56,62 @@ def heat_bad_input():
 def replicas():
     same_for_all("replica", "-i", 2000)
     same_for_all("replica", "-L", 5, "-r", 3, "-i", 500, "--sweeps", 3, "--warm-up", 0)
-    same_for_all("replica", "-L", 4, "-r", 1, "-i", 500)
-    same_for_all("replica", "-L", 3, "-r", 2, "-i", 1)
+    same_for_all("replica", "-L", 6, "-r", 1, "-i", 500)
 
 
 def ising_energy(edge, temperature):
-    """The mean energy per spin of a small lattice, over all its states."""
-    weights = total = 0.0
-    for state in range(1 << edge * edge):
-        spin = [1 if state >> k & 1 else -1 for k in range(edge * edge)]
-        energy = -sum(spin[i * edge + j] * (spin[(i + 1) % edge * edge + j] +
-                                            spin[i * edge + (j + 1) % edge])
-                      for i in range(edge) for j in range(edge))
-        weight = math.exp(-energy / temperature)
-        weights += weight
-        total += weight * energy
-    return total / weights / edge ** 2
+    """The mean energy per spin of a small lattice, over all its states: row by row, as each row
+    meets only the one before it."""
+    states = [[1 if state >> k & 1 else -1 for k in range(edge)] for state in range(1 << edge)]
+
+    def energy(row, next_row):
+        return -sum(row[k] * (row[(k + 1) % edge] + next_row[k]) for k in range(edge))
+
+    def times(left, right):
+        columns = list(zip(*right))
+        return [[sum(map(operator.mul, row, column)) for column in columns] for row in left]
+
+    weights = [[math.exp(-energy(row, other) / temperature) for other in states] for row in states]
+    with_energy = [[energy(row, other) * weight for other, weight in zip(states, line)]
+                   for row, line in zip(states, weights)]
+    others = weights
+    for _ in range(edge - 2):
+        others = times(others, weights)
+    trace = lambda matrix: sum(matrix[k][k] for k in range(len(states)))
+    return trace(times(with_energy, others)) / trace(times(weights, others)) / edge
 
 
 @case
 def exact_energies_are_exact():
-    result = run("replica", "-L", 3, "-r", 5, "--coldest", 0.5, "--hottest", 5, "-i", 400, "--json",
+    result = run("replica", "-L", 5, "-r", 5, "--coldest", 0.5, "--hottest", 5, "-i", 400, "--json",
                  p=3)
     summary = json.loads(result.stdout)
     check(summary["verified"] is True and len(summary["temperatures"]) == 5, summary)
     for k, row in enumerate(summary["temperatures"]):
         # Eight digits are printed.
-        check(near(row["exact"], ising_energy(3, 0.5 + k * 4.5 / 4), 1e-6), row)
+        check(near(row["exact"], ising_energy(5, 0.5 + k * 4.5 / 4), 1e-6), row)
+
+
+@case
+def cold_replicas():
+    """Where spins hardly ever turn the standard error says little."""
+    for seed in range(1, 9):
+        verified(run("replica", "--coldest", 0.5, "--hottest", 1, "-s", seed))
+
+
+@case
+def few_rounds_are_not_judged():
+    verified(run("replica", "-i", 20))
+    for rounds in (1, 5, 19):
+        for seed in range(1, 6):
+            outputs = [run("replica", "-i", rounds, "-s", seed, p=p) for p in (1, 3)]
+            for result in outputs:
+                check(result.returncode == 0 and result.stderr == "", result)
+                check(result.stdout == outputs[0].stdout, *outputs)
+                check(result.stdout.endswith("\nnot verified: too few rounds to judge the energies by\n"), result)
+    check(json.loads(run("replica", "-i", 5, "--json").stdout)["verified"] is None)
+    with open("/dev/full", "w") as full:
+        check(run("replica", "-i", 5, stdout=full).returncode != 0)
 
 
 @case
@@ -93,7 +123,8 @@ def seeds_matter_to_replicas():
 @case
 def replica_bad_input():
     complains(run("replica", "--coldest", 3, "--hottest", 2), "replica: --coldest must not .*", 2)
-    complains(run("replica", "-L", 2), "replica: --size must lie between 3 and 1024;.*", 2)
+    # Of 4 x 4 and 3 x 3 spins some never leave the states in which they begin.
+    complains(run("replica", "-L", 4), "replica: --size must lie between 5 and 1024;.*", 2)
 
 
 @case

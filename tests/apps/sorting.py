@@ -114,6 +114,9 @@ def samplesort_bad_input():
         result = run("samplesort", name, out, p=3)
         check(result.returncode == 1 and result.stdout.endswith("FAILED\n"), result)
         check(re.fullmatch(f"samplesort: {out}: {why}\n", result.stderr), result)
+    with open("/dev/full", "w") as full:
+        result = run("samplesort", name, "-", stdout=full, p=3)
+    check(result.returncode == 1 and result.stderr == "samplesort: -: cannot be written\n", result)
 
 
 @case

@@ -92,6 +92,29 @@ def stdin_is_a_file_too():
 
 
 @case
+def stdin_is_read_once():
+    text = matrix_market(1, 1, {(0, 0): 3.0}).encode()
+    for words in (("spmv", "-", "-x", "-"), ("innerprod", "-x", "-"), ("innerprod", "-x", "-", "-y", "-"),
+                  ("matmul", "-a", "-"), ("matmul", "-a", "-", "-b", "-")):
+        complains(run(*words, stdin=text), f"{words[0]}: standard input can be read only once; try {words[0]} --help", 2)
+    one = write("one.mtx", text)
+    for words in (("spmv", "-", "-x", one), ("innerprod", "-x", one, "-y", "-"), ("matmul", "-a", "-", "-b", one)):
+        verified(run(*words, stdin=text))
+
+
+@case
+def stdout_is_a_file_too():
+    """What is written there is a Matrix Market file, hence nothing else."""
+    result = run("spmv", "-g", 2, "-o", "-", p=3)
+    check(result.returncode == 0 and result.stderr == "" and result.stdout == column([2, 2, 2, 2]), result)
+    again = run("spmv", "-g", 2, "-x", "-", stdin=result.stdout.encode())
+    check(number(verified(again), "sum of y") == 16, again)
+    with open("/dev/full", "w") as full:
+        result = run("spmv", "-g", 2, "-o", "-", stdout=full, p=3)
+    check(result.returncode == 1 and result.stderr == "spmv: cannot write -\n", result)
+
+
+@case
 def malformed_files():
     head = "%%MatrixMarket matrix coordinate real general\n"
     symmetric = "%%MatrixMarket matrix coordinate real symmetric\n"
@@ -118,6 +141,8 @@ def malformed_files():
         (head + "2 2 1\n0 1 1\n", 3, "row 0 is outside 1..2"),
         (head + "2 2 1\n1 3 1\n", 3, "column 3 is outside 1..2"),
         (head + "2 2 1\n1 x 1\n", 3, "expected a row and a column number"),
+        (head + "2 2 1\n1 2.5\n", 3, "expected a row and a column number"),
+        (head + "2 2 1\n1,2 5\n", 3, "expected a row and a column number"),
         (head + "2 2 1\n1 1\n", 3, "expected a finite number"),
         (head + "2 2 1\n1 1 nan\n", 3, "expected a finite number"),
         (head + "2 2 1\n1 1 1e999\n", 3, "expected a finite number"),
@@ -143,6 +168,23 @@ def files_that_cannot_be_read_or_written():
     check(result.stdout.endswith("FAILED\n"), result)
     wrong = write("x.mtx", column([1.0]))
     complains(run("spmv", "-g", 3, "-x", wrong, p=3), "spmv: .*: expected 9 rows .* found 1 .*")
+
+
+@case
+def the_longest_numbers_are_printed_whole():
+    """A sign, 17 digits and an exponent of three."""
+    name = write("tiny.mtx", matrix_market(1, 1, {(0, 0): -1.1e-200}))
+    check(number(same_for_all("spmv", name), "sum of y") == -1.1e-200)
+    check(json.loads(run("spmv", name, "--json").stdout)["sum_of_y"] == -1.1e-200)
+
+
+@case
+def lengths_whose_squares_are_no_doubles():
+    for value in (-1.1e-200, 3e200, -5e-324):
+        name = write("scaled.mtx", matrix_market(2, 2, {(0, 0): value, (1, 1): value}))
+        output = same_for_all("spmv", name, "-x", write("axis.mtx", column([1.0, 0.0])), "-i", 3)
+        check(number(output, "length of y") == abs(value), output)
+        check(number(output, "eigenvalue estimate") == value, output)
 
 
 @case
@@ -202,6 +244,18 @@ def pagerank_with_weights():
     compare_ranks(same_for_all("pagerank", "-w", "-d", 0.5, name), ranks(4, links, 0.5))
     negative = write("n.mtx", matrix_market(2, 2, {(0, 1): -1.0}))
     complains(run("pagerank", "-w", negative, p=3), "pagerank: .*: a link cannot .* negative .*")
+
+
+@case
+def pagerank_with_weights_that_have_no_sum():
+    """Only how they compare matters, also where their sum is no double."""
+    links = {(0, 1): 1.5, (0, 2): 0.5, (0, 3): 0.75, (1, 0): 0.5, (2, 1): 1.0, (3, 3): 0.0}
+    large = {place: weight * (2.0 ** 1023 if place[0] == 0 else 1) for place, weight in links.items()}
+    check(same_for_all("pagerank", "-w", write("large.mtx", matrix_market(4, 4, large))) ==
+          same_for_all("pagerank", "-w", write("small.mtx", matrix_market(4, 4, links))))
+    twice = matrix_market(2, 2, {(0, 1): 1e308}).replace("2 2 1\n", "2 2 2\n") + "1 2 1e308\n"
+    complains(run("pagerank", "-w", write("twice.mtx", twice), p=3),
+              "pagerank: .*: the weights of a link that is repeated have too large a sum")
 
 
 @case
