@@ -228,6 +228,23 @@ static void join(struct agent *agent, const struct wire_message *message)
         agent_say_hello(agent);
 }
 
+static void stop(struct agent *agent, const struct wire_stop *order)
+{
+    if (order->how == WIRE_STOP_TIMEOUT)
+        agent_limit_reached(agent);
+    else
+        agent_stop(agent, (enum wire_stop_how)order->how, (int)order->signal, order->text);
+}
+
+/* A host that bsprun no longer hears, or which is not to go on. */
+static void lose(struct agent *agent, uint32_t host)
+{
+    if (host == agent_host(agent))
+        agent_is_cut_off(agent);
+    else if (agent_zero(agent))
+        coord_shell_host_lost(agent_zero(agent), host);
+}
+
 static void on_message(void *context, struct net_connection *connection,
                        const struct wire_message *message)
 {
@@ -259,11 +276,7 @@ static void on_message(void *context, struct net_connection *connection,
         agent_input_take(agent, message);
         break;
     case WIRE_STOP:
-        if (message->stop.how == WIRE_STOP_TIMEOUT)
-            agent_limit_reached(agent);
-        else
-            agent_stop(agent, (enum wire_stop_how)message->stop.how, (int)message->stop.signal,
-                       message->stop.text);
+        stop(agent, &message->stop);
         break;
     case WIRE_GIVE_WAY:
         agent_guest_order(agent, message->give_way.act);
@@ -289,11 +302,8 @@ static void on_message(void *context, struct net_connection *connection,
     case WIRE_ALIVE:
         agent_send(agent, &(struct wire_message){.kind = WIRE_ALIVE});
         break;
-    case WIRE_LINK_LOST: /* of a host that bsprun no longer hears, or which is not to go on */
-        if (message->link_lost.peer == agent_host(agent))
-            agent_is_cut_off(agent);
-        else if (agent_zero(agent))
-            coord_shell_host_lost(agent_zero(agent), message->link_lost.peer);
+    case WIRE_LINK_LOST:
+        lose(agent, message->link_lost.peer);
         break;
     case WIRE_TAKE_OVER:
         agent_take_over(agent, message);

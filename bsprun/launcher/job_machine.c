@@ -173,24 +173,11 @@ static void take_of_host(struct job_machine *machine, struct machine_host *host,
     }
 }
 
-void job_machine_step(struct job_machine *machine, const struct job_event *event,
-                      struct job_effects *effects)
+static void take_event(struct job_machine *machine, const struct job_event *event,
+                       struct job_effects *effects)
 {
     struct machine_host *host = machine_find(machine, event->host);
-    bool was_running = machine->state == JOB_MACHINE_RUNNING;
-    uint32_t zero = machine->zero;
-    *effects = (struct job_effects){0};
-    if (machine->state != JOB_MACHINE_OVER)
-        machine_check(machine, effects);
-    if (machine->state == JOB_MACHINE_OVER) {
-        effects->dropped = true;
-        return;
-    }
-    if (machine->state == JOB_MACHINE_GATHERING) {
-        machine_replace_late(machine, effects);
-        if (machine->elected)
-            machine_remove_drained(machine, effects);
-    }
+
     switch (event->kind) {
     case JOB_EVENT_AGENT_UP:
         machine_take_agent_up(machine, event, effects);
@@ -255,6 +242,26 @@ void job_machine_step(struct job_machine *machine, const struct job_event *event
             effects->dropped = true;
         break;
     }
+}
+
+void job_machine_step(struct job_machine *machine, const struct job_event *event,
+                      struct job_effects *effects)
+{
+    bool was_running = machine->state == JOB_MACHINE_RUNNING;
+    uint32_t zero = machine->zero;
+    *effects = (struct job_effects){0};
+    if (machine->state != JOB_MACHINE_OVER)
+        machine_check(machine, effects);
+    if (machine->state == JOB_MACHINE_OVER) {
+        effects->dropped = true;
+        return;
+    }
+    if (machine->state == JOB_MACHINE_GATHERING) {
+        machine_replace_late(machine, effects);
+        if (machine->elected)
+            machine_remove_drained(machine, effects);
+    }
+    take_event(machine, event, effects);
     if (was_running && machine->state == JOB_MACHINE_RUNNING && machine->zero != zero)
         machine_review_links(machine, effects);
     if (machine->state == JOB_MACHINE_GATHERING)

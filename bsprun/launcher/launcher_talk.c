@@ -393,29 +393,11 @@ static bool is_about_survival(struct launcher *launcher, const struct launcher_a
     return true;
 }
 
-static void on_message(void *context, struct launcher_agent *agent,
-                       const struct wire_message *message)
+/* What is shown, or asked for by the user.  False: it is something else. */
+static bool is_for_the_user(struct launcher *launcher, struct launcher_agent *agent,
+                            const struct wire_message *message, bool present)
 {
-    struct launcher *launcher = context;
-    bool present = is_present(launcher, message);
-
-    if (claims_to_be_zero(launcher, agent, message->kind))
-        return;
-    if (present && is_about_survival(launcher, agent, message))
-        return;
     switch (message->kind) {
-    case WIRE_HELLO:
-    case WIRE_REGISTER:
-    case WIRE_CHOSEN:
-        tell_machine(launcher, agent, message);
-        break;
-    case WIRE_CLOSING:
-        if (present)
-            take_closing(launcher, message);
-        break;
-    case WIRE_STOP:
-        launcher_asked_by_agent(launcher, agent, (int)message->stop.signal);
-        break;
     case WIRE_NOTICE:
         if (message->notice.once > 0)
             notices_say_once(&launcher->common.notices, message->envelope.term,
@@ -433,9 +415,6 @@ static void on_message(void *context, struct launcher_agent *agent,
     case WIRE_TRACE:
         notices_say(&launcher->common.notices, "%s", message->trace.text);
         break;
-    case WIRE_OWNER:
-        launcher_take_owner(launcher, agent, &message->owner);
-        break;
     case WIRE_STATUS:
         tell_status(launcher, agent, message);
         break;
@@ -447,6 +426,39 @@ static void on_message(void *context, struct launcher_agent *agent,
         break;
     case WIRE_OUTPUT:
         output_take(&launcher->output, agent, message, present);
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+static void on_message(void *context, struct launcher_agent *agent,
+                       const struct wire_message *message)
+{
+    struct launcher *launcher = context;
+    bool present = is_present(launcher, message);
+
+    if (claims_to_be_zero(launcher, agent, message->kind))
+        return;
+    if (is_for_the_user(launcher, agent, message, present) ||
+        (present && is_about_survival(launcher, agent, message)))
+        return;
+    switch (message->kind) {
+    case WIRE_HELLO:
+    case WIRE_REGISTER:
+    case WIRE_CHOSEN:
+        tell_machine(launcher, agent, message);
+        break;
+    case WIRE_CLOSING:
+        if (present)
+            take_closing(launcher, message);
+        break;
+    case WIRE_STOP:
+        launcher_asked_by_agent(launcher, agent, (int)message->stop.signal);
+        break;
+    case WIRE_OWNER:
+        launcher_take_owner(launcher, agent, &message->owner);
         break;
     case WIRE_REPORT:
         launcher_take_report(launcher, &message->report);
