@@ -81,12 +81,18 @@ def a_host_is_killed():
             check(BACK not in job.text(), f"seed {seed}", job.text())
 
 
+def open_gate(gate):
+    with open(gate, "w", encoding="utf-8") as file:
+        file.write("1")
+
+
 def a_process_is_killed():
-    words = ("work", "300", "2000")
-    with Job([*command(2), OBJECTS, *words]) as job:
-        job.wait_for("round 80", P)
+    words, gate = ("work", "300", "2000"), new_store()  # a name that nothing has yet
+    with Job([*command(2), OBJECTS, *words, gate]) as job:
+        job.wait_for("round 40", P)
         victim = chance.choice([name for name in names(4) if ranks_of(job, name)])
         os.kill(chance.choice(ranks_of(job, victim)), signal.SIGKILL)
+        open_gate(gate)
         job.wait_for("its processes continue in their replicas", 1)
         check_answer(job, *words)
         check(BACK not in job.text(), f"seed {seed}", job.text())
@@ -110,15 +116,13 @@ def one_is_slow():
 def one_is_too_far_behind():
     """There is no memory for all that it would still have to get: its host is given up.  A gate holds the others until
     it is stopped, or the one that is stopped could be far before its replica."""
-    words = ("work", "1500", "200")
-    gate = new_store()  # a name that nothing has yet
+    words, gate = ("work", "1500", "200"), new_store()
     with Job([*command(2, "--dataspace-memory", "300K"), OBJECTS, *words, gate]) as job:
         job.wait_for("round 40", P)
         slow = chance.choice([name for name in names(4) if ranks_of(job, name)])
         for pid in ranks_of(job, slow):
             os.kill(pid, signal.SIGSTOP)
-        with open(gate, "w", encoding="utf-8") as file:
-            file.write("1")
+        open_gate(gate)
         job.wait_for(rf"host {slow}: process \d there is so far behind its replicas", 1)
         check_answer(job, *words)
         check(BACK not in job.text(), f"seed {seed}", job.text())
@@ -140,12 +144,13 @@ def one_stops():
 
 def all_of_one_are_lost():
     """Then all processes begin again, which is shown once."""
-    words = ("work", "300", "2000")
-    with Job([*command(2, "-v"), OBJECTS, *words]) as job:
-        job.wait_for("round 80", P)
+    words, gate = ("work", "300", "2000"), new_store()
+    with Job([*command(2, "-v"), OBJECTS, *words, gate]) as job:
+        job.wait_for("round 40", P)
         hosts = cell_of(job, "h0")
         check(len(hosts) == 2, hosts)
         lose(job, *hosts)
+        open_gate(gate)
         check_answer(job, *words)
         check(BACK in job.text(), f"seed {seed}", job.text())
 
@@ -178,22 +183,24 @@ def nobody_can_go_on():
 
 def hosts_without_processes():
     """All of those may be lost."""
-    words = ("work", "300", "2000")
-    with Job([*command(2, hosts=6), OBJECTS, *words]) as job:
-        job.wait_for("round 80", P)
+    words, gate = ("work", "300", "2000"), new_store()
+    with Job([*command(2, hosts=6), OBJECTS, *words, gate]) as job:
+        job.wait_for("round 40", P)
         idle = [name for name in names(6) if not ranks_of(job, name)]
         check(len(idle) == 2, idle, job.text())
         lose(job, *idle)
+        open_gate(gate)
         check_answer(job, *words)
 
 
 def without_snapshots():
     """A loss costs nothing without --ckpt, too."""
-    words = ("work", "300", "2000")
+    words, gate = ("work", "300", "2000"), new_store()
     options = [word for word in command(2) if not word.startswith("--ckpt")]
-    with Job([*options, OBJECTS, *words]) as job:
-        job.wait_for("round 80", P)
+    with Job([*options, OBJECTS, *words, gate]) as job:
+        job.wait_for("round 40", P)
         lose(job, chance.choice(names(4)))
+        open_gate(gate)
         check_answer(job, *words)
 
 

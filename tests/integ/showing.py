@@ -239,8 +239,9 @@ def progress_before_begin():
 
 def time_limit():
     for mode, p in (("loop", 2), ("compute", 2), ("wait", 3)):
-        result = expect(bsprun("--timeout", 0.3, "-np", p, PROG, mode, 1), 124,
-                        err=r"^bsprun: the job took longer than its time limit \(--timeout 0\.3\)")
+        # Long enough for all to have made a call, on a busy machine.
+        result = expect(bsprun("--timeout", 2.5, "-np", p, PROG, mode, 1), 124,
+                        err=r"^bsprun: the job took longer than its time limit \(--timeout 2\.5\)")
         for pid in range(p):
             check(f"\n  pid {pid}: last call bsp_" in result.err, result)
         if mode == "wait":
