@@ -257,17 +257,20 @@ def term_noted_late():
         place.check_clean()
 
 
-def hidden_place():
-    """Where DIR is, host b has a file, so its images go to $TMPDIR.  A place with a job that is held,
-    and the job's directory there as seen from here."""
+def hidden_place(shared):
+    """Where DIR is, host b has a file, so its images go to $TMPDIR, which it has for itself or shares with other jobs of the
+    user: also with those of another run of these tests.  A place with a job that is held, and the job's directory there as
+    seen from here."""
     place = HostPlace(hosts=2, private=True, here=True)
     with open(place.store_on("b"), "w", encoding="utf-8"):
         pass
+    directory = os.environ.get("TMPDIR", "/tmp") if shared else os.path.dirname(place.store)
+    if not shared:
+        own_temporary(place)
     job = start_held(place, 2)
     root = f"/proc/{place.farm.hosts['b'].init}/root"
     # Which user a host takes this one for depends on its namespace.
-    anybody = os.path.join(root + os.environ.get("TMPDIR", "/tmp"), "bspzero-store-*-1*",
-                           jobs(place.store_on("a"))[0])
+    anybody = os.path.join(root + directory, "bspzero-store-*-1*", jobs(place.store_on("a"))[0])
     hidden = (glob.glob(anybody) or [anybody])[0]
     check(listing(hidden), "host b has nothing in", hidden)
     return place, job, hidden
@@ -276,12 +279,12 @@ def hidden_place():
 def hidden_store():
     """Images of a host that cannot have the path: gone with a good end; after a bad one bspckpt finds
     them, and removes them with the job."""
-    place, job, hidden = hidden_place()
+    place, job, hidden = hidden_place(shared=False)
     with place:
         release_all(place, 2)
         check_end(place, job, 2)
         check(not os.path.exists(hidden), "left:", listing(hidden))
-    place, job, hidden = hidden_place()
+    place, job, hidden = hidden_place(shared=False)
     with place:
         send(job.os_pid, signal.SIGKILL)
         job.process.wait()
@@ -303,9 +306,9 @@ def hidden_store():
 
 def hidden_stores_of_two_jobs():
     """Of one user, at the same time, on the same host."""
-    first, one, _ = hidden_place()
+    first, one, _ = hidden_place(shared=True)
     with first:
-        second, other, _ = hidden_place()
+        second, other, _ = hidden_place(shared=True)
         with second:
             for place, job in ((second, other), (first, one)):
                 release_all(place, 2)
