@@ -26,7 +26,7 @@ import time
 from draining import asked, said, status, stopped
 from farm import Farm, FarmError
 from loopback import *
-from loopback import BIN, BSPRUN, BUILD, LoopbackPlace, check, main, marked, wait_until
+from loopback import BIN, BSPRUN, BUILD, LoopbackPlace, check, long, main, marked, wait_until
 
 BURNER = os.environ.get("BURNER", os.path.join(BUILD, "tests/hosts/burner"))
 TALKER = os.environ.get("TALKER", os.path.join(BUILD, "tests/hosts/talker"))
@@ -168,6 +168,7 @@ def shares(history):
     return {host["host"]: host for site in map(json.loads, done.stdout.splitlines()) for host in site["shares"]}
 
 
+@long
 def earlier_jobs_know_better():
     """Two hosts are idle and have no processes; of one of them its owner has left little in earlier jobs.  The other
     one gets those of the busy host."""
@@ -203,6 +204,7 @@ def wait_for_shares(place, job, seconds):
     wait_until(lambda: job.check_running() or measured(), f"{seconds} s of looks that count")
 
 
+@long
 def a_busy_host_is_remembered():
     """Nothing is to be gained, as both hosts are busy; later jobs know that they were."""
     if len(os.sched_getaffinity(0)) < 2:
@@ -235,6 +237,7 @@ def not_when_it_is_off():
             place.check_clean()
 
 
+@long
 def saved_on_a_busy_machine():
     """Writers run when processors are idle, which they never are here; but for this one somebody waits."""
     with LoopbackPlace(1) as place, contextlib.ExitStack() as others:
@@ -271,6 +274,7 @@ def comes_together(how):
     return None
 
 
+@long
 def who_talks_comes_together():
     """Processes 0 and 2, and 1 and 3, give each other so much that two hosts behind slow lines hold all up.  It is the
     lines that take the time, so both ways are tried at once."""

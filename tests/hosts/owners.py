@@ -239,6 +239,7 @@ def restarted():
         place.check_clean()
 
 
+@long
 def a_stopped_one_is_killed():
     """The job goes back, and the processes that come of it are stopped as well."""
     for victim in ("h1", "h0"):
@@ -591,6 +592,7 @@ def the_host_that_was_left_is_lost():
         ends_well(place, job, reference())
 
 
+@long
 def the_host_that_was_left_returns_to_its_owner():
     """Who is still active: it gets no processes, wherever the agent was lost."""
     for dead in (False, True):

@@ -99,6 +99,7 @@ def a_host_is_killed():
             check(BACK not in scene.job.said(), "it went back", scene.job)
 
 
+@long
 def the_host_of_processor_zero():
     """It is killed, stops for longer than the heartbeat, or loses a process; then the next one is."""
     for how in ("killed", "stopped", "process"):

@@ -142,6 +142,7 @@ def frozen_or_cut_off():
             check(is_told(beats.job, victim), "nobody was told", beats.job)
 
 
+@long
 def deaf():
     """A host does not hear bsprun, and its processes end: others do not count on it, though it answers.  That of
     Processor Zero, or another one."""
@@ -176,6 +177,7 @@ def stopped():
         beats.end(expected)
 
 
+@long
 def slow():
     """A host that takes ten times as long: the job takes as long as without it."""
     with here(4) as place:
@@ -210,6 +212,7 @@ def with_input(reader):
     return test
 
 
+@long
 def all_of_one_process():
     """With snapshots the job goes on from the last one."""
     with here(4) as place:
