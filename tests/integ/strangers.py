@@ -67,6 +67,13 @@ def strangers_of_an_encrypted_job():
     strangers_cost_nothing("--encrypt")
 
 
+def ends_after_a_loss(job):
+    """The number in "ready" is another one; on a busy machine going back takes most of the time."""
+    job.ends_well([r"host h[01] was lost: the connection to its node agent ended"],
+                  [r"process 0 has not written the same output as before the rollback",
+                   r"the job makes little progress because its 2 hosts fail so often"])
+
+
 def a_lost_agent_is_replaced_beside_strangers():
     """The new agent, and the links to it, get in where others hold all the places."""
     with Spied("--ckpt", os.path.join(scratch, "ckpt")) as job:
@@ -76,10 +83,7 @@ def a_lost_agent_is_replaced_beside_strangers():
         job.wait_for(r"^ready ", 2)
         for connection in slow:
             connection.close()
-        # The number in "ready" is another one; on a busy machine going back takes most of the time.
-        job.ends_well([r"host h[01] was lost: the connection to its node agent ended"],
-                      [r"process 0 has not written the same output as before the rollback",
-                       r"the job makes little progress because its 2 hosts fail so often"])
+        ends_after_a_loss(job)
 
 
 def strangers_leave_descriptors_to_a_job():
@@ -98,9 +102,7 @@ def strangers_leave_descriptors_to_a_job():
         job.wait_for(r"^ready ", 2)
         for connection in silent:
             connection.close()
-        job.ends_well([r"host h[01] was lost: the connection to its node agent ended"],
-                      [r"process 0 has not written the same output as before the rollback",
-                       r"the job makes little progress because its 2 hosts fail so often"])
+        ends_after_a_loss(job)
 
 
 def hung_up(connections):

@@ -6,20 +6,8 @@
 #include <unistd.h>
 
 #include "bsprun/history/history.h"
+#include "tests/unit/history_life.h"
 #include "tests/unit/suite.h"
-
-static struct history_record life(const char *site, double seconds, bool ended)
-{
-    struct history_record record = {.kind = HISTORY_LIFE,
-                                    .time = 1000,
-                                    .seconds = seconds,
-                                    .ended = ended,
-                                    .fault = HISTORY_HOST};
-
-    snprintf(record.site, sizeof record.site, "%s", site);
-    snprintf(record.name, sizeof record.name, "h");
-    return record;
-}
 
 static struct history_record cost(const char *site, double seconds, uint64_t count)
 {
