@@ -136,7 +136,7 @@ void coord_balancing_run(struct coord *state)
 
 double coord_balancing_passed(const struct coord *state)
 {
-    bool ran = state->balancing.due_ns > 0;
+    bool ran = state->balancing.due_ns > 0; /* coord_balancing_run was called */
 
     return state->config.passed_seconds +
            (ran ? since(state->now_ns, state->facts.begun_ns) / SECOND_NS : 0);

@@ -103,14 +103,22 @@ static int open_own(struct agent *agent, const char *directory, const char *job,
     return error;
 }
 
+#define HIDDEN_STEM 48
+
+/* What the names of this host's places below $TMPDIR begin with. */
+static void hidden_stem(const struct agent *agent, char stem[HIDDEN_STEM])
+{
+    snprintf(stem, HIDDEN_STEM, LEFTOVERS_STORE "%u-%u", (unsigned)getuid(), agent_host(agent));
+}
+
 /* The place of the job below $TMPDIR: where it is already, else the first name that no other user
  * has taken. */
 static void hidden_directory(const struct agent *agent, const char *job, char path[PATH_MAX])
 {
-    char stem[48], inside[PATH_MAX + NAME_MAX];
+    char stem[HIDDEN_STEM], inside[PATH_MAX + NAME_MAX];
     unsigned first = 0;
 
-    snprintf(stem, sizeof stem, LEFTOVERS_STORE "%u-%u", (unsigned)getuid(), agent_host(agent));
+    hidden_stem(agent, stem);
     for (unsigned number = 1; number <= BSPZ_TEMPORARY_NAMES; number++) {
         if (!bspz_temporary_name(path, stem, number) || bspz_temporary_is_taken(path))
             continue;
@@ -169,11 +177,11 @@ static bool find_hidden(struct agent *agent, const char *job)
  */
 static int open_hidden(struct agent *agent, const char *job, char *why)
 {
-    char directory[PATH_MAX], stem[48];
+    char directory[PATH_MAX], stem[HIDDEN_STEM];
 
     hidden_directory(agent, job, directory);
     int error = open_own(agent, directory, job, why);
-    snprintf(stem, sizeof stem, LEFTOVERS_STORE "%u-%u", (unsigned)getuid(), agent_host(agent));
+    hidden_stem(agent, stem);
     for (unsigned number = 1; error == -EBUSY && number <= BSPZ_TEMPORARY_NAMES; number++)
         if (bspz_temporary_name(directory, stem, number) && !bspz_temporary_is_taken(directory))
             error = open_own(agent, directory, job, why);
